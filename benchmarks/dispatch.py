@@ -5,8 +5,7 @@ NumPy.
     python benchmarks/dispatch.py --json
 
 All four run in one process, in turn, and each figure is the best of many short runs, so that other work on
-the
-machine slows all of them down or none. Arrays have 100 elements of float64.
+the machine slows all of them down or none. Arrays have 100 elements of float64.
 """
 
 from __future__ import annotations

@@ -6,8 +6,7 @@ host.
 
 NumPy's version and np2tf's run in turn in one process, and the best of many short runs counts, so that other
 work on the machine slows both of them down or none. The last column is the goal. A star marks a row that
-misses
-its goal.
+misses its goal.
 """
 
 from __future__ import annotations

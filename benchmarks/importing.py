@@ -5,11 +5,10 @@
 Every figure is the time of one `import` in a fresh process that has already loaded NumPy, TensorFlow and
 np2tf's run time, and for translations has called `np2tf.install`. The import is measured untranslated with
 Python's bytecode files present, then translated for the first time (into an empty cache), then translated
-from
-the cache. The garbage collector runs just before: otherwise a collection may or may not fall into the half
-millisecond of an import, where it costs as much as all of np2tf. The quotient is that of the fastest imports
-of
-both kinds, and in brackets that of the medians. The last column is the time that np2tf itself takes to load.
+from the cache. The garbage collector runs just before: otherwise a collection may or may not fall into the
+half millisecond of an import, where it costs as much as all of np2tf. The quotient is that of the fastest
+imports of both kinds, and in brackets that of the medians. The last column is the time that np2tf itself
+takes to load.
 """
 
 from __future__ import annotations

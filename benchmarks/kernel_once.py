@@ -2,8 +2,7 @@
 process.
 
 Importing (the system, and the kernel's module) and the call are timed apart. A script that is run once pays
-for
-both. So this is the cost of np2tf's first call: in the first process with an empty cache, and in a second
+for both. So this is the cost of np2tf's first call: in the first process with an empty cache, and in a second
 process that finds the entries that the first process has left in the cache.
 """
 

@@ -147,7 +147,7 @@ def how(kernel: Any) -> str:
     """Return where np2tf has decided to run the kernel; on the host, with the called functions that are
     compiled.
     """
-    chosen = ", ".join(dict.fromkeys(decisions(kernel))) if hasattr(kernel, "_families") else "not jitted"
+    chosen = ", ".join(dict.fromkeys(decisions(kernel))) if hasattr(kernel, "_caches") else "not jitted"
     if "compiled" in chosen:
         return chosen
     others = functions_of(kernel.__globals__.values(), kernel.__module__)
@@ -158,13 +158,13 @@ def how(kernel: Any) -> str:
 def is_decided(kernel: Any) -> bool:
     """Return whether np2tf has finally chosen how each function of the kernel's module runs."""
     others = functions_of(kernel.__globals__.values(), kernel.__module__)
-    families = [family for _, one in others for family in one._families.values()]
-    return all(one.settled or one.fallback for one in families) and bool(families)
+    caches = [cache for _, one in others for cache in one._caches.values()]
+    return all(one.settled or one.fallback for one in caches) and bool(caches)
 
 
 def decisions(function: Any) -> list[str]:
     """Return "host" or "compiled" for each kind of arguments."""
-    return [family.decision.partition(":")[0] for family in function._families.values()]
+    return [cache.decision.partition(":")[0] for cache in function._caches.values()]
 
 
 def functions_of(values: Iterable[Any], module: str) -> Iterator[tuple[str, Any]]:

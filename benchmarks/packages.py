@@ -6,8 +6,7 @@
 
 Both versions run in turn, each run in a new process, and the fastest run of each version counts. If the
 translation needed TensorFlow, the time of importing TensorFlow is subtracted; the same run measures that
-time.
-Translations come from the cache, as they do from a user's second run on.
+time. Translations come from the cache, as they do from a user's second run on.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Per-example gradients of a small network: `tf.map_fn`, `tf.vectorized_map`, and a translated NumPy loop.
 
 The first two are the example of TensorFlow NumPy's guide, with np2tf's op library. The guide measured a
-factor
-of 44 between them. The third is a loop over examples in plain NumPy, with the gradient written out, as np2tf
-translates it.
+factor of 44 between them. The third is a loop over examples in plain NumPy, with the gradient written out, as
+np2tf translates it.
 
     python benchmarks/per_example_gradients.py [EXAMPLES]
 """

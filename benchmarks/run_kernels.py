@@ -2,9 +2,8 @@
 
 Needs the extra `bench`: `pip install "np2tf[bench]"`. Every system runs in its own process, one system after
 another. Each warm call is followed by a call of NumPy's in the same process, so that other work on the
-machine
-slows both down. A dash in the table means that the system cannot run the kernel as it is written, or not
-within the time limit.
+machine slows both down. A dash in the table means that the system cannot run the kernel as it is written, or
+not within the time limit.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from np2tf.staging import StagingError, class_of_code
+
 #: The counters that are plain numbers.
 NUMBERS = ("compiled", "graph", "eager", "host", "host_calls", "traces")
 
@@ -16,10 +18,15 @@ class Fallback:
 
     function: str
     reason: str
-    code: str = "NP2TF501"
+    code: str = StagingError.code
     path: str = ""
     line: int = 0
     calls: int = 1
+
+    @property
+    def kind(self) -> type[StagingError]:
+        """The class of errors that the code stands for."""
+        return class_of_code(self.code)
 
     @property
     def key(self) -> tuple[Any, ...]:

@@ -63,7 +63,6 @@ NOT_YET = frozenset(
 NOT_YET_PUBLIC = frozenset(
     {
         "Options",
-        "StagingError",
         "TranslationWarning",
         "and_",
         "call",

@@ -1,8 +1,7 @@
 """Runs published packages' own tests on plain NumPy and translated: ``python tools/corpus.py``.
 
 The exit status is 1 if a test fails translated that is not in tests/corpus/known_failures.toml, if an entry
-of
-that file no longer fails, or if the number of tests that pass on NumPy is not the expected number.
+of that file no longer fails, or if the number of tests that pass on NumPy is not the expected number.
 """
 
 from __future__ import annotations

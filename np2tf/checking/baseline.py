@@ -1,9 +1,8 @@
 """Baselines: the findings that a project has today, kept in a file, so that only new findings are shown.
 
 The file is a JSON list with one entry on a line, so that two branches that change it seldom conflict. A
-finding
-is known by its file, its code, its message and the text of its line, so that it may move within the file. The
-message is kept as a digest, without the places that it names.
+finding is known by its file, its code, its message and the text of its line, so that it may move within the
+file. The message is kept as a digest, without the places that it names.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Translate many files at once: skip files that need no translation, use worker processes, keep the order.
 
 Imports the translation of one file (`np2tf.files`), the files on disk, and the cache of translations.
-Printing
-stays out.
+Printing stays out.
 
 tasks.py       one file: bytes in, bytes, a patch and findings out
 unchanged.py   the files that a translation does not change, as earlier runs have found

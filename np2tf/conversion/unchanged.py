@@ -1,8 +1,7 @@
 """The files that a translation is known not to change, with their findings.
 
 The cache of translations keeps them in a folder of their own. The key is a hash of the file's content and
-path,
-of the options and of the translator itself, so that an entry is never out of date.
+path, of the options and of the translator itself, so that an entry is never out of date.
 """
 
 from __future__ import annotations

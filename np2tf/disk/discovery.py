@@ -1,9 +1,8 @@
 """Find the files to translate: the files that are named, and the files in the folders that are named.
 
 A file in a folder is taken if `include` matches it, and neither `exclude` nor a .gitignore excludes it.
-Patterns
-have git's meaning; those of a configuration are relative to its folder. A path that is named is always taken,
-unless `force_exclude` is set.
+Patterns have git's meaning; those of a configuration are relative to its folder. A path that is named is
+always taken, unless `force_exclude` is set.
 """
 
 from __future__ import annotations

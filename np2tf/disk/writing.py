@@ -14,8 +14,7 @@ def write(path: Path, data: bytes, like: Path | None = None) -> None:
     """Write a file. If the path is a symbolic link, its target is written.
 
     An existing file keeps its owners, permissions and extended attributes. A new file gets the executable
-    bits of
-    `like`, if that is given.
+    bits of `like`, if that is given.
 
     Raises:
         OSError: the file cannot be written, or only with a change of its owners. The old file is unchanged.

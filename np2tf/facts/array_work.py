@@ -25,13 +25,29 @@ _LITERALS = (cst.BaseString, cst.List, cst.Tuple, cst.Integer)
 _COMPUTES = (cst.BinaryOperation, cst.AugAssign, cst.Subscript, cst.Comparison, cst.Call)
 
 
+class ArrayWorks:
+    """The work of the functions of a module, each looked at once."""
+
+    def __init__(self, facts: Facts, effects: Effects) -> None:
+        self._facts = facts
+        self._effects = effects
+        self._known: dict[cst.FunctionDef, ArrayWork] = {}
+
+    def of(self, function: cst.FunctionDef) -> ArrayWork:
+        """The work of a function."""
+        if function not in self._known:
+            self._known[function] = ArrayWork(function, self._facts, self._effects, self)
+        return self._known[function]
+
+
 class ArrayWork:
     """Looks at one function; it is walked once."""
 
-    def __init__(self, function: cst.FunctionDef, facts: Facts, effects: Effects) -> None:
+    def __init__(self, function: cst.FunctionDef, facts: Facts, effects: Effects, works: ArrayWorks) -> None:
         self.function = function
         self._facts = facts
         self._effects = effects
+        self._works = works
         self._nodes = list(walk(function))
 
     @cached_property
@@ -48,15 +64,37 @@ class ArrayWork:
         """
         if not self.is_there:
             return any(map(_calculates, self._nodes))
-        bodies = (_repeated(node) for node in self._nodes)
+        bodies = (body for node in self._nodes for body in _repeated(node)[:1])
+        return any(any(isinstance(node, _COMPUTES) for node in self._unprinted(body)) for body in bodies)
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether it has a loop that calls functions of the module which are about arrays."""
         return any(
-            any(isinstance(node, _COMPUTES) for node in self._unprinted(body)) for body in bodies if body
+            self._works.of(callee).is_reached
+            for loop in self._nodes
+            for part in _repeated(loop)
+            for node in walk(part)
+            for callee in self._effects.callees_at(node)
         )
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the function, or one of the module that it runs, is about arrays."""
+        pending, seen = [self.function], {self.function}
+        while pending:
+            function = pending.pop()
+            if self._works.of(function).is_there:
+                return True
+            new = [callee for callee in self._effects.callees(function) if callee not in seen]
+            seen.update(new)
+            pending += new
+        return False
 
     @property
     def pays(self) -> bool:
         """Whether it is worth staging: a loop or a recursion that computes, or a few array operations."""
-        if self.loops:
+        if self.loops or self.repeats:
             return True
         if not self.is_there or not self._takes_arrays():
             return False
@@ -170,11 +208,13 @@ def _calculates(loop: cst.CSTNode) -> bool:
     return False
 
 
-def _repeated(node: cst.CSTNode) -> cst.CSTNode | None:
-    """What a loop or a comprehension does again and again."""
+def _repeated(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """What a loop or a comprehension does again and again: its body, and the test of a `while`."""
     if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
-        return node.elt
-    return node.body if isinstance(node, (cst.For, cst.While)) else None
+        return [node.elt]
+    if isinstance(node, cst.While):
+        return [node.body, node.test]
+    return [node.body] if isinstance(node, cst.For) else []
 
 
 def _calculates_with_slices(node: cst.BinaryOperation) -> bool:

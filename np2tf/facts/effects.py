@@ -123,17 +123,22 @@ class Effects:
         self.problems(function)
         return self._unknown[function]
 
+    def method_calls(self, function: cst.FunctionDef) -> list[cst.Call]:
+        """The calls in the function's own text of methods of the module's classes."""
+        calls = (node for node in walk(function) if isinstance(node, cst.Call))
+        return [call for call in calls if isinstance(call.func, cst.Attribute) and self._methods(call.func)]
+
     def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.CSTNode]:
         """The functions, methods and properties of this module that it runs, each with one place."""
         found: dict[cst.FunctionDef, cst.CSTNode] = {}
         for node in staged_parts(function):
-            for callee in self._callees_at(node):
+            for callee in self.callees_at(node):
                 found.setdefault(callee, node)
         return found
 
     def calls_of(self, callee: cst.FunctionDef, function: cst.FunctionDef) -> list[cst.CSTNode]:
         """Where a function runs another one of the module."""
-        return [node for node in staged_parts(function) if callee in self._callees_at(node)]
+        return [node for node in staged_parts(function) if callee in self.callees_at(node)]
 
     def is_under_a_test(self, node: cst.CSTNode, function: cst.FunctionDef) -> bool:
         """Whether a test decides whether an expression is evaluated: a trace need not reach it."""
@@ -152,7 +157,7 @@ class Effects:
         known = acts or self.facts.imports.qualified(call.func) is not None
         return known and self.is_under_a_test(call, function)
 
-    def _callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
+    def callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
         if isinstance(node, cst.Call):
             callee = self.module_function(node.func)
             yield from [callee] if callee is not None else self.constructors.run_by(node.func)
@@ -252,7 +257,7 @@ class Effects:
             elif verdict is not None:
                 self._unknown[function].append(node)
         elif isinstance(node, cst.Try):
-            found = hidden(node, function, self.facts, self._callees_at, self._is_unknown)
+            found = hidden(node, function, self.facts, self.callees_at, self._is_unknown)
             if found is not None:
                 yield Problem(*found)
         else:

@@ -10,7 +10,7 @@ import numpy as np
 
 from np2tf import rules
 from np2tf.tnp._front import loading
-from np2tf.tnp._front.front import Function, universal
+from np2tf.tnp._front.front import Function, universal_function
 
 #: SciPy's qualified name -> np2tf's function for it, which is made at the first use.
 _made: dict[str, Any] = {}
@@ -52,7 +52,7 @@ def implementation(qualified: str) -> Any:
 def _make(qualified: str) -> Any:
     """Make the function of np2tf that replaces a function of SciPy."""
     numpy = scipys(qualified)
-    made = universal(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified)
+    made = universal_function(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified)
     made.qualified = qualified
     stem = rules.scipy()[qualified].chapter.rpartition("/")[2]
     made.__module__ = f"np2tf.scipy.{stem}"  # pickle looks for the function there

@@ -1,8 +1,7 @@
 """`tnp.random`: numpy.random.
 
 NumPy draws every number, from its own streams and on the host. The arrays live on TensorFlow if new arrays
-live
-there. NumPy's global state is also the state of the functions here.
+live there. NumPy's global state is also the state of the functions here.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.lazy import LazyModule
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.numpy_modules import missing_names, public_names
 from np2tf.tnp._front.operand_kinds import are_host, new_arrays_are_tensors
 
@@ -27,7 +26,7 @@ _draws: Any = LazyModule("np2tf.tnp._chapters.random")
 
 def _on_numpy() -> bool:
     """Return whether arrays live on the host and nothing is staged."""
-    return quick.host and not new_arrays_are_tensors()
+    return fast_flags.host and not new_arrays_are_tensors()
 
 
 def _method(name: str, documented: Callable[..., Any]) -> Callable[..., Any]:

@@ -35,9 +35,8 @@ def module_from_text(text: str, path: Path, name: str, label: str) -> Iterator[M
     """Execute `text` as a module under the private `name`, with `path` as its `__file__`.
 
     Inside the `with` block the module is in `sys.modules`, where pickle and dataclasses look for it, and its
-    folder
-    is the first of `sys.path`. Both are restored afterwards. Tracebacks show the text's lines under the
-    label.
+    folder is the first of `sys.path`. Both are restored afterwards. Tracebacks show the text's lines under
+    the label.
 
     Args:
         text: the source of the module.

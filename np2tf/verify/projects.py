@@ -75,8 +75,7 @@ def verify_project(
     """Verify one project, at the given `--size` or at its own.
 
     Each version runs once as a program, where text and files are compared in the order in which they come,
-    and
-    `repeat` times in one process, where they are compared call by call.
+    and `repeat` times in one process, where they are compared call by call.
 
     Args:
         project: the project.

@@ -86,7 +86,7 @@ SILENTLY_WRONG = {
             return s, seen["n"]
         """,
         "np.arange(100.)",
-        refused_when_run="NP2TF513",
+        refused_when_run="NP2TF550",
     ),
     "length of a list after appends in a loop": row(
         """

@@ -147,7 +147,7 @@ def _shared(a: Any, b: Any) -> bool:
     if not all(is_array(x) or isinstance(x, np.ndarray) for x in (a, b)):
         return a is b
     if is_array(a) or is_array(b):
-        return is_array(a) and is_array(b) and a.storage()[0] is b.storage()[0]
+        return is_array(a) and is_array(b) and a.storage_and_chain()[0] is b.storage_and_chain()[0]
     return bool(np.shares_memory(a, b))
 
 

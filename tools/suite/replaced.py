@@ -1,11 +1,9 @@
 """Replace NumPy in a test module: `import numpy` there means the op library.
 
 A module of NumPy's tests is read from the installed numpy and imported under another name, with its imports
-of
-`numpy…` turned into imports of `tnp_numpy…`. These modules are stand-ins: names that the op library has are
-the
-op library's. All other names (private modules and helpers) are NumPy's own, with functions that take the op
-library's arrays.
+of `numpy…` turned into imports of `tnp_numpy…`. These modules are stand-ins: names that the op library has
+are the op library's. All other names (private modules and helpers) are NumPy's own, with functions that take
+the op library's arrays.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from np2tf.pipeline import translate
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.replacement.loop_function import LoopFunction
-from np2tf.staging import StagingError
+from np2tf.staging import CalleeError
 from np2tf.tree.source import Source, SourceError
 
 _OPTIONS = Options(everything=True)
@@ -52,7 +52,7 @@ def asked_by(function: types.FunctionType) -> tuple[set[str], list[str]]:
     try:
         tree = ast.parse(translate(Source.of(block_of([function]).text), _OPTIONS).text)
     except (Refused, SourceError) as error:
-        raise StagingError(str(error), "NP2TF539") from None
+        raise CalleeError(str(error)) from None
     used = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _is_np2tf(node.value)]
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     asked = [node for node in calls if isinstance(node.func, ast.Attribute) and _is_np2tf(node.func.value)]

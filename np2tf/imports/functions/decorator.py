@@ -39,12 +39,12 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
             return target
         # Only where there is something to translate: this loads the translator.
         from np2tf.imports.functions.functions import translations
-        from np2tf.runtime.host.originals import remember
+        from np2tf.runtime.host.originals import remember_original
 
         new, findings = translations(functions, options or Options())
         tell(findings)
         for old, made in new.items():
-            remember(getattr(made, "__wrapped__", made), old)
+            remember_original(getattr(made, "__wrapped__", made), old)
         return _rebuilt(target, lambda function: new.get(function, function)) if new else target
     except Refused as reason:
         path, line = _place(target, functions)

@@ -75,7 +75,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
 
         names = dict(raw_tensors.NAMES)
         if self.originals is not None:
-            originals.add(self.originals, names)
+            originals.add_originals(self.originals, names)
         return names
 
     def exec_module(self, module: types.ModuleType) -> None:
@@ -95,7 +95,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         if self.originals is not None:
             from np2tf.runtime.host import originals
 
-            originals.stand_in(self.originals, module)
+            originals.use_originals(self.originals, module)
 
     def _run_as_it_is(self, module: types.ModuleType, before: dict[str, object], error: Exception) -> None:
         code = super().get_code(module.__name__)

@@ -20,10 +20,10 @@ from np2tf.imports.loops.names import (
     count_loads,
     functions_of,
     globals_of_functions,
-    is_made_first,
+    is_bound_before_read,
     is_private,
     parameters_of,
-    stored,
+    stored_names,
     walk,
 )
 from np2tf.imports.loops.text import OTHER_ENDS, binds, can_be_moved, function_of
@@ -50,16 +50,16 @@ def loops_of(source: ast.Module, text: str, path: str) -> Loops:
     if any(end in text for end in OTHER_ENDS):
         return found
     lines = [f"{line}\n" for line in text.split("\n")]
-    numpy = _numpys(source)
+    numpy = _numpy_names(source)
     for function, in_class in functions_of(source.body):
         if isinstance(function, ast.FunctionDef):
-            found |= _OfFunction(function, in_class, lines, path, len(found), numpy).loops()
+            found |= _FunctionLoopFinder(function, in_class, lines, path, len(found), numpy).loops()
     if not _names_in(source) & OF_THE_MODULE:
-        found |= _OfModule(source, text, lines, path, len(found), numpy).loops()
+        found |= _ModuleLoopFinder(source, text, lines, path, len(found), numpy).loops()
     return found
 
 
-def _numpys(source: ast.Module) -> set[str]:
+def _numpy_names(source: ast.Module) -> set[str]:
     """The names that come from NumPy."""
     found = set()
     for node in ast.walk(source):
@@ -71,7 +71,7 @@ def _numpys(source: ast.Module) -> set[str]:
     return found
 
 
-class _Finding:
+class _LoopFinder:
     """Finds the loops of a body that may be taken out of it."""
 
     def __init__(
@@ -90,19 +90,19 @@ class _Finding:
     def loops(self) -> Loops:
         """Their functions, by where they stand."""
         found: Loops = {}
-        for loop in self._inside(self._body):
+        for loop in self._loops_within(self._body):
             if _is_plain(loop) and self._may_be_taken_out(loop):
-                found[loop.lineno, loop.col_offset] = self._made(loop, self._number + len(found))
+                found[loop.lineno, loop.col_offset] = self._make_function(loop, self._number + len(found))
         return found
 
-    def _inside(self, body: list[ast.stmt]) -> Iterator[_Loop]:
+    def _loops_within(self, body: list[ast.stmt]) -> Iterator[_Loop]:
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 continue
             if isinstance(node, (ast.For, ast.While)):
                 yield node
             for inner in blocks_of(node):
-                yield from self._inside(inner)
+                yield from self._loops_within(inner)
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
         """Whether the loop means the same as a function."""
@@ -112,7 +112,7 @@ class _Finding:
         """What the loop's function takes, and gives."""
         raise NotImplementedError
 
-    def _made(self, loop: _Loop, number: int) -> LoopFunction:
+    def _make_function(self, loop: _Loop, number: int) -> LoopFunction:
         name = f"_np2tf_loop_{number}"
         taken, given = self._names(loop)
         parameters, results = sorted(taken | given), sorted(given)
@@ -128,7 +128,7 @@ class _Finding:
         )
 
 
-class _OfFunction(_Finding):
+class _FunctionLoopFinder(_LoopFinder):
     def __init__(
         self,
         function: ast.FunctionDef,
@@ -140,7 +140,7 @@ class _OfFunction(_Finding):
     ) -> None:
         super().__init__(function.body, function.name, lines, path, number, numpy)
         self._in_class = in_class
-        self._locals = parameters_of(function.args) | stored(function.body)
+        self._locals = parameters_of(function.args) | stored_names(function.body)
         self._kept = {
             name.id
             for node in walk(function.body)
@@ -157,7 +157,7 @@ class _OfFunction(_Finding):
             return False
         if self._in_class and any(map(is_private, _names_in(loop))):
             return False
-        return not stored([loop]) & (self._kept | self._declared)
+        return not stored_names([loop]) & (self._kept | self._declared)
 
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
         inside = count_loads([loop], returned=False)
@@ -165,15 +165,15 @@ class _OfFunction(_Finding):
             of_body = count_loads(loop.body, returned=False)
         else:
             of_body = inside
-        carried = {name for name in of_body if name in self._locals and not is_made_first(name, loop)}
+        carried = {name for name in of_body if name in self._locals and not is_bound_before_read(name, loop)}
         outside = {name for name, count in self._loads.items() if count > inside.get(name, 0)}
-        given = stored([loop]) & (outside | carried)
+        given = stored_names([loop]) & (outside | carried)
         if not given and isinstance(loop, ast.For):
-            given = stored([loop.target])
+            given = stored_names([loop.target])
         return carried, given
 
 
-class _OfModule(_Finding):
+class _ModuleLoopFinder(_LoopFinder):
     def __init__(
         self,
         source: ast.Module,
@@ -185,18 +185,18 @@ class _OfModule(_Finding):
     ) -> None:
         super().__init__(source.body, "<module>", lines, path, number, numpy)
         self._of_functions = globals_of_functions(text, path)
-        self._bound = stored([one for one in source.body if not isinstance(one, _DEFINITIONS)])
+        self._bound = stored_names([one for one in source.body if not isinstance(one, _DEFINITIONS)])
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
         if "range" in self._bound or not can_be_moved(loop):
             return False
         if any(isinstance(node, ast.AnnAssign) for node in ast.walk(loop)):
             return False
-        return not stored([loop]) & self._of_functions
+        return not stored_names([loop]) & self._of_functions
 
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
         # Whoever comes later may read what it binds. What it reads may be changed by it as well.
-        return set(count_loads([loop])) & self._bound, stored([loop])
+        return set(count_loads([loop])) & self._bound, stored_names([loop])
 
 
 def _is_plain(loop: _Loop) -> bool:

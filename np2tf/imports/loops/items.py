@@ -40,12 +40,12 @@ def items_of(loop: ast.For) -> Items | None:
     """What a loop runs over; None if that is certainly no array."""
     if not _is_clear(loop):
         return None
-    called = _called(loop.iter)
+    called = _builtin_call(loop.iter)
     if called is None:
         return None if isinstance(loop.iter, _NO_ARRAYS) else Items("items", 1)
     name, given = called
     if name == "enumerate" and len(given) == 1:
-        inner = _called(given[0])
+        inner = _builtin_call(given[0])
         if inner is None:
             return Items("enumerate", 1)
         return Items("enumerate zip", len(inner[1])) if inner[0] == "zip" and inner[1] else None
@@ -60,7 +60,7 @@ _NO_ARRAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Constant, ast.Generato
 _BUILTINS = frozenset({"enumerate", "zip", "reversed", "range", "map", "filter", "sorted", "list", "open"})
 
 
-def _called(node: ast.expr) -> tuple[str, list[ast.expr]] | None:
+def _builtin_call(node: ast.expr) -> tuple[str, list[ast.expr]] | None:
     """The builtin that an expression calls, and what with; nothing, if that is not clear."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in _BUILTINS:
         return None

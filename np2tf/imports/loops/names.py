@@ -47,7 +47,7 @@ def parameters_of(given: ast.arguments) -> set[str]:
     return {one.arg for one in every if one is not None}
 
 
-def stored(body: Sequence[ast.AST]) -> set[str]:
+def stored_names(body: Sequence[ast.AST]) -> set[str]:
     """The variables that statements bind, those of comprehensions left out."""
     found: set[str] = set()
     pending: list[ast.AST] = list(body)
@@ -95,10 +95,10 @@ def count_loads(body: list[ast.stmt], returned: bool = True) -> dict[str, int]:
     return found
 
 
-def is_made_first(name: str, loop: ast.For | ast.While) -> bool:
+def is_bound_before_read(name: str, loop: ast.For | ast.While) -> bool:
     """Whether each round binds a variable before it can read it."""
     if isinstance(loop, ast.For):
-        if name in stored([loop.target]):
+        if name in stored_names([loop.target]):
             return True
     elif any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(loop.test)):
         return False

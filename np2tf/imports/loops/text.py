@@ -77,7 +77,7 @@ class LoopText:
         row, _ = self._rows[node.lineno - self._first]
         return row[node.col_offset : node.end_col_offset].decode()
 
-    def begin_rounds(self, *statements: str) -> None:
+    def begin_iterations(self, *statements: str) -> None:
         """Put statements before all others of the loop. Nothing else can be changed any more."""
         first = self._loop.body[0]
         k = first.lineno - self._first
@@ -143,7 +143,7 @@ def function_of(
         begin = [f"{IS_OVER} = True"]
         test = text.text_of(loop.test)
         text.replace(loop.test, "True")
-        text.begin_rounds(
+        text.begin_iterations(
             f"if {ROUNDS} <= 0:",
             f"{_INDENTATION}{IS_OVER} = False",
             f"{_INDENTATION}break",
@@ -154,7 +154,7 @@ def function_of(
     elif isinstance(loop, ast.While):
         kind, given = "while", [ROUNDS]
         text.put_around(loop.test, f"{ROUNDS} > 0 and (", ")")
-        text.begin_rounds(f"{ROUNDS} -= 1")
+        text.begin_iterations(f"{ROUNDS} -= 1")
         over = f"{ROUNDS} > 0"
     elif items is not None:
         kind, over = items.kind, "False"
@@ -162,7 +162,7 @@ def function_of(
         target = text.text_of(loop.target)
         text.replace(loop.iter, f"range({START}, {STOP}", ")")
         text.replace(loop.target, COUNTER)
-        text.begin_rounds(f"{target} = {items.text}")
+        text.begin_iterations(f"{target} = {items.text}")
     else:
         assert isinstance(loop.iter, ast.Call)
         kind = "steps" if len(loop.iter.args) == 3 else "range"

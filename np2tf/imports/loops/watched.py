@@ -94,7 +94,7 @@ def watch_translation(tree: ast.Module, loops: Loops, jitted: set[int], foreign:
         jitted: the lines where jitted functions begin.
         foreign: the names of functions that another compiler reads, which stay as they are.
     """
-    tree.body = _watched_block(tree.body, loops)
+    tree.body = _instrument_block(tree.body, loops)
     for function, _ in list(functions_of(tree.body)):
         if first_line(function) not in jitted and function.name not in foreign:
             _watch_function(function, loops, is_jitted=False)
@@ -113,7 +113,7 @@ def _watch_function(function: _Function, loops: Loops, is_jitted: bool) -> None:
         if isinstance(function, ast.AsyncFunctionDef) or suspends or not decorators <= _HARMLESS:
             return
         loops = {place: one for place, one in loops.items() if one.says_numpy}
-    function.body = _watched_block(function.body, loops)
+    function.body = _instrument_block(function.body, loops)
 
 
 def _definition(known: LoopFunction) -> ast.stmt:
@@ -125,24 +125,24 @@ def _definition(known: LoopFunction) -> ast.stmt:
     return made
 
 
-def _watched_block(body: list[ast.stmt], loops: Loops) -> list[ast.stmt]:
+def _instrument_block(body: list[ast.stmt], loops: Loops) -> list[ast.stmt]:
     """The statements, those loops watched."""
-    return [new for one in body for new in _statement(one, loops)]
+    return [new for one in body for new in _instrument_statement(one, loops)]
 
 
-def _statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
+def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [node]
     for inner in blocks_of(node):
-        inner[:] = _watched_block(inner, loops)
+        inner[:] = _instrument_block(inner, loops)
     if isinstance(node, (ast.For, ast.While)):
         known = loops.get((node.lineno, node.col_offset))
         if known is not None and (known.kind == "while") == isinstance(node, ast.While):
-            return _watched(node, known)
+            return _instrument(node, known)
     return [node]
 
 
-def _watched(loop: _Loop, known: LoopFunction) -> list[ast.stmt]:
+def _instrument(loop: _Loop, known: LoopFunction) -> list[ast.stmt]:
     results = f"({''.join(f'{one}, ' for one in known.results)}) = " if known.results else ""
     names = {"loop": f"{known.name}_watched", "part": f"{known.name}_part"}
     template = _FOR if isinstance(loop, ast.For) else _WHILE
@@ -150,11 +150,11 @@ def _watched(loop: _Loop, known: LoopFunction) -> list[ast.stmt]:
     for node in made:
         for one in ast.walk(node):
             ast.copy_location(one, loop)
-    filled = _Filled(loop)
+    filled = _TemplateFiller(loop)
     return [filled.visit(node) for node in made]
 
 
-class _Filled(ast.NodeTransformer):
+class _TemplateFiller(ast.NodeTransformer):
     """Puts the parts of a loop into the places of a template."""
 
     def __init__(self, loop: _Loop) -> None:

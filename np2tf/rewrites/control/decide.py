@@ -79,17 +79,22 @@ class Decision:
 
 
 def decide(
-    function: cst.FunctionDef, facts: Facts, counters: Names = _NOTHING, unknown: Sequence[cst.Call] = ()
+    function: cst.FunctionDef,
+    facts: Facts,
+    counters: Names = _NOTHING,
+    unknown: Sequence[cst.Call] = (),
+    methods: Sequence[cst.Call] = (),
 ) -> Decision:
     """What to lower in a function; CannotLower where something must be and cannot.
 
     Args:
         counters: the parameters that count the function's calls of itself: tests on them stay Python's.
         unknown: its calls whose callees no text shows.
+        methods: its calls of methods of the module's classes.
     """
     plain: set[cst.CSTNode] = set()
     while True:
-        decision = _Decider(function, facts, plain, counters, unknown).decide()
+        decision = _Decider(function, facts, plain, counters, unknown, methods).decide()
         marks = decision.marks.copy()
         try:
             refuse_half_changed(block(function.body), marks)
@@ -113,13 +118,14 @@ class _Decider:
         plain: set[cst.CSTNode],
         counters: Names,
         unknown: Sequence[cst.Call],
+        methods: Sequence[cst.Call],
     ) -> None:
         self._function = function
         self._counters = counters
         self._facts = facts
         self._plain = plain
         self._static = Static(facts, _dynamic_parameters(function), counters | _number_parameters(function))
-        self._refusals = Refusals(function, facts, self._static, unknown)
+        self._refusals = Refusals(function, facts, self._static, unknown, methods)
         self._nodes = list(staged_parts(function))
         """What may run while the function is staged: everything but handlers of exceptions."""
 

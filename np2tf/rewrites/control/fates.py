@@ -12,7 +12,7 @@ import libcst as cst
 
 from np2tf.diagnostics import Diagnostic
 from np2tf.facts import Facts
-from np2tf.facts.array_work import ArrayWork
+from np2tf.facts.array_work import ArrayWorks
 from np2tf.facts.effects import Effects
 from np2tf.options import Options
 from np2tf.rewrites.control.fitness import Fitness, is_taken
@@ -62,9 +62,10 @@ def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterato
     """
     effects = Effects(facts)
     fitness = Fitness.of(facts, options)
+    works = ArrayWorks(facts, effects)
     for name, function in _functions(facts.module):
-        work = ArrayWork(function, facts, effects)
-        about_arrays = work.loops or work.is_there
+        work = works.of(function)
+        about_arrays = work.loops or work.is_there or work.repeats
         if not about_arrays and not any(isinstance(node, _LOOPS) for node in walk(function.body)):
             continue
         line = facts.position(function)[0]

@@ -10,7 +10,7 @@ import libcst as cst
 
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
-from np2tf.facts.array_work import ArrayWork
+from np2tf.facts.array_work import ArrayWorks
 from np2tf.facts.classes import decorators
 from np2tf.facts.dataflow.flow import parameters
 from np2tf.facts.effects import Effects
@@ -95,6 +95,7 @@ def _judge(facts: Facts, options: Options) -> Fitness:
         else:
             decisions[function] = verdict
     _spread(decisions, unfit, effects)
+    work = ArrayWorks(facts, effects)
     worth = {
         function
         for function in candidates
@@ -103,7 +104,7 @@ def _judge(facts: Facts, options: Options) -> Fitness:
             parameters(function.params)
             and not _is_property(function)
             and not _is_special(function)
-            and ArrayWork(function, facts, effects).pays
+            and work.of(function).pays
         )
     }
     staged = _with_callees({function for function in decisions if function in worth}, decisions, effects)
@@ -188,7 +189,8 @@ def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decisio
     if again is not None:
         return Unfit("NP2TF311", again, {})
     try:
-        made = decide(function, facts, recursion.counters(function), effects.unknown_calls(function))
+        unknown, methods = effects.unknown_calls(function), effects.method_calls(function)
+        made = decide(function, facts, recursion.counters(function), unknown, methods)
         made.callees += effects.handed_on(function)
         made.contexts = effects.contexts(function)
         return made

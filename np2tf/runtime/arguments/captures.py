@@ -28,7 +28,7 @@ from np2tf.runtime.introspection.code_names import (
 )
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.introspection.places import Place, attribute, closure_variable, defaults, definition, entry
-from np2tf.runtime.introspection.property_setters import does_more
+from np2tf.runtime.introspection.property_setters import has_side_effects
 from np2tf.runtime.introspection.user_objects import (
     ANY_ATTRIBUTE,
     class_members,
@@ -67,7 +67,7 @@ class Dependencies:
     """
 
     def __init__(self, function: Any) -> None:
-        self.readers: list[Place] = []
+        self.captures: list[Place] = []
         self.names: set[str] = set()
         self._seen: set[int] = set()
         self._kept: list[Any] = []  # so that no other function gets the identity of one of these
@@ -95,7 +95,7 @@ class Dependencies:
     @functools.cached_property
     def hidden_setter(self) -> str:
         """An attribute that the code sets by way of a property which does more than that; "" for none."""
-        acting = (name for name, setter in self._setters.items() if does_more(setter))
+        acting = (name for name, setter in self._setters.items() if has_side_effects(setter))
         return next(
             (name for name in acting if any(name in assigned_attributes(one) for one in self._codes)), ""
         )
@@ -163,12 +163,12 @@ class Dependencies:
                 else _holds_arrays(member)
             ):
                 # What is plain data must be the same after a trace.
-                self.readers.append(attribute(base, name, getattr(base, name, None) is member))
+                self.captures.append(attribute(base, name, getattr(base, name, None) is member))
 
     def _watch_member(self, kind: type, name: str) -> None:
         if (kind, name) not in self._members:
             self._members.add((kind, name))
-            self.readers.append(definition(kind, name))
+            self.captures.append(definition(kind, name))
 
     def _follow_constructors(self, kind: type) -> None:
         """Add what is read where an object of a class is made."""
@@ -225,7 +225,7 @@ class Dependencies:
         self._seen.add(id(function))
         self._kept.append(function)
         for default in defaults(function):
-            self.readers.append(default)
+            self.captures.append(default)
             self._follow(default.value, None, set())
         code = translation_of(function.__code__)
         self._codes.append(code)
@@ -240,13 +240,13 @@ class Dependencies:
             self._using |= assigned_attributes(code)
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             if name not in _OURS:
-                self.readers.append(closure_variable(cell))
-                self._follow(self.readers[-1].value, names, set())
+                self.captures.append(closure_variable(cell))
+                self._follow(self.captures[-1].value, names, set())
         space = function.__globals__
         for name in list(space) if names & _ANY_GLOBAL else global_names(code):
             # One that is not bound yet may be by the time that the code reads it.
             if name not in _OURS and (name in space or not hasattr(builtins, name)):
-                self.readers.append(entry(space, name))
+                self.captures.append(entry(space, name))
                 self._follow(space.get(name), names, set())
         for module in imported_modules(code, space):
             self._follow(module, names, set())
@@ -258,7 +258,7 @@ class Dependencies:
                 self._collect(value)
             for name in (names or set()) & getattr(value, "__dict__", {}).keys():
                 if not name.startswith("_"):
-                    self.readers.append(attribute(value, name))
+                    self.captures.append(attribute(value, name))
         elif isinstance(value, types.MethodType):
             self._collect(value.__func__)
         elif isinstance(value, type):
@@ -273,13 +273,13 @@ class Dependencies:
             for name in names & vars(value).keys() - _STREAMS[value is sys]:
                 if pythons and not isinstance(vars(value)[name], _DATA):
                     continue  # a lock, say, which no array of the user's is read in
-                self.readers.append(attribute(value, name))
+                self.captures.append(attribute(value, name))
                 self._follow(vars(value)[name], names, inside | {id(value)})
 
 
-def readers(function: Any) -> list[Place]:
+def captures_of(function: Any) -> list[Place]:
     """A place for each global, closure variable and module attribute that `function` may read."""
-    return dependencies_of(function).readers
+    return dependencies_of(function).captures
 
 
 def is_made_anew(function: types.FunctionType) -> bool:
@@ -297,9 +297,9 @@ def dependencies_of(function: Any) -> Dependencies:
         # What is found keeps the function: in a table, those made for each call would never go away.
         return Dependencies(function)
     found = _known.get(function)
-    if found is None or functions_among(current(found[0].readers)) != found[1]:
+    if found is None or functions_among(current(found[0].captures)) != found[1]:
         made = Dependencies(function)
-        found = _known[function] = made, functions_among(current(made.readers))
+        found = _known[function] = made, functions_among(current(made.captures))
     return found[0]
 
 

@@ -29,12 +29,12 @@ from np2tf.runtime.environment.raw_tensors import variables
 from np2tf.runtime.introspection.places import Place
 from np2tf.runtime.introspection.user_objects import attributes, is_instance
 from np2tf.runtime.random.states import bit_generator, global_state, is_generator
-from np2tf.runtime.structures.array_stand_in import plain
+from np2tf.runtime.structures.array_stand_in import host_value
 from np2tf.runtime.structures.constant_sets import is_constant_set, key_of_set
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, scalar
+from np2tf.staging import ArgumentError, ArrayClassError, RandomUseError, UnsupportedDtypeError
+from np2tf.tnp._array.ndarray import is_array, scalar, storage_of
 from np2tf.tnp._array.strides import order_of_memory
-from np2tf.tnp._operands.conversion import is_guest
+from np2tf.tnp._operands.conversion import is_numpy_subclass
 from np2tf.tnp._operands.promotion import has_tf_dtype
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -73,6 +73,7 @@ class Signature:
         "_shapes",
         "arrays",
         "assigned",
+        "captures",
         "changing",
         "classes",
         "constants",
@@ -81,7 +82,6 @@ class Signature:
         "holders",
         "numbers",
         "parts",
-        "readers",
         "sets",
     )
 
@@ -102,7 +102,7 @@ class Signature:
         self.classes: set[type] = set()
         self.parts: list[Any] = []
         self.followed: list[Dependencies] = []
-        self.readers: list[Place] = []
+        self.captures: list[Place] = []
         self.sets: list[set[Any]] = []
         self._names = names
         self._places: dict[int, int] = {}
@@ -170,7 +170,7 @@ class Signature:
         if place == len(streams):
             self.generators.append(value)
         self.parts.append((place, type(value), type(stream), value is global_state()))
-        self.is_new(value)
+        self.note_holder(value)
 
     def place_of(self, array: Any) -> int:
         """The index of an array among `arrays`."""
@@ -185,7 +185,7 @@ class Signature:
         take_dependencies(values, self, depth)
         self._naming -= 1
 
-    def is_new(self, holder: Any) -> bool:
+    def note_holder(self, holder: Any) -> bool:
         """Note a list, dict or object; whether it has not been met before.
 
         Raises:
@@ -258,7 +258,7 @@ class Signature:
 
 
 def _identity(array: Any) -> int:
-    return id(plain(array))
+    return id(host_value(array))
 
 
 def number_key(value: Any) -> Any:
@@ -348,7 +348,7 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
         StagingError: it holds something whose changes could not be noticed.
     """
     # Another thread may have it bound to a stand-in, as it is tracing.
-    value = plain(value)
+    value = host_value(value)
     what = kind_of(value)
     if what == "array":
         _take_array(value, signature)
@@ -362,12 +362,10 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
     elif what == "set":
         signature.add_set(value)
     elif depth > _MAX_DEPTH:
-        raise StagingError("an argument is nested too deeply", "NP2TF520")
+        raise ArgumentError("an argument is nested too deeply")
     elif what == "unknown":
         name = type(value).__qualname__
-        raise StagingError(
-            f"an argument or variable of type {name} cannot be an input of a graph", "NP2TF520"
-        )
+        raise ArgumentError(f"an argument or variable of type {name} cannot be an input of a graph")
     elif what in _IMMUTABLE:
         key, items = _IMMUTABLE[what](value)
         signature.parts.append(key)
@@ -379,24 +377,24 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
     elif what == "method":
         _take_constant(value.__func__, signature, depth)
         take_apart(value.__self__, signature, depth + 1)
-    elif signature.is_new(value):
+    elif signature.note_holder(value):
         _take_holder(value, what, signature, depth)
 
 
 def _take_constant(value: Any, signature: Signature, depth: int) -> None:
-    signature.parts.append((type(value), _made_anew(value)))
+    signature.parts.append((type(value), _function_key(value)))
     if isinstance(value, enum.Enum):
         signature.classes.add(type(value))
     elif not isinstance(value, _BY_VALUE):
         read = dependencies_of(value)
-        values = current(read.readers)
+        values = current(read.captures)
         signature.followed.append(read)
-        signature.readers += read.readers
+        signature.captures += read.captures
         signature.parts += functions_among(values)
         signature.take_named(values, depth + 1)
 
 
-def _made_anew(value: Any) -> Any:
+def _function_key(value: Any) -> Any:
     """A function as a part of a key: what it reads is in the key, and where it is made anew for each call its
     code says the rest."""
     if isinstance(value, types.FunctionType) and is_made_anew(value):
@@ -433,7 +431,7 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
             signature.parts.append(value.__func__)
             value = value.__self__
             if is_generator(value):
-                raise StagingError("it draws by a method that is read by name", "NP2TF506")
+                raise RandomUseError("it draws by a method that is read by name")
         if not _is_opaque(value):
             take_apart(value, signature, depth)
     # The code reads these numbers by name: they cannot become inputs.
@@ -454,13 +452,13 @@ def _is_opaque(value: Any) -> bool:
 
 
 def _take_array(value: Any, signature: Signature) -> None:
-    if is_guest(value):
-        raise StagingError(f"an array of class {type(value).__name__}, for NumPy", "NP2TF503")
+    if is_numpy_subclass(value):
+        raise ArrayClassError(f"an array of class {type(value).__name__}, for NumPy")
     dtype = value.dtype
     if not has_tf_dtype(np.dtype(dtype.as_numpy_dtype if isinstance(dtype, tf.DType) else dtype)):
-        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+        raise UnsupportedDtypeError.of(dtype=dtype)
     if type(value) is scalar and value.weak is not None:
-        raise StagingError("a staged number outside of its trace", "NP2TF520")
+        raise ArgumentError("a staged number outside of its trace")
     signature.add_array(value)
 
 
@@ -469,8 +467,8 @@ def share_memory(arrays: Sequence[Any]) -> bool:
     if len(arrays) < 2:
         return False
     buffers = [a for a in arrays if isinstance(a, np.ndarray) and not is_array(a) and a.size]
-    cells = [cell_of(a) for a in arrays if is_array(a)]
-    if len({id(cell) for cell in cells}) < len(cells):
+    storages = [storage_of(a) for a in arrays if is_array(a)]
+    if len({id(storage) for storage in storages}) < len(storages):
         return True
     return any(_overlap(a, b) for k, a in enumerate(buffers) for b in buffers[k + 1 :])
 

@@ -17,17 +17,17 @@ from np2tf.runtime.arguments.signature import Signature, kind_of
 from np2tf.runtime.effects.appended import AppendedList
 from np2tf.runtime.introspection.user_objects import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.random.stand_in import generator_stand_in
-from np2tf.runtime.structures.array_stand_in import StandIn, plain
-from np2tf.staging import StagingError
+from np2tf.runtime.structures.array_stand_in import StandIn, host_value
+from np2tf.staging import AliasingError, AttributeChangeError, ReturnedValueError
 
 
-class Own(NamedTuple):
+class ArgumentRef(NamedTuple):
     """In a result: the `place`-th list, dict or object of the caller."""
 
     place: int
 
 
-class New(NamedTuple):
+class NewObject(NamedTuple):
     """In a result: the `number`-th object that the function has made."""
 
     number: int
@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
     changes: dict[int, Any]
 
 
-class Twins:
+class TracedArguments:
     """The staged counterparts of a call's arguments."""
 
     def __init__(self, signature: Signature, arrays: Sequence[Any], numbers: Sequence[Any]) -> None:
@@ -126,39 +126,39 @@ class Twins:
             if same_contents(now, before):
                 continue
             if self._by_name[place]:
-                raise StagingError(
-                    "an argument is changed that is a global or closure variable too", "NP2TF513"
-                )
+                raise AliasingError("an argument is changed that is a global or closure variable too")
             if kind_of(twin) == "instance":
                 gone = before.keys() - now.keys()
                 if gone:
-                    raise StagingError(f"staged code deletes the attribute {min(gone)}", "NP2TF513")
+                    raise AttributeChangeError.of(name=min(gone))
                 now = {name: value for name, value in now.items() if value is not before.get(name, _MISSING)}
-            changes[place] = self._outward(now)
-        return Outcome(self._outward(result), changes)
+            changes[place] = self._replace_arguments(now)
+        return Outcome(self._replace_arguments(result), changes)
 
-    def _outward(self, value: Any, depth: int = 0) -> Any:
+    def _replace_arguments(self, value: Any, depth: int = 0) -> Any:
         place = self._place.get(id(value))
         if place is not None:
-            return Own(place)
+            return ArgumentRef(place)
         what = kind_of(value)
         if what == "list":
-            return [self._outward(item, depth + 1) for item in value]
+            return [self._replace_arguments(item, depth + 1) for item in value]
         if what == "dict":
-            return {key: self._outward(item, depth + 1) for key, item in value.items()}
+            return {key: self._replace_arguments(item, depth + 1) for key, item in value.items()}
         if what == "tuple":
-            items = [self._outward(item, depth + 1) for item in value]
+            items = [self._replace_arguments(item, depth + 1) for item in value]
             return tuple(items) if type(value) is tuple else type(value)(*items)
         if what == "instance":
             kind = new_instance_of(value, depth)
-            state = {name: self._outward(item, depth + 1) for name, item in attributes(value).items()}
-            return New(self._new.setdefault(id(value), len(self._new)), kind, state)
-        if type(value) is not StandIn and plain(value) is not value:
-            raise StagingError("staged code returns a generator of its own, or a global one", "NP2TF520")
+            state = {
+                name: self._replace_arguments(item, depth + 1) for name, item in attributes(value).items()
+            }
+            return NewObject(self._new.setdefault(id(value), len(self._new)), kind, state)
+        if type(value) is not StandIn and host_value(value) is not value:
+            raise ReturnedValueError("staged code returns a generator of its own, or a global one")
         if type(value) is slice and any(type(one).__module__ in _OURS for one in _ends(value)):
-            raise StagingError("staged code returns a slice of numbers that vary", "NP2TF520")
+            raise ReturnedValueError("staged code returns a slice of numbers that vary")
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
-            raise StagingError(f"staged code returns a {type(value).__name__}", "NP2TF520")
+            raise ReturnedValueError(f"staged code returns a {type(value).__name__}")
         return value
 
 
@@ -184,7 +184,7 @@ def _is_inner_function(value: Any) -> bool:
 def _contents(twin: Any) -> Any:
     if type(twin) is list:
         return list(twin)
-    if type(twin) is AppendedList or plain(twin) is not twin:
+    if type(twin) is AppendedList or host_value(twin) is not twin:
         return []
     return dict(twin) if type(twin) is dict else attributes(twin)
 
@@ -202,17 +202,17 @@ def is_plain(outcome: Outcome) -> bool:
 
 
 def _holds_marks(value: Any) -> bool:
-    if isinstance(value, (Own, New)):
+    if isinstance(value, (ArgumentRef, NewObject)):
         return True
     items = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
     return any(map(_holds_marks, items))
 
 
-def settle(outcome: Outcome, holders: Sequence[Any]) -> Any:
+def write_back(outcome: Outcome, holders: Sequence[Any]) -> Any:
     """Make the changes in the caller's own lists, dicts and objects; returns the result with those in it."""
     made: dict[int, Any] = {}
-    changes = {place: _inward(new, holders, made) for place, new in outcome.changes.items()}
-    result = _inward(outcome.result, holders, made)
+    changes = {place: _restore_arguments(new, holders, made) for place, new in outcome.changes.items()}
+    result = _restore_arguments(outcome.result, holders, made)
     for place, new in changes.items():
         holder = holders[place]
         if type(holder) is list:
@@ -225,19 +225,19 @@ def settle(outcome: Outcome, holders: Sequence[Any]) -> Any:
     return result
 
 
-def _inward(value: Any, holders: Sequence[Any], made: dict[int, Any]) -> Any:
+def _restore_arguments(value: Any, holders: Sequence[Any], made: dict[int, Any]) -> Any:
     kind = type(value)
-    if kind is Own:
+    if kind is ArgumentRef:
         return holders[value.place]
-    if kind is New:
+    if kind is NewObject:
         if value.number not in made:
-            made[value.number] = with_attributes(value.kind, _inward(value.state, holders, made))
+            made[value.number] = with_attributes(value.kind, _restore_arguments(value.state, holders, made))
         return made[value.number]
     if kind is list:
-        return [_inward(item, holders, made) for item in value]
+        return [_restore_arguments(item, holders, made) for item in value]
     if kind is dict:
-        return {key: _inward(item, holders, made) for key, item in value.items()}
+        return {key: _restore_arguments(item, holders, made) for key, item in value.items()}
     if isinstance(value, tuple):
-        items = [_inward(item, holders, made) for item in value]
+        items = [_restore_arguments(item, holders, made) for item in value]
         return tuple(items) if kind is tuple else kind(*items)
     return value

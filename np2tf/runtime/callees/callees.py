@@ -20,19 +20,18 @@ import numpy as np
 
 from np2tf import rules
 from np2tf.runtime.callees import assertions, known_callees
-from np2tf.runtime.callees.implicit_calls import AsItIs
+from np2tf.runtime.callees.implicit_calls import ImplicitCallCheck
 from np2tf.runtime.effects import ordered
 from np2tf.runtime.effects.appended import AppendedList
-from np2tf.runtime.environment.unjitted import CALLEE as CODE
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.introspection.user_objects import class_members, functions_of, has_instances
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.random.streams import Draws
 from np2tf.scipy import lookup
-from np2tf.staging import StagingError
+from np2tf.staging import CalleeError, RandomUseError, StagingError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.front import Function
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 #: Function -> what is traced in its place, or why nothing can be.
 _versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()
@@ -60,10 +59,10 @@ def call(callee: Any) -> Any:
     Raises:
         StagingError: it does more than to compute, or nobody knows what it does.
     """
-    return callee if current_region() is None else staged(callee)
+    return callee if current_scope() is None else staged_callee(callee)
 
 
-def staged(callee: Any) -> Any:
+def staged_callee(callee: Any) -> Any:
     """What to trace in the place of `callee`.
 
     Raises:
@@ -88,9 +87,9 @@ def staged(callee: Any) -> Any:
     if kind is functools.partial:
         if getattr(callee.func, "__func__", None) is Draws.draw:
             return callee
-        return functools.partial(staged(callee.func), *callee.args, **callee.keywords)
+        return functools.partial(staged_callee(callee.func), *callee.args, **callee.keywords)
     if _is_calling(callee):
-        return lambda function, *rest: callee(function and staged(function), *rest)
+        return lambda function, *rest: callee(function and staged_callee(function), *rest)
     if isinstance(callee, type):
         return _class(callee)
     if kind is types.BuiltinMethodType and _changes_an_own_container(callee):
@@ -99,11 +98,11 @@ def staged(callee: Any) -> Any:
     if found is callee:
         return found
     if found is not None:
-        return staged(found)
+        return staged_callee(found)
     method = getattr(kind, "__call__", None)  # noqa: B004
     if has_instances(kind) and isinstance(method, (types.FunctionType, Jitted)):
-        return types.MethodType(staged(method), callee)
-    raise _unknown(callee)
+        return types.MethodType(staged_callee(method), callee)
+    raise _unknown_callee_error(callee)
 
 
 def _is_calling(callee: Any) -> bool:
@@ -118,17 +117,18 @@ def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
     """
     if type(callee.__self__) not in (list, dict) or callee.__name__ not in known_callees.CHANGING:
         return False
-    entered = current_region()
-    assert entered is not None
-    if entered is not entered.trace.root:
-        raise StagingError(f"changes a {type(callee.__self__).__name__} in a staged loop or branch", CODE)
+    scope = current_scope()
+    assert scope is not None
+    if scope is not scope.trace.root:
+        raise CalleeError(f"changes a {type(callee.__self__).__name__} in a staged loop or branch")
     return True
 
 
 def _of_numpy(callee: Function) -> Function:
     reason = rules.against_staging(callee.qualified)
     if reason is not None:
-        raise StagingError(f"it {reason}", "NP2TF506" if "random" in reason else CODE)
+        kind = RandomUseError if callee.qualified.startswith("numpy.random.") else CalleeError
+        raise kind(f"it {reason}")
     return callee
 
 
@@ -137,7 +137,7 @@ def _function(function: types.FunctionType) -> Any:
         return function
     found = known_callees.counterpart(function)
     if found is not None:
-        return found if found is function else staged(found)
+        return found if found is function else staged_callee(found)
     _refuse_new(function)
     return staged_version(function)
 
@@ -152,7 +152,7 @@ def staged_version(function: types.FunctionType) -> Any:
     if known is None:
         known = _versions[function] = _version(function)
     if isinstance(known, StagingError):
-        raise _like(known)
+        raise _copy_error(known)
     return known
 
 
@@ -162,7 +162,7 @@ def _version(function: types.FunctionType) -> Callable[..., Any] | StagingError:
     reason, made = translator.staged_version(function)
     if made is not None:
         return made  # type: ignore[no-any-return]
-    return _refused(function, reason)
+    return _refusal(function, reason)
 
 
 def check_class(kind: type, names: set[str]) -> None:
@@ -177,7 +177,7 @@ def check_class(kind: type, names: set[str]) -> None:
     Raises:
         StagingError: something among that does more than to compute.
     """
-    checked = AsItIs(staged_version, CODE)
+    checked = ImplicitCallCheck(staged_version)
     defined: dict[str, list[type]] = {}
     for base, name, member in class_members(kind, names):
         if is_of_library(base):
@@ -194,7 +194,7 @@ def check_class(kind: type, names: set[str]) -> None:
                 _check_all(vars(base)[name], kind, checked)
 
 
-def _check_all(member: Any, kind: type, checked: AsItIs) -> None:
+def _check_all(member: Any, kind: type, checked: ImplicitCallCheck) -> None:
     for function in functions_of(member):
         if not isinstance(function, types.FunctionType) or function.__module__ in _MAKING_METHODS:
             continue
@@ -202,15 +202,15 @@ def _check_all(member: Any, kind: type, checked: AsItIs) -> None:
             checked.check(function, kind)
 
 
-def _refused(function: types.FunctionType, reason: str) -> StagingError:
+def _refusal(function: types.FunctionType, reason: str) -> StagingError:
     place = function.__code__.co_filename, function.__code__.co_firstlineno
     told = f"calls `{function.__qualname__}` ({place[0]}:{place[1]}), which cannot be staged: it {reason}"
-    return StagingError(told, CODE)
+    return CalleeError(told)
 
 
-def _like(error: StagingError) -> StagingError:
+def _copy_error(error: StagingError) -> StagingError:
     """The same error, with no traceback of an earlier call."""
-    return StagingError(str(error), error.code, error.place)
+    return type(error)(str(error), error.place)
 
 
 def _method(method: types.MethodType) -> Any:
@@ -219,12 +219,12 @@ def _method(method: types.MethodType) -> Any:
         reason = rules.against_staging(f"numpy.ndarray.{method.__name__}")
         if reason is None:
             return method
-        raise StagingError(f"calls `.{method.__name__}` of an array, which {reason}", CODE)
+        raise CalleeError(f"calls `.{method.__name__}` of an array, which {reason}")
     if isinstance(owner, AppendedList):
         return method
     if isinstance(owner, type) or has_instances(type(owner)) or _is_only_fields(owner) or _is_constant(owner):
-        return types.MethodType(staged(function), owner)
-    raise _unknown(method)
+        return types.MethodType(staged_callee(function), owner)
+    raise _unknown_callee_error(method)
 
 
 def _is_only_fields(owner: Any) -> bool:
@@ -261,7 +261,7 @@ def _class(kind: type) -> Any:
         or kind.__new__ is not object.__new__
         or type(kind).__call__ is not type.__call__
     ):
-        raise _unknown(kind)
+        raise _unknown_callee_error(kind)
     return _construction(kind)
 
 
@@ -276,9 +276,9 @@ def _construction(kind: type) -> Any:
         if isinstance(further, types.FunctionType):
             # Python calls it as it is: it must only compute, without a branch on data.
             _refuse_new(further)
-            AsItIs(staged_version, CODE).check(further, kind)
+            ImplicitCallCheck(staged_version).check(further, kind)
         return kind
-    initialise = staged(initialise)
+    initialise = staged_callee(initialise)
 
     def make(*args: Any, **kwargs: Any) -> Any:
         made: Any = object.__new__(kind)
@@ -300,14 +300,14 @@ def _refuse_new(function: Any) -> None:
     Raises:
         NewCallee: it is not.
     """
-    entered = current_region()
-    assert entered is not None
-    if not entered.trace.follows(function):
+    scope = current_scope()
+    assert scope is not None
+    if not scope.trace.follows(function):
         raise NewCallee(function)
 
 
-def _unknown(callee: Any) -> StagingError:
+def _unknown_callee_error(callee: Any) -> StagingError:
     name = getattr(callee, "__qualname__", None) or f"a {type(callee).__qualname__}"
     module = getattr(callee, "__module__", None)
     told = f"`{module}.{name}`" if isinstance(module, str) and module != "builtins" else f"`{name}`"
-    return StagingError(f"calls {told}, whose effects are unknown", CODE)
+    return CalleeError(f"calls {told}, whose effects are unknown")

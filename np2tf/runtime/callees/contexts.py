@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.runtime.callees.callees import CODE, staged
+from np2tf.runtime.callees.callees import staged_callee
 from np2tf.runtime.introspection.user_objects import has_instances
-from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.staging import CalleeError
+from np2tf.tnp._tensor.storage import current_scope
 
 #: Managers that change nothing but what NumPy tells and prints.
 _HARMLESS = (contextlib.nullcontext, np.errstate)
 
 
-class _Entered:
+class _TracedManager:
     """A manager whose methods are traced.
 
     An exception that leaves the block ends the trace: the manager is asked about it where the call is
@@ -47,10 +47,12 @@ def context(manager: Any) -> Any:
         StagingError: to enter or to leave it does more than to compute, or nobody knows what that does.
     """
     kind = type(manager)
-    if current_region() is None or kind in _HARMLESS:
+    if current_scope() is None or kind in _HARMLESS:
         return manager
     enter, leave = getattr(kind, "__enter__", None), getattr(kind, "__exit__", None)
     functions = isinstance(enter, types.FunctionType) and isinstance(leave, types.FunctionType)
     if not functions or not has_instances(kind):
-        raise StagingError(f"enters a {kind.__name__}, whose effects are unknown", CODE)
-    return _Entered(types.MethodType(staged(enter), manager), types.MethodType(staged(leave), manager))
+        raise CalleeError(f"enters a {kind.__name__}, whose effects are unknown")
+    return _TracedManager(
+        types.MethodType(staged_callee(enter), manager), types.MethodType(staged_callee(leave), manager)
+    )

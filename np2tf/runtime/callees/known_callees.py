@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.runtime.operators.table import OPERATORS, staging_operator
-from np2tf.tnp._front.front import FUNCTIONS, universal
+from np2tf.tnp._front.front import FUNCTIONS, universal_function
 
 #: Builtins that only compute, and need no counterpart: what they are given is known while staging.
 _COMPUTING = frozenset({
@@ -60,7 +60,7 @@ def counterpart(callee: Any) -> Any:
     except TypeError:  # it cannot be hashed
         return None
     if isinstance(callee, np.ufunc):
-        return universal(callee)
+        return universal_function(callee)
     if isinstance(callee, FUNCTIONS):
         return _of_module(callee) or _of_value(callee)
     return callee if isinstance(callee, _GETTERS) else None

@@ -1,4 +1,4 @@
-"""From a call of a jitted function to compiled code: families, budgets, concrete functions, results.
+"""From a call of a jitted function to compiled code: caches, budgets, concrete functions, results.
 
 May import every folder of the run time but `report`. The decorator belongs to `jit`, which loads this
 folder by name.

@@ -62,7 +62,7 @@ class Budget:
     """The costs of compiling one function, all signatures together.
 
     Attributes:
-        slower: identities of the families whose compiled code has turned out to be slower than the host.
+        slower: identities of the caches whose compiled code has turned out to be slower than the host.
 
     Args:
         host: knows what the function has taken on the host.

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.arguments.signature import Signature
-from np2tf.runtime.compilation.concrete_function import Compiled
+from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Explanation:
         self.arrays = [_array_text(array) for array in signature.arrays]
         self.fixed = [repr(number) for number in signature.numbers]
 
-    def add_code(self, compiled: Compiled, signature: Signature) -> None:
+    def add_code(self, compiled: ConcreteFunction, signature: Signature) -> None:
         """Say what the call has been compiled to."""
         self.runs = compiled.how
         self.not_xla = compiled.not_xla

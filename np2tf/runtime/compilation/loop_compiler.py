@@ -10,11 +10,11 @@ import tensorflow as tf
 
 from np2tf.counts import Fallback
 from np2tf.runtime.compilation.compiling import Compiler
-from np2tf.runtime.compilation.concrete_function import Discarded
-from np2tf.runtime.compilation.prepared_call import Call
-from np2tf.runtime.compilation.specializations import Family
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
+from np2tf.runtime.compilation.concrete_function import DiscardedCall
+from np2tf.runtime.compilation.prepared_call import PreparedCall
+from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.jit.jitted import Jitted
+from np2tf.staging import TracingTimeError
 
 
 class Entry(NamedTuple):
@@ -22,11 +22,11 @@ class Entry(NamedTuple):
 
     Attributes:
         result: of the loop's function; None if the host has to run the loop.
-        family: to be told how long that takes; None if it need not be.
+        cache: to be told how long that takes; None if it need not be.
     """
 
     result: Any = None
-    family: Family | None = None
+    cache: SpecializationCache | None = None
 
 
 class LoopCompiler(Compiler):
@@ -47,7 +47,9 @@ class LoopCompiler(Compiler):
             known = jitted.__dict__["_compiler"] = cls(jitted)
         return known
 
-    def get_ready(self, args: tuple[Any, ...], changing: Collection[int], seconds: float) -> Fallback | None:
+    def compile_ahead(
+        self, args: tuple[Any, ...], changing: Collection[int], seconds: float
+    ) -> Fallback | None:
         """Make code for a call, and run nothing; why that cannot be, if it cannot.
 
         Args:
@@ -58,9 +60,9 @@ class LoopCompiler(Compiler):
         self._until = time.monotonic() + seconds
         try:
             call = self._prepare(args, {}, changing)
-            self._compile(self._family(call), call)
+            self._compile(self._cache_of(call), call)
         except Exception as error:
-            return self._note(error)
+            return self._note_fallback(error)
         finally:
             self._until = None
         return None
@@ -69,9 +71,9 @@ class LoopCompiler(Compiler):
         """Run compiled code at once; None, and nothing done, if there is none or the call is discarded."""
         try:
             call = self._prepare(args, {}, changing)
-            found = self._compile(self._family(call), call)
+            found = self._compile(self._cache_of(call), call)
         except Exception as error:
-            self._note(error)
+            self._note_fallback(error)
             return None
         return self._run_or_discard(*found)
 
@@ -84,45 +86,47 @@ class LoopCompiler(Compiler):
             args: of the call.
             changing: the places of arguments that are others in the next call, if they are numbers.
         """
-        family: Family | None = None
+        cache: SpecializationCache | None = None
         try:
             call = self._prepare(args, {}, changing)
-            family = self._family(call)
-            if family.on_host:
-                if family.fallback is None:
-                    self._budget.slower.add(id(family))
+            cache = self._cache_of(call)
+            if cache.on_host:
+                if cache.fallback is None:
+                    self._budget.slower.add(id(cache))
                 return Entry()
-            if self._had_better_stay(family, call):
-                return Entry(family=family)
-            found = self._compile(family, call)
+            if self._prefers_host(cache, call):
+                return Entry(cache=cache)
+            found = self._compile(cache, call)
         except Exception as error:
-            fallback = self._note(error)
-            if family is not None and fallback.code != TOO_LONG_TO_TRACE:
-                family.on_host, family.fallback = True, fallback
+            fallback = self._note_fallback(error)
+            if cache is not None and fallback.kind is not TracingTimeError:
+                cache.on_host, cache.fallback = True, fallback
             return Entry()
         result = self._run_or_discard(*found)
         if result is None:
-            found[2].was_discarded()
+            found[2].note_discarded_call()
         return Entry(result)
 
-    def ran_on_host(self, family: Family | None, seconds: float, own: float) -> None:
+    def note_host_run(self, cache: SpecializationCache | None, seconds: float, own: float) -> None:
         """Note how long a run of the loop took on the host, and without long calls of jitted functions.
 
         Args:
-            family: of the call that `enter` was given.
+            cache: of the call that `enter` was given.
             seconds, own: that it took.
         """
         self._host.note(seconds, own)
-        if family is not None:
-            family.took_on_host(seconds, own)
+        if cache is not None:
+            cache.add_host_time(seconds, own)
 
-    def _run_or_discard(self, compiled: Any, is_new: bool, family: Family, call: Call) -> Any:
+    def _run_or_discard(
+        self, compiled: Any, is_new: bool, cache: SpecializationCache, call: PreparedCall
+    ) -> Any:
         try:
-            return self._accepted(compiled, is_new, family, call, time.perf_counter())
-        except (Discarded, tf.errors.OpError):
+            return self._execute(compiled, is_new, cache, call, time.perf_counter())
+        except (DiscardedCall, tf.errors.OpError):
             return None
 
-    def _advice(self, call: Call) -> bool | None:
+    def _advice(self, call: PreparedCall) -> bool | None:
         return None
 
     @property

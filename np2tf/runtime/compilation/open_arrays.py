@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from np2tf.tnp._array.ndarray import ndarray, path_of
+from np2tf.tnp._array.ndarray import chain_of, ndarray
 from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -98,20 +98,20 @@ class OpenArrays:
             numbers[axes[axis]].known if axis in axes else None for axis in range(whole.ndim)
         ]
         part = part_of_whole(whole, lengths)
-        self._parts[place] = path_of(part)
+        self._parts[place] = chain_of(part)
         return part
 
     def is_whole(self, place: int, path: tuple[Any, ...]) -> bool:
         """Whether `path` shows just the part that counts of the array at `place`."""
         return place in self._axes and len(path) == 1 and path[0] is self._parts[place][0]
 
-    def padded(self, place: int, array: np.ndarray) -> np.ndarray:
+    def pad(self, place: int, array: np.ndarray) -> np.ndarray:
         """The array at `place` as the program takes it."""
         made = np.zeros(self.shape(place, array.shape), array.dtype)
         made[tuple(map(slice, array.shape))] = array
         return made
 
     @staticmethod
-    def counted(whole: Any, array: np.ndarray) -> np.ndarray:
+    def crop(whole: Any, array: np.ndarray) -> np.ndarray:
         """The part that counts of what the program has made of an array."""
         return np.asarray(memoryview(whole))[tuple(map(slice, array.shape))]

@@ -12,7 +12,7 @@ import numpy as np
 
 from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.compilation.open_arrays import OpenAxis, Pattern, Shapes, bounds_of
-from np2tf.runtime.compilation.specializations import Family
+from np2tf.runtime.compilation.specializations import SpecializationCache
 
 #: After calls of so many different shapes lengths are left open; so many patterns are tried.
 ENOUGH_SHAPES, MOST_PATTERNS = 3, 3
@@ -35,14 +35,14 @@ class Lengths:
     """
 
     pattern: Pattern = field(default_factory=dict)
-    _met: dict[Shapes, Family] = field(default_factory=dict)
+    _met: dict[Shapes, SpecializationCache] = field(default_factory=dict)
     _patterns: int = 0
 
-    def note(self, shapes: Shapes, family: Family) -> None:
-        """A call of these shapes has been met, which has a family of its own."""
+    def note(self, shapes: Shapes, cache: SpecializationCache) -> None:
+        """A call of these shapes has been met, which has a cache of its own."""
         if shapes in self._met or len(self._met) >= MOST_SHAPES:
             return
-        self._met[shapes] = family
+        self._met[shapes] = cache
         if len(self._met) >= ENOUGH_SHAPES and self._patterns < MOST_PATTERNS and not self._fits(shapes):
             self._patterns += 1
             self.pattern = _pattern(list(self._met))
@@ -66,13 +66,13 @@ class Lengths:
         """What calls of lengths with the same bounds have taken on the host."""
         wanted = list(map(bounds_of, lengths))
         taken = 0.0
-        for shapes, family in self._met.items():
+        for shapes, cache in self._met.items():
             own = self.lengths(shapes)
             if own is not None and list(map(bounds_of, own)) == wanted:
-                taken += family.own_seconds
+                taken += cache.own_seconds
         return taken
 
-    def static(self, shapes: Shapes) -> tuple[tuple[int | None, ...], ...]:
+    def static_shapes(self, shapes: Shapes) -> tuple[tuple[int | None, ...], ...]:
         """The shapes of a call, with None for open axes."""
         return tuple(
             tuple(

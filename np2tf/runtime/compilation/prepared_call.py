@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from np2tf.runtime.arguments.signature import Signature
-from np2tf.runtime.arguments.traced_arguments import Twins, is_plain
+from np2tf.runtime.arguments.traced_arguments import TracedArguments, is_plain
 from np2tf.runtime.compilation.open_arrays import Pattern
 from np2tf.runtime.introspection.user_objects import is_instance
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
-class Call:
+class PreparedCall:
     """One call, prepared.
 
     Attributes:
@@ -55,15 +55,15 @@ class Call:
         traced = of_unknown_lengths(function) if unknown_lengths else function
 
         def run(arrays: Any, numbers: Any) -> Any:
-            twins = Twins(self.signature, arrays, numbers)
+            twins = TracedArguments(self.signature, arrays, numbers)
             args, kwargs = twins.of((self.args, self.kwargs))
-            entered = current_region()
-            assert entered is not None
+            scope = current_scope()
+            assert scope is not None
             # Those that are read by name must not change, but a branch may try to: on its own side only.
-            entered.trace.follows = self._follows
-            entered.trace.instances = [*twins.instances, *self.by_name]
-            entered.trace.attributes_are_named = self.signature.attributes_are_named
-            entered.trace.unknown_lengths = unknown_lengths
+            scope.trace.follows = self._follows
+            scope.trace.instances = [*twins.instances, *self.by_name]
+            scope.trace.attributes_are_named = self.signature.attributes_are_named
+            scope.trace.unknown_lengths = unknown_lengths
             outcome = twins.outcome(traced(*args, **kwargs))
             self.is_plain = is_plain(outcome)
             return outcome.result if self.is_plain else outcome

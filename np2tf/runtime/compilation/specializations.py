@@ -1,4 +1,4 @@
-"""What `np2tf.jit` knows of the calls that differ in numbers only: their code, and which way is faster."""
+"""The compiled code for calls that differ in numbers only, and timings that choose it or the host."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from np2tf.counts import Fallback
 from np2tf.runtime.arguments.signature import Signature, number_key
-from np2tf.runtime.compilation.concrete_function import Compiled
+from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 from np2tf.runtime.compilation.open_arrays import Bounds, bounds_of
-from np2tf.runtime.decisions.decisions import Way
-from np2tf.staging import StagingError
+from np2tf.runtime.decisions.decisions import CallRecord
+from np2tf.staging import TooManyTracesError, XlaShapeError
 
 #: So many warm calls are timed before a way is chosen, and so many on the host, unless compiled code is
 #: slower or faster by these factors: the first call on the host was a cold one, others may have been at work.
@@ -33,8 +33,8 @@ MAX_TRACES = 16
 
 
 @dataclass
-class Family:
-    """All calls that differ in numbers only.
+class SpecializationCache:
+    """The compiled code for all calls that differ in numbers only, and how long they have taken.
 
     Attributes:
         compiled: the code by the numbers that are constants of it.
@@ -50,7 +50,7 @@ class Family:
         seconds: what these have taken but for the first, in which XLA compiles.
     """
 
-    compiled: dict[Any, Compiled] = field(default_factory=dict)
+    compiled: dict[Any, ConcreteFunction] = field(default_factory=dict)
     on_host: bool = False
     fallback: Fallback | None = None
     own_seconds: float = 0.0
@@ -93,20 +93,20 @@ class Family:
     def _is_hopeless(self) -> bool:
         return self.warm_calls > 0 and self.best_compiled > max(LONG, WORSE * self.best_host)
 
-    def took_on_host(self, seconds: float, own: float | None = None) -> None:
+    def add_host_time(self, seconds: float, own: float | None = None) -> None:
         """Note how long a call took on the host, and without long calls of other jitted functions."""
         self.host_calls += 1
         self.own_seconds += seconds if own is None else own
         self.best_host = min(self.best_host, seconds)
-        self._settle()
+        self._choose_tier()
 
-    def took_compiled(self, seconds: float) -> None:
+    def add_compiled_time(self, seconds: float) -> None:
         """Note how long a warm call took compiled."""
         self.warm_calls += 1
         self.best_compiled = min(self.best_compiled, seconds)
-        self._settle()
+        self._choose_tier()
 
-    def begin_with(self, way: Way | None, signature: Signature) -> None:
+    def start_from(self, way: CallRecord | None, signature: Signature) -> None:
         """Begin with what an earlier process has found out about calls like these."""
         if way is None:
             return
@@ -115,7 +115,7 @@ class Family:
             self.varying, self.pinned = set(way.varying), set(way.pinned)
             self.integers = {k for k in self.varying if isinstance(signature.numbers[k], _INTEGERS)}
 
-    def ran_compiled(self, seconds: float, is_warm: bool) -> None:
+    def count_compiled_call(self, seconds: float, is_warm: bool) -> None:
         """Count a compiled call; XLA compiles in one that is not warm."""
         self.calls += 1
         self.seconds += seconds if is_warm else 0.0
@@ -130,13 +130,13 @@ class Family:
         """Seconds that a compiled call takes; 0.0 where only the first is known."""
         return self.best_compiled if self.warm_calls else 0.0
 
-    def was_discarded(self) -> None:
+    def note_discarded_call(self) -> None:
         """Note that a compiled call has been in vain; where most are, the calls stay on the host."""
         self.discarded += 1
         if not self.settled and self.discarded >= WARM_CALLS and self.discarded > self.warm_calls:
             self.settled = self.on_host = True
 
-    def _settle(self) -> None:
+    def _choose_tier(self) -> None:
         """Choose the faster way once both have been measured well enough."""
         is_little = self.best_host < self.best_compiled < A_LITTLE * self.best_host
         enough = self.warm_calls >= (MANY_WARM_CALLS if is_little else WARM_CALLS)
@@ -159,7 +159,7 @@ class Family:
         """The numbers that are to be inputs of the next code."""
         return tuple(sorted((self.varying | self.changing) - self.pinned))
 
-    def check_inputs(self, inputs: tuple[int, ...], made: Compiled) -> None:
+    def check_inputs(self, inputs: tuple[int, ...], made: ConcreteFunction) -> None:
         """Refuse code whose integers had better be known: with these, shapes are known.
 
         Raises:
@@ -167,7 +167,7 @@ class Family:
         """
         known = self.compiled.values()
         if self.integers & set(inputs) and made.how != "xla" and any(one.how == "xla" for one in known):
-            raise StagingError("XLA needs to know the integers", "NP2TF514")
+            raise XlaShapeError("XLA needs to know the integers")
 
     def bound(self, inputs: tuple[int, ...], signature: Signature) -> bool:
         """Let the integers among the inputs be bounded; whether there are any that have not been."""
@@ -190,7 +190,7 @@ class Family:
         fixed = [number_key(number) for k, number in enumerate(signature.numbers) if k not in inputs]
         return inputs, tuple(fixed), signature.constants, tuple(self.bounds(inputs, signature).items())
 
-    def find(self, signature: Signature) -> Compiled | None:
+    def find(self, signature: Signature) -> ConcreteFunction | None:
         """The code for a call, if there is any."""
         inputs = self.inputs()
         found = self.compiled.get(self.key(signature, inputs))
@@ -203,7 +203,7 @@ class Family:
             StagingError: there have been too many traces.
         """
         if len(self.compiled) >= MAX_TRACES:
-            raise StagingError("the function needs new code for nearly every call", "NP2TF522")
+            raise TooManyTracesError.of()
 
     @property
     def decision(self) -> str:

@@ -10,7 +10,7 @@ import tensorflow as tf
 from np2tf.runtime.control_flow.attribute_state import Attributes
 from np2tf.runtime.control_flow.conditionals import Branch, stage_branches
 from np2tf.runtime.control_flow.likely_changes import Likely
-from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_ROUNDS, Rounds
+from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_TRIP_COUNT, TripCount
 from np2tf.runtime.control_flow.while_loops import EffectsInTest, StagedLoop, Step, Test, stage_loop
 from np2tf.runtime.structures.carried_values import flatten, same
 from np2tf.runtime.tracing.trace import Trace
@@ -24,18 +24,18 @@ def attributes_within(trace: Trace, *known: Any) -> Attributes:
     return Attributes((trace.instances, *known), may_be_missing=trace.attributes_are_named)
 
 
-def _settled(state: Attributes, attempt: Callable[[], T]) -> T:
+def _repeat_until_known(state: Attributes, attempt: Callable[[], T]) -> T:
     """What `attempt` gives once no attribute is new to it."""
     while True:
-        learnt = state.learnt
+        learnt = state.attribute_count
         try:
             return attempt()
         except StagingError:
-            if state.learnt == learnt:
+            if state.attribute_count == learnt:
                 raise
 
 
-def _watched(state: Attributes, run: Callable[..., T]) -> Callable[..., T]:
+def _watch_attributes(state: Attributes, run: Callable[..., T]) -> Callable[..., T]:
     """`run`, where there are no objects whose attributes it may set."""
 
     def watched(*args: Any) -> T:
@@ -51,12 +51,14 @@ def branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> 
     """`stage_branches`, with the attributes that a side assigns among its results."""
     state = attributes_within(trace, then, otherwise)
     if not state.instances:
-        return stage_branches(trace, test, _watched(state, then), _watched(state, otherwise))
+        return stage_branches(
+            trace, test, _watch_attributes(state, then), _watch_attributes(state, otherwise)
+        )
 
     def attempt() -> Any:
-        return stage_branches(trace, test, lambda: state.apart(then), lambda: state.apart(otherwise))
+        return stage_branches(trace, test, lambda: state.run_apart(then), lambda: state.run_apart(otherwise))
 
-    result, after = _settled(state, attempt)
+    result, after = _repeat_until_known(state, attempt)
     state.write(after)
     return result
 
@@ -73,13 +75,13 @@ class Loop:
         test: Test,
         step: Step,
         state: Any,
-        rounds: Rounds = UNKNOWN_ROUNDS,
+        rounds: TripCount = UNKNOWN_TRIP_COUNT,
         body: Callable[..., Any] | None = None,
     ) -> None:
         likely = Likely(body, len(flatten(state)[0]))
         self._attributes = attributes = attributes_within(trace, test, step, state)
         if not attributes.instances:
-            watched = _watched(attributes, test), _watched(attributes, step)
+            watched = _watch_attributes(attributes, test), _watch_attributes(attributes, step)
             self._loop = stage_loop(trace, *watched, state, rounds, likely)
             return
 
@@ -88,7 +90,7 @@ class Loop:
                 attributes.write(inner[1])
                 return test(counter, inner[0])
 
-            going, after = attributes.apart(run)
+            going, after = attributes.run_apart(run)
             if not all(map(same, flatten(after)[0], flatten(inner[1])[0])):
                 raise EffectsInTest
             return going
@@ -98,13 +100,13 @@ class Loop:
                 attributes.write(inner[1])
                 return step(counter, inner[0])
 
-            return attributes.apart(run)
+            return attributes.run_apart(run)
 
         def attempt() -> StagedLoop:
             inner = state, attributes.read()
             return stage_loop(trace, outer_test, outer_step, inner, rounds, likely)
 
-        self._loop = _settled(attributes, attempt)
+        self._loop = _repeat_until_known(attributes, attempt)
 
     @property
     def runs_once(self) -> bool:

@@ -1,8 +1,8 @@
 """Staged branches: both sides of an ``if`` over mutable arrays become one `tf.cond`.
 
-Each side is first traced into a throw-away graph, to learn what it returns and which cells it writes. The two
-results are then widened to a common form, as NumPy would; cells written on either side become results as
-well. A branch inside a throw-away graph, of a branch or a loop, is only foreseen: what it gives is a
+Each side is first traced into a throw-away graph, to learn what it returns and which storages it writes.
+The two results are then widened to a common form, as NumPy would; storages written on either side become
+results as well. A branch inside a throw-away graph, of a branch or a loop, is only foreseen: its result is a
 placeholder of the right form, so that each branch is not traced twice for each of those around it.
 """
 
@@ -17,37 +17,51 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.control_flow.partial_updates import (
-    Piece,
+    SliceUpdate,
+    apply_update,
     common_shapes,
     of_shapes,
-    pieces_between,
-    written,
+    updates_between,
 )
 from np2tf.runtime.structures.carried_values import (
     Carried,
     Undefined,
-    carried,
     flatten,
+    form_of,
     is_widened,
     join,
     like,
     same,
 )
 from np2tf.runtime.structures.containers import Untouched
-from np2tf.runtime.structures.list_growth import fitted, met
-from np2tf.runtime.tracing.provenance import merged_cells, new_cells, number_among, origin, suspects
+from np2tf.runtime.structures.list_growth import fit_structure, merge_structures
+from np2tf.runtime.tracing.provenance import (
+    merged_storages,
+    new_storages,
+    number_among,
+    possible_aliases,
+    provenance_of,
+)
 from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import PromotionError, StagingError
-from np2tf.tnp._array.ndarray import cell_of
+from np2tf.staging import (
+    BranchDtypeError,
+    BranchTypeError,
+    PromotionError,
+    RecursionLimitError,
+    StagingError,
+    TraceDifferenceError,
+    XlaShapeError,
+)
+from np2tf.tnp._array.ndarray import storage_of
 from np2tf.tnp._array.write_ordering import pin_before_write
-from np2tf.tnp._operands.widened import WidenedCell, read_all
+from np2tf.tnp._operands.widened import WidenedStorage, read_widened
 from np2tf.tnp._slicing.slice_updates import slice_under_xla
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell, link_aliases, region
+from np2tf.tnp._tensor.storage import Storage, link_aliases, staging_scope
 
 Branch = Callable[[], Any]
-#: The cells that a branch writes, each with the shapes of the pieces that it writes; None for the whole.
-Shapes = dict[Cell, list[tf.TensorShape] | None]
+#: The storages that a branch writes, each with the shapes of the pieces that it writes; None for the whole.
+Shapes = dict[Storage, list[tf.TensorShape] | None]
 
 _CHEAP_OPS = 150
 _SMALL = range(5)
@@ -62,9 +76,9 @@ class _Side:
 
     Attributes:
         error: the exception that this side raises, if it does.
-        after: the cells that it writes, with the values that they have then.
-        suspects: for each leaf the cells from outside that it may share memory with.
-        new: for each leaf the cells made here that it may share memory with.
+        after: the storages that it writes, with the values that they have then.
+        suspects: for each leaf the storages from outside that it may share memory with.
+        new: for each leaf the storages made here that it may share memory with.
         ops: what it consists of, with the branches inside it.
         graph: the throw-away graph; `graphs` are this one and those of the loops and branches inside.
     """
@@ -75,25 +89,25 @@ class _Side:
         self.forms: list[Carried | None] = []
         untouched = Untouched(branch)
         described = len(trace.shown.described)
-        with trace.throwing_away() as inside, region(trace) as entered:
+        with trace.throwing_away() as inside, staging_scope(trace) as scope:
             try:
                 self.result = branch()
                 self.leaves, self.rebuild, self.outline = flatten(self.result)
-                self.forms = [carried(leaf) for leaf in self.leaves]
-                self.origins = [origin(leaf) for leaf in self.leaves]
-                self.suspects = [suspects(leaf) for leaf in self.leaves]
-                self.new = [new_cells(leaf) for leaf in self.leaves]
-                read_all(self.leaves)
+                self.forms = [form_of(leaf) for leaf in self.leaves]
+                self.origins = [provenance_of(leaf) for leaf in self.leaves]
+                self.possible_aliases = [possible_aliases(leaf) for leaf in self.leaves]
+                self.new = [new_storages(leaf) for leaf in self.leaves]
+                read_widened(self.leaves)
             except (StagingError, PromotionError):
                 raise
             except RecursionError as error:
-                raise StagingError("calls in staged branches go too deep", "NP2TF523") from error
+                raise RecursionLimitError("calls in staged branches go too deep") from error
             except Exception as error:
                 self.error = error
                 del trace.shown.described[described:]  # by its message, which the host makes again
             finally:
-                self.after = {cell: cell._value for cell in entered.written}
-                entered.undo()
+                self.after = {storage: storage._value for storage in scope.writes}
+                scope.undo()
                 untouched.check()
         self.ops = [*inside.graph.get_operations(), *inside.ops]
         self.graph, self.graphs = inside.graph, inside.graphs
@@ -102,15 +116,15 @@ class _Side:
         """Give names that are unbound here, and lists that differ, the structure of the other side."""
         with self.graph.as_default():
             mine = like(self.result, other.result)
-            result = fitted(mine, met(mine, like(other.result, mine)))
+            result = fit_structure(mine, merge_structures(mine, like(other.result, mine)))
             leaves, self.rebuild, self.outline = flatten(result)
             known = {id(leaf): k for k, leaf in enumerate(self.leaves)}
             places = [known.get(id(leaf)) for leaf in leaves]
             self.forms = [
-                carried(leaf) if k is None else self.forms[k] for k, leaf in zip(places, leaves, strict=True)
+                form_of(leaf) if k is None else self.forms[k] for k, leaf in zip(places, leaves, strict=True)
             ]
             self.origins = [None if k is None else self.origins[k] for k in places]
-            self.suspects = [set() if k is None else self.suspects[k] for k in places]
+            self.possible_aliases = [set() if k is None else self.possible_aliases[k] for k in places]
             self.new = [set() if k is None else self.new[k] for k in places]
         self.leaves, self.result = leaves, result
 
@@ -136,19 +150,21 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
         record_violation(tf.logical_not(test))
         return then()
     forms = _common_forms(trace, *sides)
-    widened = {} if trace.root is None else _widened(test, forms, *sides)
-    cells = list({**sides[0].after, **sides[1].after})
-    sources: list[set[Cell]] = [set() for _ in forms]
-    tracked = _tracked(forms, *sides)
+    widened = {} if trace.root is None else _widened_arrays(test, forms, *sides)
+    storages = list({**sides[0].after, **sides[1].after})
+    sources: list[set[Storage]] = [set() for _ in forms]
+    tracked = _tracked_arrays(forms, *sides)
     by_choice = trace.xla and all(map(_is_cheap, sides))
-    shapes = {cell: _shapes(cell, sides) if trace.xla and not by_choice else None for cell in cells}
+    shapes = {
+        storage: _shapes(storage, sides) if trace.xla and not by_choice else None for storage in storages
+    }
 
     def side(branch: Branch, pin: bool = True) -> list[tf.Tensor]:
-        with region(trace) as entered:
-            entered.counter = entered.counter if pin else None
-            leaves, _, _ = flatten(fitted(branch(), sides[0].result))
+        with staging_scope(trace) as scope:
+            scope.counter = scope.counter if pin else None
+            leaves, _, _ = flatten(fit_structure(branch(), sides[0].result))
             for k, leaf in enumerate(leaves):
-                sources[k] |= suspects(leaf)
+                sources[k] |= possible_aliases(leaf)
             results = [
                 tensor
                 for leaf, form in zip(leaves, forms, strict=True)
@@ -159,20 +175,20 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
 
     if trace.throw_aways:
         results = _foreseen(trace, forms, len(tracked), shapes, sides)
-        sources = [a | b for a, b in zip(sides[0].suspects, sides[1].suspects, strict=True)]
+        sources = [a | b for a, b in zip(sides[0].possible_aliases, sides[1].possible_aliases, strict=True)]
         if not by_choice or not all(map(_is_small, results)):
             trace.throw_aways[-1].ops.append(None)
     elif by_choice:
         yes, no = (
-            _restoring(functools.partial(side, branch, pin=False), dict.fromkeys(cells))
+            _run_restoring(functools.partial(side, branch, pin=False), dict.fromkeys(storages))
             for branch in (then, otherwise)
         )
-        results = _chosen(test, yes, no, cells)
+        results = _choose_results(test, yes, no, storages)
     else:
         results = tf.cond(
             test,
-            lambda: _restoring(functools.partial(side, then), shapes),
-            lambda: _restoring(functools.partial(side, otherwise), shapes),
+            lambda: _run_restoring(functools.partial(side, then), shapes),
+            lambda: _run_restoring(functools.partial(side, otherwise), shapes),
         )
         results = results if isinstance(results, (list, tuple)) else [results]
         _write(shapes, results)
@@ -182,11 +198,11 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
         if form is not None:
             leaves[k] = form.of(rest)
             if k in widened:
-                leaves[k].move_to(WidenedCell(cell_of(leaves[k]), *widened[k]))
+                leaves[k].move_to(WidenedStorage(storage_of(leaves[k]), *widened[k]))
             if not form.number:
-                link_aliases(cell_of(leaves[k]), sources[k])
+                link_aliases(storage_of(leaves[k]), sources[k])
     for k, found in tracked.items():
-        cell_of(leaves[k]).identity = next(rest), found
+        storage_of(leaves[k]).identity = next(rest), found
     _join_new(leaves, forms, sides)
     return sides[0].rebuild(leaves)
 
@@ -199,30 +215,30 @@ def _join_new(leaves: list[Any], forms: list[Carried | None], sides: tuple[_Side
             if forms[j] == forms[k] and all(same(side.leaves[j], side.leaves[k]) for side in sides):
                 leaves[k] = leaves[j]
             elif any(side.new[j] & side.new[k] for side in sides):
-                link_aliases(cell_of(leaves[k]), [cell_of(leaves[j])])
-                cell_of(leaves[j]).identity = cell_of(leaves[k]).identity = None
+                link_aliases(storage_of(leaves[k]), [storage_of(leaves[j])])
+                storage_of(leaves[j]).identity = storage_of(leaves[k]).identity = None
 
 
-def _shapes(cell: Cell, sides: tuple[_Side, _Side]) -> list[tf.TensorShape] | None:
-    before = cell.value
-    yes, no = (pieces_between(side.after.get(cell, before), before) for side in sides)
+def _shapes(storage: Storage, sides: tuple[_Side, _Side]) -> list[tf.TensorShape] | None:
+    before = storage.value
+    yes, no = (updates_between(side.after.get(storage, before), before) for side in sides)
     return common_shapes(yes, no, before.shape)
 
 
 def _foreseen(
     trace: Trace, forms: list[Carried | None], tracked: int, shapes: Shapes, sides: tuple[_Side, _Side]
 ) -> list[tf.Tensor]:
-    """Placeholders for what the branch will give; writes some to its cells."""
+    """Placeholders for what the branch will give; writes some to its storages."""
     trace.throw_aways[-1].ops += [op for side in sides for op in side.ops]
     trace.throw_aways[-1].graphs += [graph for side in sides for graph in side.graphs]
-    for cell, parts in shapes.items():
-        before = cell.value
+    for storage, parts in shapes.items():
+        before = storage.value
         for shape in parts or ():
             start = _placeholder(tf.int64, tf.TensorShape([before.shape.rank]))
-            cell.write(written(cell.value, (start, _placeholder(before.dtype, shape))))
+            storage.write(apply_update(storage.value, (start, _placeholder(before.dtype, shape))))
         if parts is None:
-            ends = [side.after[cell].shape if cell in side.after else before.shape for side in sides]
-            cell.write(_placeholder(before.dtype, ends[0].most_specific_compatible_shape(ends[1])))
+            ends = [side.after[storage].shape if storage in side.after else before.shape for side in sides]
+            storage.write(_placeholder(before.dtype, ends[0].most_specific_compatible_shape(ends[1])))
     specs = [spec for form in forms if form is not None for spec in form.specs()]
     specs += [tf.TensorSpec((), tf.int32)] * tracked
     return [_placeholder(spec.dtype, spec.shape) for spec in specs]
@@ -237,19 +253,17 @@ def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
     a.align(b)
     b.align(a)
     if a.outline != b.outline:
-        raise StagingError("the two sides of a branch return different structures", "NP2TF516")
+        raise BranchTypeError("the two sides of a branch return different structures")
     forms = [_common(m, n, f, g) for m, n, f, g in zip(a.leaves, b.leaves, a.forms, b.forms, strict=True)]
     for side in (a, b):
         for one, form in zip(side.forms, forms, strict=True):
             trace.shown.join(one, form)
     if trace.xla and any(form is not None and None in form.shape for form in forms):
-        raise StagingError(
-            "an array has another shape on each side of a branch that XLA should compile", "NP2TF514"
-        )
+        raise XlaShapeError("an array has another shape on each side of a branch that XLA should compile")
     return forms
 
 
-def _widened(
+def _widened_arrays(
     test: tf.Tensor, forms: list[Carried | None], *sides: _Side
 ) -> dict[int, tuple[tf.Tensor, np.dtype[Any]]]:
     """The arrays that have another dtype on one side than they are carried in: whether so, and which.
@@ -261,7 +275,7 @@ def _widened(
     for k, (one, other, form) in enumerate(zip(sides[0].forms, sides[1].forms, forms, strict=True)):
         then, otherwise = is_widened(one, form), is_widened(other, form)
         if then and otherwise:
-            raise StagingError("an array is of another dtype on each side of a branch", "NP2TF510")
+            raise BranchDtypeError("an array is of another dtype on each side of a branch")
         narrow, taken = (one, test) if then else (other, tf.logical_not(test))
         if (then or otherwise) and form is not None and narrow is not None:
             if form.optional:
@@ -271,9 +285,9 @@ def _widened(
     return found
 
 
-def _tracked(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Cell, ...]]:
-    """The arrays that may be one of some cells from outside, known at run time."""
-    candidates = [merged_cells(m, n) for m, n in zip(a.origins, b.origins, strict=True)]
+def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Storage, ...]]:
+    """The arrays that may be one of some storages from outside, known at run time."""
+    candidates = [merged_storages(m, n) for m, n in zip(a.origins, b.origins, strict=True)]
     return {
         k: found
         for k, (form, found) in enumerate(zip(forms, candidates, strict=True))
@@ -281,23 +295,25 @@ def _tracked(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple
     }
 
 
-def _restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[tf.Tensor]:
-    """What `side` returns, and what it writes to cells, which keep the values they had."""
-    before = [cell.value for cell in shapes]
+def _run_restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[tf.Tensor]:
+    """What `side` returns, and what it writes to storages, which keep the values they had."""
+    before = [storage.value for storage in shapes]
     results = side()
-    for (cell, parts), value in zip(shapes.items(), before, strict=True):
-        results += [cell.value] if parts is None else _pieces_of(cell, value, parts)
-    for cell, value in zip(shapes, before, strict=True):
-        cell.rebase(value)
+    for (storage, parts), value in zip(shapes.items(), before, strict=True):
+        results += [storage.value] if parts is None else _updates_of(storage, value, parts)
+    for storage, value in zip(shapes, before, strict=True):
+        storage.rebase(value)
     return results
 
 
-def _pieces_of(cell: Cell, before: tf.Tensor, shapes: list[tf.TensorShape]) -> list[tf.Tensor]:
+def _updates_of(storage: Storage, before: tf.Tensor, shapes: list[tf.TensorShape]) -> list[tf.Tensor]:
     """The places and values of what a side has written."""
-    pieces = pieces_between(cell.value, before)
+    pieces = updates_between(storage.value, before)
     pieces = None if pieces is None else of_shapes(pieces, shapes, before)
     if pieces is None or [piece.shape for _, piece in pieces] != shapes:
-        raise StagingError("a side of a branch writes something else than it did when it was first traced")
+        raise TraceDifferenceError(
+            "a side of a branch writes something else than it did when it was first traced"
+        )
     return [part for start, piece in pieces for part in (tf.cast(start, tf.int64), piece)]
 
 
@@ -305,28 +321,32 @@ def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
     """Write what the sides have given behind what they return."""
     count = sum(1 if parts is None else 2 * len(parts) for parts in shapes.values())
     rest = iter(results[len(results) - count :])
-    for cell, parts in shapes.items():
+    for storage, parts in shapes.items():
         if parts is None:
-            cell.write(next(rest))
+            storage.write(next(rest))
         for _ in parts or ():
-            cell.write(written(cell.value, (next(rest), next(rest))))
+            storage.write(apply_update(storage.value, (next(rest), next(rest))))
 
 
-def _chosen(test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], cells: list[Cell]) -> list[tf.Tensor]:
+def _choose_results(
+    test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], storages: list[Storage]
+) -> list[tf.Tensor]:
     """The results of one of two sides that have both been computed; writes what it writes (if-conversion)."""
-    count = len(yes) - len(cells)
-    for cell, after_yes, after_no in zip(cells, yes[count:], no[count:], strict=True):
+    count = len(yes) - len(storages)
+    for storage, after_yes, after_no in zip(storages, yes[count:], no[count:], strict=True):
         if _is_small(after_yes):
-            cell.write(tf.where(test, after_yes, after_no))
+            storage.write(tf.where(test, after_yes, after_no))
         else:
-            elements = [pieces_between(after, cell.value) for after in (after_yes, after_no)]
+            elements = [updates_between(after, storage.value) for after in (after_yes, after_no)]
             assert elements[0] is not None  # of a large array, a cheap side writes elements only
             assert elements[1] is not None
-            _choose_elements(test, cell, elements[0], elements[1])
+            _choose_elements(test, storage, elements[0], elements[1])
     return [tf.where(test, a, b) for a, b in zip(yes[:count], no[:count], strict=True)]
 
 
-def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[Piece], no: list[Piece]) -> None:
+def _choose_elements(
+    test: tf.Tensor, storage: Storage, yes: list[SliceUpdate], no: list[SliceUpdate]
+) -> None:
     """Write the elements that the one or the other side writes."""
     # The k-th write of either side becomes one write, to the one or the other place.
     paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
@@ -338,12 +358,12 @@ def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[Piece], no: list[Pie
     else:
         writes = [(start, element, test) for start, element in yes]
         writes += [(start, element, tf.logical_not(test)) for start, element in no]
-    elements = pin_before_write(cell, [element for _, element, _ in writes])
+    elements = pin_before_write(storage, [element for _, element, _ in writes])
     for (start, _, condition), element in zip(writes, elements, strict=True):
-        base = cell.value
+        base = storage.value
         if condition is not None:
             element = tf.where(condition, element, slice_under_xla(base, start, element.shape.as_list()))
-        cell.write(written(base, (start, element)))
+        storage.write(apply_update(base, (start, element)))
 
 
 def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -394,8 +414,7 @@ def _common(a: Any, b: Any, form_a: Carried | None, form_b: Carried | None) -> C
         if form is not None:
             return replace(form, optional=name)
     if form_a is None or form_b is None:
-        raise StagingError(
+        raise BranchTypeError(
             f"a variable is {type(a).__name__} on one side of a branch and {type(b).__name__} on the other",
-            "NP2TF516",
         )
     return join(form_a, form_b, "a variable set in a branch")

@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from np2tf.runtime.introspection.code_names import all_names
-from np2tf.runtime.structures.carried_values import Carried, Undefined, carried
+from np2tf.runtime.structures.carried_values import Carried, Undefined, form_of
 from np2tf.tnp._array.ndarray import is_array, scalar
 
 #: The code of an iteration -> which of its variables were carried when it was staged.
@@ -43,7 +43,7 @@ class Likely:
         if known is None or len(known) != len(leaves):
             known = self._at_first(leaves, self.code)
         return [
-            carried(leaf) if one and not isinstance(leaf, Undefined) else None
+            form_of(leaf) if one and not isinstance(leaf, Undefined) else None
             for one, leaf in zip(known, leaves, strict=True)
         ]
 

@@ -11,31 +11,31 @@ import tensorflow as tf
 from np2tf.runtime.structures.carried_values import Carried
 from np2tf.runtime.structures.containers import Path
 from np2tf.tnp._array.ndarray import scalar
-from np2tf.tnp._tensor.storage import Cell, aliases
+from np2tf.tnp._tensor.storage import Storage, aliases
 from np2tf.tnp._tensor.symint import distance
 
 
 @dataclass(frozen=True)
-class Rounds:
+class TripCount:
     """How often a loop runs: at most so many times, or exactly so many."""
 
     most: int | None
     exact: bool
 
 
-UNKNOWN_ROUNDS = Rounds(None, False)
+UNKNOWN_TRIP_COUNT = TripCount(None, False)
 
 
 @dataclass
-class Plan:
+class LoopAnalysis:
     """What the throw-away traces have shown."""
 
     forms: list[Carried | None]
     ends: list[Carried | None] = field(default_factory=list)
-    cells: list[Cell] = field(default_factory=list)
-    fresh: dict[int, Cell] = field(default_factory=dict)
-    exits: dict[int, Cell] = field(default_factory=dict)
-    written: set[Cell] = field(default_factory=set)
+    storages: list[Storage] = field(default_factory=list)
+    fresh: dict[int, Storage] = field(default_factory=dict)
+    exits: dict[int, Storage] = field(default_factory=dict)
+    written: set[Storage] = field(default_factory=set)
     #: The graph that an iteration was traced into, and those of the loops and branches inside.
     graphs: list[tf.Graph] = field(default_factory=list)
     new: set[int] = field(default_factory=set)
@@ -46,10 +46,12 @@ class Plan:
 
     def mutable(self) -> list[int]:
         """Carried arrays that are written to, under whichever name they go in the course of the loop."""
-        found = {k for k, cell in self.fresh.items() if cell in self.written}
-        place = {id(cell): k for k, cell in self.fresh.items()}
+        found = {k for k, storage in self.fresh.items() if storage in self.written}
+        place = {id(storage): k for k, storage in self.fresh.items()}
         moves = [
-            (k, place[id(cell)]) for k, cell in self.exits.items() if id(cell) in place and k in self.fresh
+            (k, place[id(storage)])
+            for k, storage in self.exits.items()
+            if id(storage) in place and k in self.fresh
         ]
         while True:
             more = found | {a for a, b in moves if b in found} | {b for a, b in moves if a in found}
@@ -59,7 +61,7 @@ class Plan:
 
     def passed_on(self, k: int) -> list[int]:
         """The variables whose arrays of before the loop `k` is after one round, after two, and so on."""
-        place = {id(cell): j for j, cell in self.fresh.items()}
+        place = {id(storage): j for j, storage in self.fresh.items()}
         found: list[int] = []
         j = place.get(id(self.exits.get(k)))
         while j is not None and j not in found:
@@ -71,9 +73,9 @@ class Plan:
         """Whether a carried array holds others that the loop knows by name: it is the rows of a list."""
         if k in self.staying and k not in self.mutable():
             return False
-        exit_cell = self.exits.get(k)
-        named = {*self.fresh.values(), *self.exits.values()} - {exit_cell}
-        return exit_cell is not None and bool(named & set(aliases(exit_cell)))
+        exit_storage = self.exits.get(k)
+        named = {*self.fresh.values(), *self.exits.values()} - {exit_storage}
+        return exit_storage is not None and bool(named & set(aliases(exit_storage)))
 
 
 def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:

@@ -13,18 +13,18 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 #: The place of a piece's first element, and the piece.
-Piece = tuple[tf.Tensor, tf.Tensor]
+SliceUpdate = tuple[tf.Tensor, tf.Tensor]
 
 #: More pieces than this on a side make code that is larger than it is worth.
 _MOST = 4
 
 
-def pieces_between(after: tf.Tensor, before: tf.Tensor) -> list[Piece] | None:
+def updates_between(after: tf.Tensor, before: tf.Tensor) -> list[SliceUpdate] | None:
     """The pieces whose writing made `after` of `before`, first one first; None if there is more to it."""
     pieces = []
     inside = after.graph is not before.graph
     while after is not before:
-        if inside and _captured(after) is before:
+        if inside and _captured_tensor(after) is before:
             break
         if after.op.type != "XlaDynamicUpdateSlice":
             return None
@@ -33,7 +33,7 @@ def pieces_between(after: tf.Tensor, before: tf.Tensor) -> list[Piece] | None:
     return pieces[::-1]
 
 
-def _captured(tensor: tf.Tensor) -> tf.Tensor | None:
+def _captured_tensor(tensor: tf.Tensor) -> tf.Tensor | None:
     """The tensor from outside that a placeholder of a function's graph stands for."""
     for outside, inside in getattr(tensor.graph, "captures", ()):
         if inside is tensor:
@@ -42,7 +42,7 @@ def _captured(tensor: tf.Tensor) -> tf.Tensor | None:
 
 
 def common_shapes(
-    yes: list[Piece] | None, no: list[Piece] | None, whole: tf.TensorShape
+    yes: list[SliceUpdate] | None, no: list[SliceUpdate] | None, whole: tf.TensorShape
 ) -> list[tf.TensorShape] | None:
     """The shapes of the pieces that both sides of a branch can give; None where the whole array is better."""
     if yes is None or no is None:
@@ -57,7 +57,9 @@ def common_shapes(
     return longest if fits else None
 
 
-def of_shapes(pieces: list[Piece], shapes: Sequence[tf.TensorShape], before: tf.Tensor) -> list[Piece]:
+def of_shapes(
+    pieces: list[SliceUpdate], shapes: Sequence[tf.TensorShape], before: tf.Tensor
+) -> list[SliceUpdate]:
     """As many pieces as there are shapes: the last one again, or what is there already."""
     if pieces:
         return [*pieces, *[pieces[-1]] * (len(shapes) - len(pieces))]
@@ -65,7 +67,7 @@ def of_shapes(pieces: list[Piece], shapes: Sequence[tf.TensorShape], before: tf.
     return [(start, tf.slice(before, start, shape)) for shape in shapes]
 
 
-def written(before: tf.Tensor, piece: Piece) -> tf.Tensor:
+def apply_update(before: tf.Tensor, piece: SliceUpdate) -> tf.Tensor:
     """`before` with a piece written to it."""
     start, value = piece
     return gen_xla_ops.xla_dynamic_update_slice(before, value, start)

@@ -57,12 +57,12 @@ class Refusal(NamedTuple):
     changed: int
 
     @classmethod
-    def made(cls, why: Fallback) -> Refusal:
+    def from_fallback(cls, why: Fallback) -> Refusal:
         """A refusal of now."""
         return cls(why.function, why.code, why.reason, why.path, why.line, *_stamp(why.path))
 
     @property
-    def holds(self) -> bool:
+    def is_current(self) -> bool:
         """Whether the file is what it was."""
         return (self.size, self.changed) == _stamp(self.path)
 
@@ -72,7 +72,7 @@ class Refusal(NamedTuple):
         return Fallback(self.function, self.reason, self.code, self.path, self.line)
 
 
-class Way(NamedTuple):
+class CallRecord(NamedTuple):
     """What is known of calls of one kind.
 
     Attributes:
@@ -95,7 +95,7 @@ class Way(NamedTuple):
         return 0.0 < self.host < self.compiled
 
 
-class Record(NamedTuple):
+class FunctionRecord(NamedTuple):
     """What is known of a function, or of a loop.
 
     Attributes:
@@ -111,7 +111,7 @@ class Record(NamedTuple):
     tries: int
     ratio: float
     followed: int
-    ways: dict[str, Way]
+    call_records: dict[str, CallRecord]
 
     @property
     def expected(self) -> float:
@@ -128,23 +128,27 @@ class Record(NamedTuple):
 
     def to_data(self) -> tuple[Any, ...]:
         """The record as plain data."""
-        ways = {name: (*way[:-1], way.refusal and tuple(way.refusal)) for name, way in self.ways.items()}
-        return *self[:-1], ways
+        call_records = {
+            name: (*way[:-1], way.refusal and tuple(way.refusal)) for name, way in self.call_records.items()
+        }
+        return *self[:-1], call_records
 
     @classmethod
-    def from_data(cls, data: Any) -> Record:
+    def from_data(cls, data: Any) -> FunctionRecord:
         """The record that `to_data` was given.
 
         Raises:
             TypeError, ValueError, AttributeError: it was none.
         """
         made = cls._make(data)
-        ways = {}
-        for name, known in made.ways.items():
-            way = Way._make(known)
-            ways[name] = way._replace(refusal=None if way.refusal is None else Refusal._make(way.refusal))
+        call_records = {}
+        for name, known in made.call_records.items():
+            way = CallRecord._make(known)
+            call_records[name] = way._replace(
+                refusal=None if way.refusal is None else Refusal._make(way.refusal)
+            )
         float(made.expected + made.cost + made.ratio + made.tries + made.followed)
-        return made._replace(ways=ways)
+        return made._replace(call_records=call_records)
 
 
 class Decisions:
@@ -156,15 +160,15 @@ class Decisions:
 
     def __init__(self) -> None:
         self.is_usual = True
-        self._records: dict[str, Record] | None = None
-        self._outcomes: list[Callable[[], tuple[str, Record | None]]] = []
+        self._records: dict[str, FunctionRecord] | None = None
+        self._outcomes: list[Callable[[], tuple[str, FunctionRecord | None]]] = []
         self._process = 0
 
     def notice_setting(self, name: str, value: str) -> None:
         """Take note of a setting; an unusual one counts to the end of the process."""
         self.is_usual = self.is_usual and value == _USUAL[name]
 
-    def leave_alone(self) -> None:
+    def disable(self) -> None:
         """Neither follow nor keep anything in this process: times are not what they would be."""
         self.is_usual = False
 
@@ -174,24 +178,26 @@ class Decisions:
         return self._records is not None or _STORE in sys.modules or clock.spent >= NOTICED
 
     @property
-    def records(self) -> dict[str, Record]:
+    def records(self) -> dict[str, FunctionRecord]:
         """What earlier processes have left, by function."""
         if self._records is None:
             self._process = os.getpid()
             self._records = _read() if self.is_usual else {}
         return self._records
 
-    def record_of(self, code: types.CodeType) -> Record | None:
+    def record_of(self, code: types.CodeType) -> FunctionRecord | None:
         """What is known of a function."""
         if not self.records or not self.is_usual:
             return None
         found = self.records.get(key_of(code))
         if found is None:
             return None
-        stale = [name for name, way in found.ways.items() if way.refusal and not way.refusal.holds]
+        stale = [
+            name for name, way in found.call_records.items() if way.refusal and not way.refusal.is_current
+        ]
         if stale:
-            ways = {name: way for name, way in found.ways.items() if name not in stale}
-            found = found._replace(ways=ways)
+            call_records = {name: way for name, way in found.call_records.items() if name not in stale}
+            found = found._replace(call_records=call_records)
         return found
 
     @property
@@ -204,7 +210,7 @@ class Decisions:
         """Seconds that the host has taken in the functions that are known, in the longest process."""
         return sum(max(record.spent, default=0.0) for record in self.records.values())
 
-    def keep(self, outcome: Callable[[], tuple[str, Record | None]]) -> None:
+    def keep(self, outcome: Callable[[], tuple[str, FunctionRecord | None]]) -> None:
         """Ask at the end of the process what is known of a function then, and keep that."""
         if len(self._outcomes) >= FUNCTIONS:
             return
@@ -219,14 +225,14 @@ class Decisions:
         cache = _cache()
         if cache is None:
             return
-        found: dict[str, Record | None] = {}
+        found: dict[str, FunctionRecord | None] = {}
         for outcome in self._outcomes:
             try:
                 key, record = outcome()
             except RuntimeError:  # a thread that still runs has changed what is looked at
                 continue
             before = found.get(key)
-            found[key] = record if before is None or record is None else _both(before, record)
+            found[key] = record if before is None or record is None else _merge(before, record)
         records = _read()
         for key, record in found.items():
             records.pop(key, None)
@@ -234,21 +240,21 @@ class Decisions:
                 records[key] = record
         latest = list(records.items())[-FUNCTIONS:]
         value = {"of": versions(), "functions": {key: one.to_data() for key, one in latest}}
-        cache.store(entry(), value)
+        cache.store(entry_name(), value)
 
 
-def _both(one: Record, other: Record) -> Record:
+def _merge(one: FunctionRecord, other: FunctionRecord) -> FunctionRecord:
     """What is known of a function that has been made twice, of both."""
     spent = tuple(a + b for a, b in zip(one.spent[:1], other.spent[:1], strict=False))
-    ways = dict(list({**one.ways, **other.ways}.items())[-KINDS:])
+    call_records = dict(list({**one.call_records, **other.call_records}.items())[-KINDS:])
     ratio = max(one.ratio, other.ratio)
-    return Record(
+    return FunctionRecord(
         (*spent, *one.spent[1:]),
         one.cost + other.cost,
         one.tries + other.tries,
         ratio,
         min(one.followed, other.followed),
-        ways,
+        call_records,
     )
 
 
@@ -273,18 +279,18 @@ def _cache() -> Any:
     return importlib.import_module(_STORE).decisions()
 
 
-def _read() -> dict[str, Record]:
+def _read() -> dict[str, FunctionRecord]:
     """The records of the program; none where there is no whole entry of these versions."""
     cache = _cache()
-    found = cache.load(entry()) if cache is not None else None
+    found = cache.load(entry_name()) if cache is not None else None
     with suppress(TypeError, ValueError, KeyError, AttributeError):
         if found and found["of"] == versions():
-            return {key: Record.from_data(data) for key, data in found["functions"].items()}
+            return {key: FunctionRecord.from_data(data) for key, data in found["functions"].items()}
     return {}
 
 
 @lru_cache(maxsize=1)
-def entry() -> str:
+def entry_name() -> str:
     """The name of the entry: of the program, the machine and the settings that change what is compiled."""
     main = sys.modules.get("__main__")
     program = getattr(main, "__file__", None)

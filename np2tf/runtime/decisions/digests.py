@@ -33,15 +33,15 @@ def _parts(code: types.CodeType) -> Iterator[Any]:
         if isinstance(constant, types.CodeType):
             yield from _parts(constant)
         else:
-            yield _constant(constant)
+            yield _constant_text(constant)
 
 
-def _constant(value: Any) -> str:
+def _constant_text(value: Any) -> str:
     """A constant as text; sets have no order of their own."""
     if isinstance(value, frozenset):
-        return f"{{{', '.join(sorted(map(_constant, value)))}}}"
+        return f"{{{', '.join(sorted(map(_constant_text, value)))}}}"
     if isinstance(value, tuple):
-        return f"({', '.join(map(_constant, value))})"
+        return f"({', '.join(map(_constant_text, value))})"
     return f"{type(value).__name__} {value!r}"
 
 
@@ -49,11 +49,11 @@ def digest_of_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """One word for a kind of calls: dtypes, ranks and rough sizes of arrays, types of everything else."""
     kinds = [_kind(value, 0) for value in args]
     kinds += [(name, _kind(kwargs[name], 0)) for name in sorted(kwargs)]
-    return _word(tuple(kinds))
+    return _short_hash(tuple(kinds))
 
 
 @lru_cache(maxsize=4096, typed=True)
-def _word(kinds: tuple[Any, ...]) -> str:
+def _short_hash(kinds: tuple[Any, ...]) -> str:
     return blake2b(repr(kinds).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
 
 

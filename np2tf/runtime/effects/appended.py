@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from np2tf.runtime.effects.output import Append, put_in_order
-from np2tf.runtime.effects.text import Captured
+from np2tf.runtime.effects.text import CapturedValues
 from np2tf.tnp._array.ndarray import scalar
 from np2tf.tnp._front.operand_kinds import PLAIN
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
 class ListIsRead(Exception):
@@ -50,23 +50,23 @@ class AppendedList:
             StagingError: nobody takes the code's effects.
         """
         if not _is_immutable(item):
-            _refuse(self)
-        captured = Captured((item,))
-        entered = current_region()
-        assert entered is not None
+            _refuse_use(self)
+        captured = CapturedValues((item,))
+        scope = current_scope()
+        assert scope is not None
 
         def make(known: Sequence[np.ndarray]) -> Append:
             return Append(self._place, captured.of([np.array(one) for one in known])[0])
 
-        put_in_order(entered.trace, captured, make, is_text=False)
+        put_in_order(scope.trace, captured, make, is_text=False)
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        _refuse(self)
+        _refuse_use(self)
 
 
-def _refuse(self: AppendedList, *args: Any) -> NoReturn:
+def _refuse_use(self: AppendedList, *args: Any) -> NoReturn:
     raise ListIsRead(self._attribute)
 
 
@@ -75,7 +75,7 @@ _READS = (
     "eq ne lt le gt ge repr str format array copy deepcopy reduce_ex reduce"
 )
 for _name in _READS.split():
-    setattr(AppendedList, f"__{_name}__", _refuse)
+    setattr(AppendedList, f"__{_name}__", _refuse_use)
 
 
 def _is_immutable(item: Any) -> bool:

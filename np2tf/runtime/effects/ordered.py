@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from np2tf.runtime.effects.output import put_in_order
-from np2tf.runtime.effects.text import Captured
+from np2tf.runtime.effects.text import CapturedValues
 from np2tf.runtime.introspection.user_frames import callers, warn
-from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.staging import CalleeError
+from np2tf.tnp._tensor.storage import current_scope
 
 _LEVELS = {
     "debug": logging.DEBUG,
@@ -65,7 +65,7 @@ def _log(logger: logging.Logger, level: int, given: tuple[Any, ...], named: dict
     if not logger.isEnabledFor(level):
         return
     if named:
-        raise StagingError(f"logs with `{next(iter(named))}`", "NP2TF539")
+        raise CalleeError(f"logs with `{next(iter(named))}`")
     caller = callers(_trace().depth)[0]
 
     def handle(message: Any, *args: Any) -> None:
@@ -84,7 +84,7 @@ def _warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any =
         StagingError: the warning tells of more than its text and its place.
     """
     if source is not None or stacklevel < 1:
-        raise StagingError("warns of more than a text and a line", "NP2TF539")
+        raise CalleeError("warns of more than a text and a line")
     kind = category or (type(message) if isinstance(message, Warning) else UserWarning)
     inside = callers(_trace().depth)
     if stacklevel > len(inside):
@@ -105,7 +105,7 @@ def _progress(bar: Any, iterable: Any, args: tuple[Any, ...], kwargs: dict[str, 
     try:
         total = len(iterable)
     except TypeError:
-        raise StagingError("draws a progress bar around what has no length", "NP2TF539") from None
+        raise CalleeError("draws a progress bar around what has no length") from None
 
     def draw(count: Any) -> None:
         for _ in bar(range(int(count)), *args, **kwargs):
@@ -121,7 +121,7 @@ def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
     Raises:
         StagingError: the code is staged for XLA, which cannot call back, or an argument may change.
     """
-    captured = Captured(args, depth=1)
+    captured = CapturedValues(args, depth=1)
 
     def make(known: Sequence[np.ndarray]) -> Callable[[], None]:
         values = captured.of([np.array(one) for one in known])
@@ -131,6 +131,6 @@ def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
 
 
 def _trace() -> Any:
-    entered = current_region()
-    assert entered is not None
-    return entered.trace
+    scope = current_scope()
+    assert scope is not None
+    return scope.trace

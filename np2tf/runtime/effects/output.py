@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import EffectError
 
 if TYPE_CHECKING:
-    from np2tf.runtime.effects.text import Captured
+    from np2tf.runtime.effects.text import CapturedValues
     from np2tf.runtime.tracing.trace import Trace
 
 
@@ -48,7 +48,7 @@ class Append:
 Effect = Callable[[], None] | Append
 
 
-def have(effects: Iterable[Effect], holders: Sequence[Any]) -> None:
+def perform(effects: Iterable[Effect], holders: Sequence[Any]) -> None:
     """Have the effects of a call, in order; `holders` are the caller's lists, dicts and objects."""
     for effect in effects:
         if isinstance(effect, Append):
@@ -79,7 +79,7 @@ class Output:
 
 def put_in_order(
     trace: Trace,
-    captured: Captured,
+    captured: CapturedValues,
     make: Callable[[Sequence[np.ndarray]], Effect],
     is_text: bool = True,
 ) -> None:
@@ -95,7 +95,7 @@ def put_in_order(
         StagingError: nobody takes the code's effects, or XLA compiles it and the effect is not for a log.
     """
     if trace.at_once or trace.output is None:
-        raise StagingError("it prints or has other effects in an order, which only a graph can")
+        raise EffectError("it prints or has other effects in an order, which only a graph can")
     output = trace.output
     if captured.tensors and is_text:
         trace.shown.make_text()

@@ -11,9 +11,9 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.effects.output import Printed, put_in_order
-from np2tf.runtime.effects.text import Captured
-from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.runtime.effects.text import CapturedValues
+from np2tf.staging import TextNeededError
+from np2tf.tnp._tensor.storage import current_scope
 
 
 def print(
@@ -27,21 +27,21 @@ def print(
     Raises:
         StagingError: a staged print goes elsewhere than to `sys.stdout` and `sys.stderr`.
     """
-    entered = current_region()
-    if entered is None and tf.executing_eagerly():
+    scope = current_scope()
+    if scope is None and tf.executing_eagerly():
         builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
         return
     stream = _stream(file)
     between, last = " " if sep is None else sep, "\n" if end is None else end
-    captured = Captured(values, depth=1)
+    captured = CapturedValues(values, depth=1)
 
     def line(known: Sequence[np.ndarray]) -> str:
         return between.join(map(str, captured.of(known))) + last
 
-    if entered is None:  # somebody else's tf.function
+    if scope is None:  # somebody else's tf.function
         _call_host(lambda *known: Printed(line(known), stream, flush).show(), captured.tensors)
         return
-    put_in_order(entered.trace, captured, lambda known: Printed(line(known), stream, flush).show)
+    put_in_order(scope.trace, captured, lambda known: Printed(line(known), stream, flush).show)
 
 
 def _stream(file: Any) -> str:
@@ -50,7 +50,7 @@ def _stream(file: Any) -> str:
         return "stdout"
     if file is sys.stderr and file is not sys.stdout:
         return "stderr"
-    raise StagingError("a staged print goes to a file of its own", "NP2TF531")
+    raise TextNeededError("a staged print goes to a file of its own")
 
 
 def _call_host(call: Callable[..., None], tensors: list[tf.Tensor]) -> None:

@@ -1,7 +1,7 @@
 """Text of staged values: made on the host, of NumPy's own arrays and numbers, once these are known.
 
-`np2tf.text("{:.2f}", x)` is ``"{:.2f}".format(x)``; while staging it is a `Text`, which may be printed,
-returned and added to, and nothing else.
+`np2tf.text("{:.2f}", x)` is ``"{:.2f}".format(x)``; while staging it is a `DeferredText`, which may be
+printed, returned and added to, and nothing else.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any, NoReturn
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import TextNeededError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 #: What it looks like does not change, and it holds nothing staged.
 _CONSTANT = (np.generic, np.dtype, type, range)
 
 
-class Text:
+class DeferredText:
     """Text whose making waits for the values in it.
 
     Attributes:
@@ -33,7 +33,7 @@ class Text:
 
     __slots__ = ("make", "values")
 
-    def __init__(self, make: Callable[[Any], builtins.str], values: Captured) -> None:
+    def __init__(self, make: Callable[[Any], builtins.str], values: CapturedValues) -> None:
         self.make = make
         self.values = values
 
@@ -58,16 +58,16 @@ class Text:
         _refuse(self)
 
 
-def _refuse(self: Text, *args: Any) -> NoReturn:
-    raise StagingError("text of staged values is used while staging", "NP2TF531")
+def _refuse(self: DeferredText, *args: Any) -> NoReturn:
+    raise TextNeededError("text of staged values is used while staging")
 
 
 _USES = "str repr format bool len iter getitem contains mul rmul mod rmod hash eq ne lt le gt ge"
 for _name in _USES.split():
-    setattr(Text, f"__{_name}__", _refuse)
+    setattr(DeferredText, f"__{_name}__", _refuse)
 
 
-class Captured:
+class CapturedValues:
     """Values with the staged ones among them taken out, to be put back as NumPy's when these are known.
 
     Attributes:
@@ -91,10 +91,10 @@ class Captured:
         kind = type(value)
         if is_array(value):
             return self._staged(value)
-        if kind is Text:
+        if kind is DeferredText:
             made = self._take(value.values)
             return lambda known: value.make(made(known))
-        if kind is Captured:
+        if kind is CapturedValues:
             self.tensors += value.tensors
             return value._make
         if kind is tuple or kind is list:
@@ -105,7 +105,7 @@ class Captured:
             return lambda known: dict(zip(keys, [make(known) for make in items], strict=True))
         if kind in PLAIN or isinstance(value, _CONSTANT):
             return lambda known: value
-        raise StagingError(f"text is made of a {kind.__name__}, which may change", "NP2TF531")
+        raise TextNeededError(f"text is made of a {kind.__name__}, which may change")
 
     def _all(self, values: Any) -> list[Callable[[Iterator[np.ndarray]], Any]]:
         self._inside += 1
@@ -156,22 +156,22 @@ def repr(value: Any) -> Any:
 
 
 def _is_eager() -> bool:
-    return current_region() is None and tf.executing_eagerly()
+    return current_scope() is None and tf.executing_eagerly()
 
 
 def _note_exact(*kinds: bool) -> None:
     """Text will show whether numbers are Python's or NumPy's: truth values, others, or either."""
-    entered = current_region()
-    if entered is not None:
-        entered.trace.shown.exact.update(kinds or (True, False))
+    scope = current_scope()
+    if scope is not None:
+        scope.trace.shown.exact.update(kinds or (True, False))
 
 
 def staged_text(make: Callable[[Any], builtins.str], values: Any, depth: int = 0) -> Any:
-    """The text at once where nothing in it is staged, a `Text` elsewhere."""
-    captured = Captured(values, depth)
+    """The text at once where nothing in it is staged, a `DeferredText` elsewhere."""
+    captured = CapturedValues(values, depth)
     if not captured.tensors:
         return make(captured.of(()))
-    entered = current_region()
-    if entered is not None:
-        entered.trace.shown.make_text()
-    return Text(make, captured)
+    scope = current_scope()
+    if scope is not None:
+        scope.trace.shown.make_text()
+    return DeferredText(make, captured)

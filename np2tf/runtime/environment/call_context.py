@@ -17,7 +17,7 @@ from np2tf.config import config
 from np2tf.runtime.environment.clock import clock
 from np2tf.runtime.operators import table as operators
 from np2tf.tnp._front import loading
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.operand_kinds import surroundings
 
 _CONTAINERS: frozenset[type] = frozenset({list, tuple, dict})
@@ -54,7 +54,7 @@ class _TensorFlow:
         """Take note of TensorFlow, if the program has imported it, and of what np2tf has loaded for it."""
         if not self.is_known and surroundings.found():
             self._note_tensorflow()
-        if quick.tensors and not self.is_followed:
+        if fast_flags.tensors and not self.is_followed:
             self._note_own()
 
     def _note_tensorflow(self) -> None:
@@ -105,7 +105,7 @@ loading.when_loaded(operators.use_staging)
 
 def load() -> None:
     """Load TensorFlow, and the half of np2tf that needs it."""
-    if not quick.tensors:
+    if not fast_flags.tensors:
         begun = perf_counter()
         loading.load()
         clock.compiling += perf_counter() - begun
@@ -114,12 +114,12 @@ def load() -> None:
 
 def is_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether NumPy itself may run a call with these arguments: no tensor, tape or graph is in sight."""
-    return quick.host and is_on_numpy(args, kwargs)
+    return fast_flags.host and is_on_numpy(args, kwargs)
 
 
 def is_on_numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """The same, where calls of the op library may be intercepted: a report is taken."""
-    if not quick.numpy:
+    if not fast_flags.numpy:
         return False
     if not tensorflow.is_followed:
         if "tensorflow" not in sys.modules:

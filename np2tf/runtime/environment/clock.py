@@ -20,8 +20,6 @@ COMPILE_SECONDS = 0.5
 #: What it takes to call compiled code, in seconds, and how long a call of a jitted function must take that is
 #: worth compiling by itself.
 CALL_SECONDS, LONG_CALL = 2.5e-4, 1e-3
-#: The code of the error by which a trace ends that takes longer than it may.
-TOO_LONG_TO_TRACE = "NP2TF540"
 
 
 class _Clock:

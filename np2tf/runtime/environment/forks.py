@@ -12,11 +12,11 @@ import sys
 from np2tf.config import config
 
 
-def _in_child() -> None:
+def _forget_in_child() -> None:
     context = sys.modules.get("tensorflow.python.eager.context")
     if context is not None and context.context().__dict__.get("_initialized"):
         config.jit = "off"
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(after_in_child=_forget_in_child)

@@ -22,4 +22,4 @@ def host_memory(x: Any) -> Any:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.ndarray.html.
     """
-    return x if type(x) is np.ndarray or "tensorflow" not in sys.modules else _devices.moved(x)
+    return x if type(x) is np.ndarray or "tensorflow" not in sys.modules else _devices.move_out(x)

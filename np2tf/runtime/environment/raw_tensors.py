@@ -13,7 +13,13 @@ import numpy as np
 from np2tf.lazy import tf
 from np2tf.runtime.environment import tensorflow_import
 from np2tf.runtime.environment.call_context import LOOKED_AT
-from np2tf.tnp._array.ndarray import as_raw, cell_of, is_foreign, tensor_array, tensor_scalar
+from np2tf.tnp._array.ndarray import (
+    is_unsupported_dtype,
+    storage_of,
+    tensor_array,
+    tensor_scalar,
+    unwrap_tensors,
+)
 
 _CONTAINERS = frozenset({list, tuple, dict})
 #: The classes of tensors and of variables. They are here as soon as TensorFlow has been imported.
@@ -63,7 +69,7 @@ class Boundary:
         if kind not in raw:
             return value
         tensor = tf.convert_to_tensor(value)
-        if is_foreign(np.dtype(tensor.dtype.as_numpy_dtype)):
+        if is_unsupported_dtype(np.dtype(tensor.dtype.as_numpy_dtype)):
             return value  # strings and resources are TensorFlow's alone
         if isinstance(value, tf.Tensor):
             return tensor_scalar(tensor) if tensor.shape.rank == 0 else tensor_array(tensor)
@@ -77,10 +83,10 @@ class Boundary:
     def give(self, result: Any) -> Any:
         """What the caller is given for a result, after Variables have been assigned what was written."""
         for variable, array, before in self._variables:
-            value = cell_of(array).value
+            value = storage_of(array).value
             if value is not before:
                 variable.assign(value)
-        return as_raw(result)
+        return unwrap_tensors(result)
 
 
 def has_raw(values: Iterable[Any]) -> bool:

@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from np2tf.runtime.environment.raw_tensors import AUTOGRAPH, NAMES
 from np2tf.runtime.environment.tensorflow_import import when_there
-from np2tf.tnp._array.ndarray import as_raw
+from np2tf.tnp._array.ndarray import unwrap_tensors
 
 #: The code of functions that have been translated where they stand, and of the functions inside.
 _translated: WeakSet[types.CodeType] = WeakSet()
@@ -42,17 +42,17 @@ def _is_left_alone(function: Any) -> bool:
 
 def _patch_autograph(is_unsupported: Callable[[Any], bool]) -> None:
     @functools.wraps(is_unsupported)
-    def leaving_alone(function: Any) -> bool:
+    def is_excluded(function: Any) -> bool:
         return _is_left_alone(function) or is_unsupported(function)
 
-    sys.modules["tensorflow.python.autograph.impl.conversion"].is_unsupported = leaving_alone  # type: ignore[attr-defined]
+    sys.modules["tensorflow.python.autograph.impl.conversion"].is_unsupported = is_excluded  # type: ignore[attr-defined]
 
 
 def _patch_keras(compute_output_spec: Callable[..., Any]) -> None:
     @functools.wraps(compute_output_spec)
     def of_tensors(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         def given(*inputs: Any, **named: Any) -> Any:
-            return as_raw(fn(*inputs, **named))
+            return unwrap_tensors(fn(*inputs, **named))
 
         return compute_output_spec(given, *args, **kwargs)
 

@@ -11,16 +11,16 @@ from np2tf.runtime.decisions.prospect import Prospect
 from np2tf.runtime.environment.call_context import is_on_host, is_on_numpy
 from np2tf.runtime.environment.clock import LONG_CALL, Stopwatch, clock, long_calls
 from np2tf.runtime.host.originals import original_of, watched_original_of
-from np2tf.runtime.host.recursion import HostCalls, deeply
+from np2tf.runtime.host.recursion import HostCalls, allow_deep_recursion
 from np2tf.runtime.introspection.code_names import all_names
 from np2tf.runtime.operators.undefined import bound
 from np2tf.runtime.replacement.watched_loop import hot
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 
 #: A function whose calls take less than this many seconds on the host, on average over so many calls, is
 #: left there without further ado: taking its arguments apart would cost more than compiling could bring.
 TOO_SHORT, ENOUGH_CALLS = 3e-4, 20
-#: Seconds that a function, and then each family of calls, must have spent on the host before compiling is
+#: Seconds that a function, and then each kind of calls, must have spent on the host before compiling is
 #: worth a thought (tier "auto").
 WORTH_COMPILING = 0.1
 
@@ -55,23 +55,23 @@ class HostFunction:
         return Prospect(self._function, lambda: self.own_seconds)
 
     @functools.cached_property
-    def plain(self) -> Callable[..., Any]:
+    def original(self) -> Callable[..., Any]:
         """The function for calls on the host: its original, if there is one."""
-        return original_of(self._function) or self._bound
+        return original_of(self._function) or self._translated_function
 
     @functools.cached_property
-    def _watched(self) -> Callable[..., Any]:
-        """`plain`, with its loops watched: they may be compiled while they run."""
-        return watched_original_of(self._function) or self.plain
+    def _watched_function(self) -> Callable[..., Any]:
+        """`original`, with its loops watched: they may be compiled while they run."""
+        return watched_original_of(self._function) or self.original
 
     @functools.cached_property
-    def without_a_look(self) -> Callable[..., Any]:
-        """`plain`, for calls that nothing else is to be known of; within itself it goes as deep as ever."""
-        plain = self.plain
-        return deeply(plain) if self.calls.calls_itself else plain
+    def direct_function(self) -> Callable[..., Any]:
+        """`original`, for calls of which nothing else need be known; recursion goes as deep as ever."""
+        plain = self.original
+        return allow_deep_recursion(plain) if self.calls.calls_itself else plain
 
     @functools.cached_property
-    def _bound(self) -> Callable[..., Any]:
+    def _translated_function(self) -> Callable[..., Any]:
         """The function as it has been translated; a name that was never bound is no result."""
         function = self._function
         code = getattr(function, "__code__", None)
@@ -87,12 +87,12 @@ class HostFunction:
     def run_within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as Python: by NumPy itself where nothing is on TensorFlow, and nobody takes gradients."""
         if is_on_host(args, kwargs):
-            return self.calls.run(self._watched, *args, **kwargs)
-        if quick.host or not self._may_be_hot or not is_on_numpy(args, kwargs):
-            return self.calls.run(self._bound, *args, **kwargs)
+            return self.calls.run(self._watched_function, *args, **kwargs)
+        if fast_flags.host or not self._may_be_hot or not is_on_numpy(args, kwargs):
+            return self.calls.run(self._translated_function, *args, **kwargs)
         # A report is taken, which is told of operations where the translation runs.
         before = hot.count
-        result = self.calls.run(self._watched, *args, **kwargs)
+        result = self.calls.run(self._watched_function, *args, **kwargs)
         self._may_be_hot = hot.count > before
         return result
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from np2tf.runtime.environment import tensorflow_import
 from np2tf.runtime.replacement import replacement, watched_loop
-from np2tf.tnp._front.fast_flags import quick, when_host_changes
+from np2tf.tnp._front.fast_flags import fast_flags, when_host_changes
 from np2tf.tnp._front.operand_kinds import surroundings
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ _DESCRIPTORS = frozenset(
 )
 
 
-def remember(translated: types.FunctionType, original: types.FunctionType) -> None:
+def remember_original(translated: types.FunctionType, original: types.FunctionType) -> None:
     """Note the original of a function that was translated where it stands."""
     _known[translated] = original
 
 
-def add(originals: Originals, names: dict[str, Any]) -> None:
+def add_originals(originals: Originals, names: dict[str, Any]) -> None:
     """Note the originals of a module that is about to be executed with these globals."""
     names.update(replacement.NAMES)
     if originals.numpy != np.__version__:
@@ -60,7 +60,7 @@ def add(originals: Originals, names: dict[str, Any]) -> None:
         _codes[id(translated)] = translated, original
     for translated, watched in originals.watched:
         _watched[id(translated)] = translated, watched
-    watched_loop.add(originals.loops)
+    watched_loop.add_loops(originals.loops)
 
 
 def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
@@ -111,7 +111,7 @@ def below_numpy(path: tuple[str, ...]) -> Any:
 # -- functions that are not jitted ---------------------------------------------------------------------------
 
 
-def stand_in(originals: Originals, module: types.ModuleType) -> None:
+def use_originals(originals: Originals, module: types.ModuleType) -> None:
     """Let the functions of a module that has been executed run their originals, until there may be tensors.
 
     A function whose call may last until then keeps its translation: a generator, one that makes functions.
@@ -121,7 +121,7 @@ def stand_in(originals: Originals, module: types.ModuleType) -> None:
     pairs = {id(code): (code, original) for code, original, may_stand_in in originals.pairs if may_stand_in}
     if not pairs:
         return
-    tensorflow_import.when_programs(_follow)
+    tensorflow_import.when_programs(_switch_code)
     with _lock:
         for function in _functions(vars(module), module.__name__, set()):
             found = pairs.get(id(function.__code__))
@@ -129,15 +129,15 @@ def stand_in(originals: Originals, module: types.ModuleType) -> None:
                 translation, original = found
                 _translations[id(original)] = translation
                 _standing_in.append((ref(function), translation, original))
-    _follow()
+    _switch_code()
 
 
-def _follow() -> None:
+def _switch_code() -> None:
     """Let all of them run their originals, or their translations while something is being staged, and from
     the moment on when the program may have tensors."""
     with _lock:
         for_good = tensorflow_import.program.has_tensorflow or surroundings.has_accelerator
-        on_host = quick.host and not for_good
+        on_host = fast_flags.host and not for_good
         for reference, translation, original in _standing_in:
             function = reference()
             if function is not None:
@@ -156,17 +156,17 @@ def _functions(names: Mapping[str, Any], module: str, seen: set[type]) -> Iterat
     for value in list(names.values()):
         kind = type(value)
         if kind is types.FunctionType or kind in _DESCRIPTORS:
-            yield from _inside(value)
+            yield from _functions_behind(value)
         elif isinstance(value, type) and value not in seen and value.__module__ == module:
             seen.add(value)
             yield from _functions(vars(value), module, seen)
 
 
-def _inside(value: Any) -> Iterator[types.FunctionType]:
+def _functions_behind(value: Any) -> Iterator[types.FunctionType]:
     """A function, the function in a method's descriptor or of a property, and those that are wrapped."""
     if isinstance(value, property):
         for one in (value.fget, value.fset, value.fdel):
-            yield from _inside(one)
+            yield from _functions_behind(one)
         return
     if isinstance(value, functools.cached_property):
         value = value.func
@@ -176,4 +176,4 @@ def _inside(value: Any) -> Iterator[types.FunctionType]:
         value = getattr(value, "__wrapped__", None) or getattr(value, "__func__", None)
 
 
-when_host_changes(_follow)
+when_host_changes(_switch_code)

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from np2tf.runtime.introspection.code_names import codes_within
-from np2tf.staging import StagingError
+from np2tf.staging import RecursionLimitError
 
 if TYPE_CHECKING:
-    from np2tf.tnp._tensor.storage import Region
+    from np2tf.tnp._tensor.storage import StagingScope
 
 #: So many calls of functions within themselves become part of one graph, so deep within one another, and
 #: from within so many staged branches and loops of their own.
@@ -27,15 +27,15 @@ FRAMES_PER_CALL = 8
 MOST_FUNCTIONS = 100
 
 
-class Calls:
+class TracedCalls:
     """The calls of jitted functions that one trace has entered."""
 
     def __init__(self) -> None:
-        self._open: dict[Any, list[Region]] = {}
+        self._open: dict[Any, list[StagingScope]] = {}
         self._again = 0
 
     @contextmanager
-    def entering(self, function: Any, region: Region) -> Iterator[None]:
+    def entering(self, function: Any, scope: StagingScope) -> Iterator[None]:
         """Within the with block, trace a call of `function`.
 
         Raises:
@@ -44,13 +44,13 @@ class Calls:
         within = self._open.setdefault(function, [])
         if within:
             self._again += 1
-            if len({id(one) for one in [*within, region]}) > MOST_STAGED + 1:
+            if len({id(one) for one in [*within, scope]}) > MOST_STAGED + 1:
                 name = function.__wrapped__.__qualname__
-                raise StagingError(f"data decide how often {name} calls itself", "NP2TF523")
+                raise RecursionLimitError(f"data decide how often {name} calls itself")
             if self._again > MOST_CALLS or len(within) > DEEPEST:
                 name = function.__wrapped__.__qualname__
-                raise StagingError(f"{name} calls itself too often for a graph", "NP2TF523")
-        within.append(region)
+                raise RecursionLimitError(f"{name} calls itself too often for a graph")
+        within.append(scope)
         try:
             yield
         finally:
@@ -81,7 +81,7 @@ class HostCalls(threading.local):
             self.depth -= 1
 
 
-def deeply(function: Callable[..., Any]) -> Callable[..., Any]:
+def allow_deep_recursion(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that calls itself by way of `np2tf.jit`, and may do so as deep as it could without."""
 
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -17,7 +17,7 @@ from np2tf.tnp._front.front import Function
 DEEPEST, WIDEST = 3, 16
 
 
-def says_numpy(values: Iterable[Any]) -> bool:
+def names_numpy(values: Iterable[Any]) -> bool:
     """Whether there is NumPy, np2tf.tnp or a function of theirs among what a function reads by name."""
     return any(
         isinstance(value, (Function, np.ufunc))
@@ -26,10 +26,10 @@ def says_numpy(values: Iterable[Any]) -> bool:
     )
 
 
-def code_says_numpy(function: Callable[..., Any]) -> bool:
+def code_names_numpy(function: Callable[..., Any]) -> bool:
     """Whether the function's own code reads such a thing."""
     code, space = getattr(function, "__code__", None), getattr(function, "__globals__", {})
-    return code is not None and says_numpy(space.get(name) for name in all_names(code))
+    return code is not None and names_numpy(space.get(name) for name in all_names(code))
 
 
 def holds_array(values: Iterable[Any], depth: int = DEEPEST) -> bool:

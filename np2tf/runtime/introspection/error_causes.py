@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import types
 
+from np2tf.staging import RecursionLimitError, StagingError
+
 
 def first_line(error: Exception) -> str:
     """The error's message, or its name where it has none."""
@@ -12,7 +14,8 @@ def first_line(error: Exception) -> str:
 
 def code_of(error: Exception) -> str:
     """The code of a diagnostic."""
-    return getattr(error, "code", "NP2TF523" if isinstance(error, RecursionError) else "NP2TF501")
+    kind = RecursionLimitError if isinstance(error, RecursionError) else StagingError
+    return getattr(error, "code", kind.code)
 
 
 def place_of(error: Exception, code: types.CodeType) -> tuple[str, int]:

@@ -57,10 +57,10 @@ def attribute(holder: Any, name: str, can_be_set: bool = True) -> Place:
 
 def definition(kind: type, name: str) -> Place:
     """The function behind a member of a class, and the class that defines it if none is."""
-    return Place(kind, (name,), partial(_defined, kind, name), None)
+    return Place(kind, (name,), partial(_defining_class, kind, name), None)
 
 
-def _defined(kind: type, name: str) -> Any:
+def _defining_class(kind: type, name: str) -> Any:
     for base in kind.__mro__:
         members = vars(base)
         if name in members:
@@ -73,7 +73,7 @@ def closure_variable(cell: types.CellType) -> Place:
     return Place(cell, "", lambda: cell.cell_contents, partial(setattr, cell, "cell_contents"))
 
 
-def held_by(instance: Any, name: str) -> Place:
+def own_attribute(instance: Any, name: str) -> Place:
     """An attribute that an object has of its own, whatever its class does when it is read or set."""
 
     def read() -> Any:

@@ -17,7 +17,7 @@ _COMPUTE = frozenset({
 })  # fmt: skip
 
 
-def does_more(setter: Any) -> bool:
+def has_side_effects(setter: Any) -> bool:
     """Whether a setter calls or rebinds something whose effects a graph would not have."""
     if not isinstance(setter, types.FunctionType):
         return True

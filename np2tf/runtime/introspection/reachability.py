@@ -15,7 +15,7 @@ from np2tf.tnp._array.ndarray import is_array
 _LEAVES = (int, float, complex, bool, str, bytes, type(None), np.ndarray, np.generic, tf.Tensor)
 
 
-class Reach:
+class ReachableObjects:
     """What can be reached from some values.
 
     Attributes:

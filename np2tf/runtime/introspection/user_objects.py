@@ -8,7 +8,7 @@ from copy import copy
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from np2tf.staging import StagingError
+from np2tf.staging import ReturnedValueError
 
 #: Packages of which an object is never taken apart: what its methods do is not to be seen.
 FOREIGN = (
@@ -240,5 +240,5 @@ def new_instance_of(value: Any, depth: int) -> type:
         StagingError: objects hold each other.
     """
     if depth > 12:
-        raise StagingError("objects that hold each other are returned", "NP2TF520")
+        raise ReturnedValueError("objects that hold each other are returned")
     return type(value)

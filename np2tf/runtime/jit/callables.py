@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Applied:
+class JittedCallable:
     """A jitted function with some of its arguments; what is asked of it, the function answers."""
 
     def __init__(
@@ -39,17 +39,17 @@ class Applied:
         return getattr(self._jitted, name)
 
 
-def applied(target: Callable[..., Any], jit: Callable[[Any], Any]) -> Applied:
+def jit_callable(target: Callable[..., Any], jit: Callable[[Any], Any]) -> JittedCallable:
     """`jit` of a partial application, a bound method, an object that can be called, or a builtin."""
     if type(target) is functools.partial:
-        return Applied(jit(target.func), target, target.args, target.keywords)
+        return JittedCallable(jit(target.func), target, target.args, target.keywords)
     if isinstance(target, types.MethodType):
-        return Applied(jit(target.__func__), target, (target.__self__,), {})
+        return JittedCallable(jit(target.__func__), target, (target.__self__,), {})
     call = inspect.getattr_static(type(target), "__call__", None)
     if isinstance(call, types.FunctionType):
-        return Applied(jit(call), target, (target,), {})
+        return JittedCallable(jit(call), target, (target,), {})
 
     def forward(*args: Any, **kwargs: Any) -> Any:
         return target(*args, **kwargs)
 
-    return Applied(jit(forward), target, (), {})
+    return JittedCallable(jit(forward), target, (), {})

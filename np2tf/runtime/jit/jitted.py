@@ -24,12 +24,12 @@ from np2tf.runtime.environment.clock import COMPILE_SECONDS, IMPORT_SECONDS, LOA
 from np2tf.runtime.environment.raw_tensors import across, has_raw, raw
 from np2tf.runtime.environment.unjitted import UnjittedWarning as UnjittedWarning
 from np2tf.runtime.host.host_function import HostFunction
-from np2tf.runtime.introspection.array_search import code_says_numpy, holds_array
-from np2tf.runtime.jit.callables import applied
+from np2tf.runtime.introspection.array_search import code_names_numpy, holds_array
+from np2tf.runtime.jit.callables import jit_callable
 from np2tf.runtime.operators.undefined import bound
-from np2tf.staging import StagingError
-from np2tf.tnp._front.fast_flags import quick
-from np2tf.tnp._front.promotion_mode import by_numpys_rules, promoting
+from np2tf.staging import NotStagedError
+from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.promotion_mode import promotion_scope, uses_numpy_rules
 
 if TYPE_CHECKING:
     from np2tf.runtime.compilation.compiling import Compiler
@@ -70,13 +70,13 @@ class Jitted:
         self.tier = tier
 
     @functools.cached_property
-    def _alone(self) -> bool:
+    def _is_suspendable(self) -> bool:
         function = self.__wrapped__
         return inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function)
 
     @functools.cached_property
-    def _says_numpy(self) -> bool:
-        return code_says_numpy(self.__wrapped__)
+    def _names_numpy(self) -> bool:
+        return code_names_numpy(self.__wrapped__)
 
     @functools.cached_property
     def _host(self) -> HostFunction:
@@ -103,8 +103,8 @@ class Jitted:
         if (
             self._untimed >= 0
             and tier.is_auto
-            and quick.host
-            and quick.tensors is known.is_followed
+            and fast_flags.host
+            and fast_flags.tensors is known.is_followed
             and (
                 known.no_tape()
                 and not known.graphs.stack
@@ -126,26 +126,26 @@ class Jitted:
 
     def _decide(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, after a look at what it takes and is given."""
-        if self._alone:
+        if self._is_suspendable:
             return bound(self.__wrapped__(*args, **kwargs))
         if raw and (has_raw(args) or has_raw(kwargs.values())):
             return across(self, args, kwargs)
         host = self._host
         if host.calls.depth and is_on_host(args, kwargs):
             # A call within a call on the host stays there.
-            return host.plain(*args, **kwargs)
-        if quick.tensors or self._needs_tensorflow(args, kwargs):
+            return host.original(*args, **kwargs)
+        if fast_flags.tensors or self._needs_tensorflow(args, kwargs):
             return self._compiler.call(args, kwargs)
         result = host.run_timed(args, kwargs)
         if host.is_short:
-            self.leave_alone()
+            self.bypass_compiler()
         return result
 
     def _needs_tensorflow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether TensorFlow, which has not been loaded, is due to be."""
         if config.jit == "off" or self.tier == "host":
             return False
-        if (self.tier or config.tier) == "compile" or not is_on_host(args, kwargs) or not by_numpys_rules():
+        if (self.tier or config.tier) == "compile" or not is_on_host(args, kwargs) or not uses_numpy_rules():
             return True
         host = self._host
         if host.is_short:
@@ -154,14 +154,14 @@ class Jitted:
             return advice
         if host.own_seconds < COMPILE_SECONDS:
             return False
-        if not (self._says_numpy or holds_array(args) or holds_array(kwargs.values())):
+        if not (self._names_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
         # Where the program has imported TensorFlow by itself, that time is spent already.
         return clock.spent >= (LOAD_SECONDS if tensorflow.is_known else IMPORT_SECONDS) * machine.slowdown
 
-    def leave_alone(self) -> None:
+    def bypass_compiler(self) -> None:
         """Run on the host what comes next, as long as calls are short and nothing around them has changed."""
-        self._plain = self._host.without_a_look
+        self._plain = self._host.direct_function
         self._untimed = UNTIMED
 
     # -- what decorators ask of a function -------------------------------------------------------------------
@@ -200,11 +200,11 @@ class Jitted:
         return self._compiler.lower(args, kwargs)
 
     @property
-    def _families(self) -> dict[Any, Any]:
-        return self._compiler.families
+    def _caches(self) -> dict[Any, Any]:
+        return self._compiler.caches
 
 
-class Promoting(Jitted):
+class PromotingJitted(Jitted):
     """A function with rules of promotion of its own, which are in force while it runs or is traced.
 
     Under other rules than NumPy's it does not run on the host, where NumPy's are.
@@ -220,19 +220,19 @@ class Promoting(Jitted):
         Raises:
             StagingError: it is not NumPy's rules that it has, and it cannot be staged.
         """
-        if self._alone:
-            raise StagingError("a generator or coroutine is not staged, and has no promotion of its own")
-        with promoting(self.promotion):  # type: ignore[arg-type]
+        if self._is_suspendable:
+            raise NotStagedError("a generator or coroutine is not staged, and has no promotion of its own")
+        with promotion_scope(self.promotion):  # type: ignore[arg-type]
             return super().__call__(*args, **kwargs)
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What becomes of a call with these arguments, under the function's own rules of promotion."""
-        with promoting(self.promotion):  # type: ignore[arg-type]
+        with promotion_scope(self.promotion):  # type: ignore[arg-type]
             return super().explain(*args, **kwargs)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         """The code for a call with these arguments, under the function's own rules of promotion."""
-        with promoting(self.promotion):  # type: ignore[arg-type]
+        with promotion_scope(self.promotion):  # type: ignore[arg-type]
             return super().lower(*args, **kwargs)
 
 
@@ -291,7 +291,9 @@ def jit(
     if function is None:
         return functools.partial(jit, tier=tier, promotion=promotion)
     if isinstance(function, Jitted):
-        return function if promotion is None else Promoting(function.__wrapped__, function.tier, promotion)
+        return (
+            function if promotion is None else PromotingJitted(function.__wrapped__, function.tier, promotion)
+        )
     if not isinstance(function, types.FunctionType):
-        return applied(function, functools.partial(jit, tier=tier, promotion=promotion))
-    return Jitted(function, tier) if promotion is None else Promoting(function, tier, promotion)
+        return jit_callable(function, functools.partial(jit, tier=tier, promotion=promotion))
+    return Jitted(function, tier) if promotion is None else PromotingJitted(function, tier, promotion)

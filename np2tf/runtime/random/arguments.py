@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.structures.array_stand_in import STAND_INS
-from np2tf.staging import StagingError
+from np2tf.staging import RandomUseError
 from np2tf.tnp._array.ndarray import is_array, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._operands.promotion import has_tf_dtype
@@ -73,7 +73,7 @@ class Form:
         """
         array = np.asarray(sample)
         if isinstance(sample, (str, bytes)) or not has_tf_dtype(array.dtype):
-            raise StagingError(_UNKNOWN, "NP2TF506")
+            raise RandomUseError(_UNKNOWN)
         weak = type(sample) if type(sample) in (int, float, bool) else None
         return cls(array.dtype, array.shape, weak, not isinstance(sample, np.ndarray))
 
@@ -103,10 +103,10 @@ def bound(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str,
     """
     params = _FLOATS.get(name) or _INTEGERS.get(name)
     if params is None:
-        raise StagingError(f"`{name}` is given what is known at run time only", "NP2TF506")
+        raise RandomUseError(f"`{name}` is given what is known at run time only")
     order = (*params, *_REST.get(name, ("size",)))
     if len(args) > len(order) or not set(kwargs) <= set(order):
-        raise StagingError(f"`{name}` is given other arguments than NumPy's", "NP2TF506")
+        raise RandomUseError(f"`{name}` is given other arguments than NumPy's")
     return {**dict(zip(order, args, strict=False)), **kwargs}
 
 
@@ -120,10 +120,10 @@ def form_of_staged(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     size, kind = given.pop("size", None), given.pop("dtype", int)
     given.pop("endpoint", None)
     if not is_known((size, kind)):
-        raise StagingError(f"the shape of what `{name}` draws depends on data", "NP2TF506")
+        raise RandomUseError(f"the shape of what `{name}` draws depends on data")
     shapes = [as_tensor(one).shape for one in given.values() if one is not None]
     if not all(shape.is_fully_defined() for shape in shapes):
-        raise StagingError(f"the shape of what `{name}` draws depends on data", "NP2TF506")
+        raise RandomUseError(f"the shape of what `{name}` draws depends on data")
     common = np.broadcast_shapes(*(tuple(shape.as_list()) for shape in shapes))
     shape = common if size is None else tuple(np.atleast_1d(size).tolist())
     scalar = size is None and common == ()

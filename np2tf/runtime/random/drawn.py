@@ -22,7 +22,7 @@ class OutOfWords(Exception):
     """A call has taken more words than a buffer can have; nothing has been written back yet."""
 
 
-class Drawn:
+class StreamDraws:
     """One stream in one call.
 
     Attributes:
@@ -40,7 +40,7 @@ class Drawn:
         """Draw ahead, and read the state."""
         stream, generator = self.stream, self.generator
         if stream.ahead:
-            self.undo = snapshots.undoing(generator, {name for name, _ in stream.ahead})
+            self.undo = snapshots.restorer(generator, {name for name, _ in stream.ahead})
         for k, (_, draw) in enumerate(stream.ahead):
             self.given[k] = draw(states.numpys(generator))
         if stream.words is not None:
@@ -99,7 +99,9 @@ class Drawn:
             self._take(outputs[0].numpy())
         elif stream.begun:
             names = [name for name in self._parts if name not in states.FIXED]
-            states.put(self.generator, {n: part.numpy() for n, part in zip(names, outputs, strict=True)})
+            states.put_state(
+                self.generator, {n: part.numpy() for n, part in zip(names, outputs, strict=True)}
+            )
 
     def _take(self, final: np.ndarray) -> None:
         beside = self.stream.beside
@@ -107,7 +109,7 @@ class Drawn:
         # To write it takes 100 µs.
         if self.stream.looks_beside and not np.array_equal(final[1:], self._kept[1:]):
             parts = np.split(final[1:], np.cumsum([*beside.values()])[:-1])
-            states.put(self.generator, dict(zip(beside, parts, strict=True)))
+            states.put_state(self.generator, dict(zip(beside, parts, strict=True)))
 
 
 class StreamsOfCall:
@@ -118,7 +120,7 @@ class StreamsOfCall:
         enter: gives the graph its inputs.
     """
 
-    def __init__(self, drawn: list[Drawn], enter: Callable[[Sequence[Drawn]], None]) -> None:
+    def __init__(self, drawn: list[StreamDraws], enter: Callable[[Sequence[StreamDraws]], None]) -> None:
         self._drawn = drawn
         self._enter = enter
         enter(drawn)
@@ -142,7 +144,7 @@ class StreamsOfCall:
         for one, part in self._parts_of(outputs):
             one.accept(part)
 
-    def _parts_of(self, outputs: Sequence[tf.Tensor]) -> Iterator[tuple[Drawn, Sequence[tf.Tensor]]]:
+    def _parts_of(self, outputs: Sequence[tf.Tensor]) -> Iterator[tuple[StreamDraws, Sequence[tf.Tensor]]]:
         rest = list(outputs)
         for one in self._drawn:
             count = one.stream.final_count

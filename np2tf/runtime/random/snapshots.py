@@ -35,7 +35,7 @@ def copy_words(source: Any, to: Any) -> None:
         to.state = source.state
 
 
-def undoing(generator: Any, names: set[str]) -> Callable[[], None]:
+def restorer(generator: Any, names: set[str]) -> Callable[[], None]:
     """A function that gives the generator its present state again.
 
     Args:
@@ -46,7 +46,7 @@ def undoing(generator: Any, names: set[str]) -> Callable[[], None]:
         memory = _memory(bits)
         return lambda: _write(bits, memory)
     parts = states.pack(states.state_of(generator))
-    return lambda: states.put(generator, parts)
+    return lambda: states.put_state(generator, parts)
 
 
 def _is_in_memory(bits: Any) -> bool:

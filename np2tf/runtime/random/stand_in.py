@@ -8,8 +8,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from np2tf.runtime.structures.array_stand_in import STAND_INS
-from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.staging import RandomUseError
+from np2tf.tnp._tensor.storage import current_scope
 
 #: Methods and attributes that ask for the state or change it otherwise than by drawing.
 _NO_DRAWS = frozenset({"bit_generator", "get_state", "set_state", "seed", "spawn"})
@@ -31,12 +31,12 @@ class GeneratorStandIn:
     def __getattr__(self, name: str) -> Any:
         generator = self._np2tf_buffer
         found = getattr(generator, name)
-        entered = current_region()
-        if entered is None:
+        scope = current_scope()
+        if scope is None:
             return found
         if name in _NO_DRAWS or name.startswith("_") or not callable(found):
-            raise StagingError(f"a generator is asked for its `{name}`", "NP2TF506")
-        return partial(entered.trace.draws.draw, generator, name)
+            raise RandomUseError(f"a generator is asked for its `{name}`")
+        return partial(scope.trace.draws.draw, generator, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._np2tf_buffer, name, value)

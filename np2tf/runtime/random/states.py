@@ -51,13 +51,13 @@ def state_of(generator: Any) -> dict[str, Any]:
 
 def pack(state: dict[str, Any]) -> dict[str, np.ndarray]:
     """The state as arrays of unsigned integers, by name."""
-    return {name: _packed(value) for name, value in leaves(state)}
+    return {name: _pack_value(value) for name, value in leaves(state)}
 
 
-def put(generator: Any, parts: dict[str, np.ndarray]) -> None:
+def put_state(generator: Any, parts: dict[str, np.ndarray]) -> None:
     """Give a generator the parts of a state that have been packed; the others stay."""
     plain = numpys(generator)
-    state = _unpacked(state_of(plain), parts)
+    state = _unpack_value(state_of(plain), parts)
     if is_legacy(plain):
         plain.set_state(state)
     else:
@@ -79,7 +79,7 @@ def leaves(state: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _packed(value: Any) -> np.ndarray:
+def _pack_value(value: Any) -> np.ndarray:
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, float):
@@ -87,11 +87,11 @@ def _packed(value: Any) -> np.ndarray:
     return np.array([value % _WORD, value // _WORD], np.uint64)
 
 
-def _unpacked(state: dict[str, Any], parts: dict[str, np.ndarray]) -> dict[str, Any]:
+def _unpack_value(state: dict[str, Any], parts: dict[str, np.ndarray]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in state.items():
         if isinstance(value, dict):
-            made[name] = _unpacked(value, parts)
+            made[name] = _unpack_value(value, parts)
         elif name not in parts:
             made[name] = value
         elif isinstance(value, np.ndarray):

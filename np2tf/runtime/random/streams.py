@@ -23,14 +23,14 @@ from np2tf.runtime.random import drawing, states
 from np2tf.runtime.random.arguments import is_known
 from np2tf.runtime.random.bits.buffered import BUFFERED, TAKEN
 from np2tf.runtime.random.bits.sources import SOURCES, Source
-from np2tf.runtime.random.drawn import POSITION, WORDS, Drawn, StreamsOfCall
+from np2tf.runtime.random.drawn import POSITION, WORDS, StreamDraws, StreamsOfCall
 from np2tf.runtime.random.stand_in import GeneratorStandIn, generator_stand_in
 from np2tf.runtime.random.word_buffers import FIRST, MOST
-from np2tf.runtime.xla.fast_call import borrowed
-from np2tf.staging import StagingError
+from np2tf.runtime.xla.fast_call import borrow_memory
+from np2tf.staging import RandomUseError
 from np2tf.tnp._operands.promotion import has_tf_dtype
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell, Region, current_region
+from np2tf.tnp._tensor.storage import StagingScope, Storage, current_scope
 
 #: So many draws of a stream, at most, are made before the graph runs.
 MOST_AHEAD = 64
@@ -44,11 +44,11 @@ class Stream:
         find: the generator, given those of the call.
         like: a generator of the same kind, for drawing on the host from states that the graph knows.
         lasts: whether the caller sees the state after the call.
-        birth: the region that the state belongs to: it is at its beginning wherever this begins.
+        birth: the scope that the state belongs to: it is at its beginning wherever this begins.
         buffered: whether the graph is given words rather than the state, where there are words.
         open: makes the inputs of the state, when the graph begins to draw; sets `initial` and `words`.
         initial: the state at first, by the names of its parts.
-        cells: the state in the graph, by the same names.
+        storages: the state in the graph, by the same names.
         words: the buffer of raw words that a buffered stream takes from.
         beside: what of the state is beside the position in the buffer: names, and how many numbers each.
         looks_beside: whether a call has to read and write that.
@@ -61,11 +61,11 @@ class Stream:
     find: Callable[[Sequence[Any]], Any]
     like: Any
     lasts: bool
-    birth: Region | None
+    birth: StagingScope | None
     buffered: bool
     open: Callable[[Stream], None]
     initial: dict[str, tf.Tensor] = field(default_factory=dict)
-    cells: dict[str, Cell] = field(default_factory=dict)
+    storages: dict[str, Storage] = field(default_factory=dict)
     words: tf.Tensor | None = None
     beside: dict[str, int] = field(default_factory=dict)
     looks_beside: bool = False
@@ -83,7 +83,7 @@ class Stream:
     def draw(self, parts: dict[str, np.ndarray], draw: Callable[[Any], Any]) -> tuple[dict[str, Any], Any]:
         """Draw on the host from a state; the state after that, and what has been drawn."""
         with self.lock:
-            states.put(self.like, parts)
+            states.put_state(self.like, parts)
             drawn = draw(self.like)
             return states.pack(states.state_of(self.like)), drawn
 
@@ -108,7 +108,7 @@ class Stream:
         if not self.begun:
             self.open(self)
             self.begun = True
-        parts = {name: cell.value for name, cell in self.cells.items()}
+        parts = {name: storage.value for name, storage in self.storages.items()}
         if self.words is not None:
             return BUFFERED[self.bits_name](parts, [self.words])
         return SOURCES.get(self.bits_name, Source)(parts)
@@ -120,15 +120,15 @@ class Stream:
 
     def store(self, parts: dict[str, tf.Tensor]) -> None:
         """Replace the state by what draws have made of it."""
-        parts = parts if self.cells.keys() <= parts.keys() else self.bits().unfolded(parts)
-        for name, cell in self.cells.items():
-            if name not in states.FIXED and parts[name] is not cell.value:
-                cell.write(parts[name])
+        parts = parts if self.storages.keys() <= parts.keys() else self.bits().unfolded(parts)
+        for name, storage in self.storages.items():
+            if name not in states.FIXED and parts[name] is not storage.value:
+                storage.write(parts[name])
 
     def stop_late(self) -> None:
         """End the loops of a call that takes more words than any buffer has."""
         if self.words is not None:
-            record_violation(self.cells[TAKEN].value > MOST)
+            record_violation(self.storages[TAKEN].value > MOST)
 
     def final(self) -> list[tf.Tensor]:
         """What a call must know of the state after the graph, which ends here."""
@@ -142,7 +142,7 @@ class Stream:
         if self.words is None:
             state = self.numpys_state()
             return [state[name] for name in state if name not in states.FIXED]
-        values = {name: cell.value for name, cell in self.cells.items()}
+        values = {name: storage.value for name, storage in self.storages.items()}
         # To read and write the second normal number of a `RandomState` takes 70 µs. Half a word is cheap to
         # read, and is lost where words are left out.
         changed = any(values[name] is not self.initial[name] for name in self.beside)
@@ -173,7 +173,7 @@ class Draws:
         self._values: list[tuple[int, Any]] = []
         self._running = threading.local()
 
-    def begin(self, root: Region) -> None:
+    def begin(self, root: StagingScope) -> None:
         """Draw in the graph that is being built now."""
         self._root, self._graph = root, tf.compat.v1.get_default_graph()
 
@@ -185,12 +185,12 @@ class Draws:
         Raises:
             StagingError: it cannot be drawn as NumPy draws it.
         """
-        entered = current_region()
-        assert entered is not None
+        scope = current_scope()
+        assert scope is not None
         if config.floats != "float64":
-            raise StagingError("random numbers of 32 bits are drawn on the host", "NP2TF506")
-        if entered.trace.at_once:
-            raise StagingError("it draws from a stream, one iteration after the other", "NP2TF506")
+            raise RandomUseError("random numbers of 32 bits are drawn on the host")
+        if scope.trace.at_once:
+            raise RandomUseError("it draws from a stream, one iteration after the other")
         return drawing.draw(self, self.stream(generator), name, args, kwargs)
 
     def draw_globally(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -200,7 +200,7 @@ class Draws:
             StagingError: it does something else to the global state.
         """
         if name in ("seed", "get_state", "set_state"):
-            raise StagingError(f"`numpy.random.{name}` in staged code", "NP2TF506")
+            raise RandomUseError(f"`numpy.random.{name}` in staged code")
         name = {"sample": "random_sample", "ranf": "random_sample"}.get(name, name)
         return self.draw(states.global_state(), name, *args, **kwargs)
 
@@ -210,17 +210,17 @@ class Draws:
         Raises:
             StagingError: its seed is staged, or it is to be made afresh more than once in a call.
         """
-        entered = current_region()
+        scope = current_scope()
         if args and type(args[0]) is GeneratorStandIn and kind is np.random.default_rng:
             return args[0]
         if not is_known(args):
-            raise StagingError("a generator is made from a seed that is known at run time only", "NP2TF506")
+            raise RandomUseError("a generator is made from a seed that is known at run time only")
 
         def make() -> Any:
             return kind(*args)
 
-        if fresh and entered is not self._root:
-            raise StagingError("a generator without a seed is made in a loop or branch", "NP2TF506")
+        if fresh and scope is not self._root:
+            raise RandomUseError("a generator without a seed is made in a loop or branch")
         made = make()
         self._kept.append(made)
         self._add(made, (lambda _: make()) if fresh else (lambda _: made), lasts=False)
@@ -236,17 +236,17 @@ class Draws:
         known = self._known.get(key)
         if known is not None:
             if known.kind[0] is not type(states.numpys(generator)):
-                raise StagingError("two kinds of generators share one stream", "NP2TF506")
+                raise RandomUseError("two kinds of generators share one stream")
             return known
         for place, given in enumerate(self._generators):
             if id(states.bit_generator(given)) == key:
                 return self._add(generator, itemgetter(place), lasts=True)
         if generator is states.global_state():
             return self._add(generator, lambda _: states.global_state(), lasts=True)
-        raise StagingError("a generator is met that is no argument, global or closure variable", "NP2TF506")
+        raise RandomUseError("a generator is met that is no argument, global or closure variable")
 
     def _add(self, generator: Any, find: Callable[[Sequence[Any]], Any], lasts: bool) -> Stream:
-        birth = self._root if lasts else current_region()
+        birth = self._root if lasts else current_scope()
         stream = Stream(find, states.new_like(generator), lasts, birth, self._buffered, self._open)
         self.streams.append(stream)
         self._known[id(states.bit_generator(generator))] = stream
@@ -268,8 +268,8 @@ class Draws:
                 }
                 stream.initial = SOURCES.get(stream.bits_name, Source).unfolded(given)
         for name, part in stream.initial.items():
-            cell = stream.cells[name] = Cell(part)
-            cell.birth = stream.birth
+            storage = stream.storages[name] = Storage(part)
+            storage.birth = stream.birth
 
     def _position_and_beside(self, stream: Stream) -> dict[str, tf.Tensor]:
         """The state of a buffered stream, which is one input."""
@@ -295,7 +295,7 @@ class Draws:
             sample: something that it has drawn.
         """
         like = np.asarray(sample)
-        late = stream.begun or len(stream.ahead) >= MOST_AHEAD or current_region() is not self._root
+        late = stream.begun or len(stream.ahead) >= MOST_AHEAD or current_scope() is not self._root
         if late or not has_tf_dtype(like.dtype):
             return None
         stream.ahead.append((name, draw))
@@ -325,7 +325,7 @@ class Draws:
             for key in sorted(locks):
                 held.enter_context(locks[key])
             outer = getattr(self._running, "values", None)
-            drawn = list(map(Drawn, self.streams, found))
+            drawn = list(map(StreamDraws, self.streams, found))
             try:
                 for one in drawn:
                     one.begin()
@@ -336,7 +336,7 @@ class Draws:
                     if one.undo is not None:
                         one.undo()
 
-    def _enter(self, drawn: Sequence[Drawn]) -> None:
+    def _enter(self, drawn: Sequence[StreamDraws]) -> None:
         self._running.values = [
             _as_input(drawn[number].given[what], spec)
             for (number, what), spec in zip(self._values, self._specs, strict=True)
@@ -347,4 +347,4 @@ def _as_input(value: Any, spec: tf.TensorSpec) -> tf.Tensor:
     if isinstance(value, tf.Tensor):
         return value
     # Nobody else has the memory.
-    return borrowed(np.asarray(value, spec.dtype.as_numpy_dtype))
+    return borrow_memory(np.asarray(value, spec.dtype.as_numpy_dtype))

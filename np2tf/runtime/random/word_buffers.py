@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.random.snapshots import copy_words, snapshot
-from np2tf.runtime.xla.fast_call import borrowed
+from np2tf.runtime.xla.fast_call import borrow_memory
 
 #: How many words a call is given at first, and at most. XLA compiles a program for every length, and makes
 #: slower code of loops whose variables take many bytes (see `compiler_options`).
@@ -56,7 +56,7 @@ def buffer_of(bits: Any, spare: Any, length: int, dtype: tf.DType) -> Buffer:
     if known is not None and known.fits(state, length):
         return known
     copy_words(bits, spare)
-    made = Buffer(borrowed(spare.random_raw(length).astype(dtype.as_numpy_dtype, copy=False)), 0, state)
+    made = Buffer(borrow_memory(spare.random_raw(length).astype(dtype.as_numpy_dtype, copy=False)), 0, state)
     with _lock:
         _buffers.pop(id(bits), None)
         if length <= _LONGEST_KEPT:

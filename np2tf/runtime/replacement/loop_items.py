@@ -32,7 +32,7 @@ def arrays_of(iterable: Any, kind: str) -> tuple[np.ndarray, ...] | None:
         else:
             found = list(given)
     if kind in ("enumerate", "zip", "enumerate zip"):
-        found = [_behind(one) for one in found]
+        found = [_iterated_array(one) for one in found]
     if all(type(one) is np.ndarray and one.ndim for one in found):
         return tuple(found)
     return None
@@ -42,7 +42,7 @@ def arrays_of(iterable: Any, kind: str) -> tuple[np.ndarray, ...] | None:
 _ITERATOR = type(iter(np.zeros(1)))
 
 
-def _behind(iterator: Any) -> Any:
+def _iterated_array(iterator: Any) -> Any:
     """The array that an iterator begins with, if it is one over an array."""
     if type(iterator) is not _ITERATOR:
         return None

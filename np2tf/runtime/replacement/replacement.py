@@ -27,14 +27,14 @@ import numpy as np
 from np2tf.config import config
 from np2tf.runtime.decisions.decisions import PAYS
 from np2tf.runtime.environment.call_context import is_recording, load, tensorflow
-from np2tf.runtime.environment.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, Stopwatch, clock, machine
-from np2tf.runtime.environment.unjitted import OF_THE_MOMENT
+from np2tf.runtime.environment.clock import IMPORT_SECONDS, Stopwatch, clock, machine
 from np2tf.runtime.introspection.array_search import holds_array
 from np2tf.runtime.replacement.loop_function import WATCH
 from np2tf.runtime.replacement.loop_items import arrays_of
 from np2tf.runtime.replacement.watched_loop import WatchedLoop, hot, loop_costs, loops
-from np2tf.tnp._front.fast_flags import quick
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.staging import TracingTimeError
+from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 
 if TYPE_CHECKING:
     from np2tf.runtime.compilation.loop_compiler import LoopCompiler
@@ -82,7 +82,7 @@ class _Timer:
         clock.spent = max(clock.spent, self._spent + seconds)
 
 
-class Rounds:
+class LoopRun:
     """The rounds of a watched loop, in parts: None stands for those that are to run as compiled code.
 
     Attributes:
@@ -115,7 +115,7 @@ class Rounds:
         self._note: Callable[[float, float], None] | None = None
 
     def __iter__(self) -> Iterator[Iterable[Any] | None]:
-        yield chain.from_iterable(self._pieces())
+        yield chain.from_iterable(self._parts())
         if self._taken_over:
             yield None
             if len(self._left) and not self._loop.is_while:
@@ -129,7 +129,7 @@ class Rounds:
             return numbers
         return islice(self._iterator, len(numbers))
 
-    def _pieces(self) -> Iterator[Iterable[Any]]:
+    def _parts(self) -> Iterator[Iterable[Any]]:
         """The numbers, piece by piece; the clock is looked at between the pieces."""
         numbers, loop, count = self._numbers, self._loop, len(self._numbers)
         done, size, passed = 0, 1, 0.0
@@ -156,10 +156,10 @@ class Rounds:
                     # A loop whose end is not known is taken to have come half the way.
                     left = timer.own * (WORTH if loop.is_while else (count - done) / done)
                     if self._pays(passed, left):
-                        self._taken_over = self._is_taken_over(sys._getframe(1), left)
+                        self._taken_over = self._take_over(sys._getframe(1), left)
                         if self._taken_over:
                             self._left, self._per_round = numbers[done:], passed / done
-                            self._shown = loop.shown(done, passed)
+                            self._shown = loop.note_replacement(done, passed)
                             return
                 size = max(1, min(2 * size, int(done * PERIOD / passed) if passed else size))
         finally:
@@ -168,7 +168,7 @@ class Rounds:
                 loop.per_round = passed / min(done, count)
                 timer.note_spent(passed)
                 own = timer.own
-                loop.ran(own)
+                loop.note_run(own)
                 if self._note is not None:
                     self._note(passed, own)
 
@@ -182,17 +182,17 @@ class Rounds:
         if any(name not in variables for name in loop.known.parameters):
             return True
         given = self._arguments(variables, left)
-        jitted = self._staged(frame, given)
+        jitted = self._stageable_function(frame, given)
         if jitted is None:
             return False
         begun, compiler = perf_counter(), loop_compiler(jitted)
-        result, family = compiler.enter(given, loop.changing)
-        loop.stayed(result is None and family is None)
+        result, cache = compiler.enter(given, loop.changing)
+        loop.note_host_run(result is None and cache is None)
         if result is None:
-            self._note = partial(compiler.ran_on_host, family)
+            self._note = partial(compiler.note_host_run, cache)
             return False
         self._taken_over = True
-        shown = loop.shown(left.start - self._numbers.start, 0.0)
+        shown = loop.note_replacement(left.start - self._numbers.start, 0.0)
         shown.rounds += len(left)
         shown.compiled += perf_counter() - begun
         self._left = left[len(left) :]
@@ -201,12 +201,12 @@ class Rounds:
         self._results = result[: len(loop.known.results)]
         return False
 
-    def _staged(self, frame: types.FrameType, given: tuple[Any, ...]) -> Jitted | None:
+    def _stageable_function(self, frame: types.FrameType, given: tuple[Any, ...]) -> Jitted | None:
         """The loop's function, if it can be staged, and works on arrays."""
         loop = self._loop
         # It needs no TensorFlow to tell that a loop cannot be staged.
         _, jitted = loop.functions(frame.f_globals)
-        about_arrays = quick.tensors or loop.known.says_numpy or holds_array(given)
+        about_arrays = fast_flags.tensors or loop.known.says_numpy or holds_array(given)
         if jitted is None or not about_arrays or loop.is_refused(given):
             loop.refused = True
             return None
@@ -219,14 +219,14 @@ class Rounds:
 
     def _pays(self, passed: float, left: float) -> bool:
         """Whether what is left of the loop, but for long calls, takes longer than compiling it."""
-        loop, loading = self._loop, 0.0 if quick.tensors else IMPORT_SECONDS * machine.slowdown
+        loop, loading = self._loop, 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
             pays = left * (1.0 - loop.record.ratio) > PAYS * (loop.expected + loading)
         else:
             pays = left > WORTH * (loop.expected + loading)
         return pays and _is_possible() and loop_costs.seconds < clock.spent + passed + left
 
-    def _is_taken_over(self, frame: types.FrameType, left: float) -> bool:
+    def _take_over(self, frame: types.FrameType, left: float) -> bool:
         """Whether the loop of a frame has been traced, while it would have taken `left` seconds more."""
         variables, loop = frame.f_locals, self._loop
         if any(name not in variables for name in loop.known.parameters):
@@ -234,14 +234,14 @@ class Rounds:
         self._frame = dict(variables), frame.f_globals
         begun, compiling = perf_counter(), clock.compiling
         given = self._arguments(variables, self._numbers)
-        jitted = self._staged(frame, given)
+        jitted = self._stageable_function(frame, given)
         if jitted is None:
             return False
         load()
         limit = left / WORTH
         if loop.record is not None:
             limit = max(limit, PAYS * loop.record.cost)
-        why = loop_compiler(jitted).get_ready(given, loop.changing, limit)
+        why = loop_compiler(jitted).compile_ahead(given, loop.changing, limit)
         seconds = perf_counter() - begun
         loop.compiling += seconds
         # Translating it is a part of compiling, too.
@@ -249,10 +249,10 @@ class Rounds:
         loop_costs.seconds += seconds
         loop_costs.tries += 1
         loop.note(seconds)
-        if why is not None and why.code == TOO_LONG_TO_TRACE:
+        if why is not None and why.kind is TracingTimeError:
             loop.least = 2 * limit
             return False
-        if why is not None and why.code not in OF_THE_MOMENT:
+        if why is not None and not why.kind.is_momentary:
             loop.refuse(given, why)
         loop.refused = why is not None
         return not loop.refused
@@ -326,7 +326,7 @@ class Rounds:
         else:  # XLA compiles at the first call
             shown.compiling += seconds
         if result is None:
-            self._loop.was_discarded()
+            self._loop.note_discarded_call()
             return None
         self._left = self._left[size:]
         variables.update(zip(known.results, result))
@@ -346,7 +346,7 @@ def loop_compiler(jitted: Jitted) -> LoopCompiler:
 
 def _is_possible() -> bool:
     """Whether loops on the host may be compiled here and now."""
-    if config.jit == "off" or config.tier != "auto" or not quick.numpy or not by_numpys_rules():
+    if config.jit == "off" or config.tier != "auto" or not fast_flags.numpy or not uses_numpy_rules():
         return False
     if tensorflow.is_known and (is_recording() or tensorflow.graphs.stack):
         return False
@@ -368,7 +368,7 @@ def watch(numbers: Any, key: str) -> Iterable[Any]:
     if loop is not None and loop.known.in_module and not _is_of_main(sys._getframe(1)):
         loop = None
     if numbers is None:
-        return () if loop is None or not loop.may_be_watched(HOT) else Rounds(UNLIMITED, loop)
+        return () if loop is None or not loop.may_be_watched(HOT) else LoopRun(UNLIMITED, loop)
     if loop is None or loop.refused:
         return (numbers,)
     if loop.known.items:
@@ -381,7 +381,7 @@ def watch(numbers: Any, key: str) -> Iterable[Any]:
         return (numbers,)  # more than a loop can ever run over
     if count < SHORT or not loop.may_be_watched(HOT / count):
         return (numbers,)
-    return Rounds(numbers, loop)
+    return LoopRun(numbers, loop)
 
 
 def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
@@ -392,7 +392,7 @@ def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
     count = min(map(len, arrays))
     if count < SHORT or not loop.may_be_watched(HOT / count):
         return (iterable,)
-    return Rounds(range(count), loop, arrays, iterable)
+    return LoopRun(range(count), loop, arrays, iterable)
 
 
 #: The globals that instrumented code reads.

@@ -8,11 +8,11 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from np2tf.counts import Fallback, TakenOver, counts
-from np2tf.runtime.decisions.decisions import FOLLOWED, Record, Refusal, Way, decisions, key_of
+from np2tf.runtime.decisions.decisions import FOLLOWED, CallRecord, FunctionRecord, Refusal, decisions, key_of
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, LONG_CALL, Costs, machine
 from np2tf.runtime.replacement.loop_function import LoopFunction
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 
 if TYPE_CHECKING:
     from np2tf.runtime.jit.jitted import Jitted
@@ -65,7 +65,7 @@ class WatchedLoop:
         self.host_seconds = self._latest = 0.0
         self.outer: list[WatchedLoop] = []
         self._stayed = 0
-        self._ways: dict[str, Way] = {}
+        self._new_call_records: dict[str, CallRecord] = {}
         self._code = code
         self._made: dict[int, tuple[types.FunctionType, Jitted | None]] = {}
 
@@ -89,7 +89,7 @@ class WatchedLoop:
         """Whether to enter it as compiled code, although its runs are short."""
         if not self._may_be_entered:
             return False
-        loading = 0.0 if quick.tensors else IMPORT_SECONDS * machine.slowdown
+        loading = 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
         if self.host_seconds < PATIENT * (self.expected + loading):
             return False
         return not any(loop._may_be_entered for loop in self.outer)
@@ -100,21 +100,21 @@ class WatchedLoop:
         is_of_calls = not self.is_while and not self.known.in_module and self._latest >= LONG_CALL
         return is_of_calls and not self.refused and self._stayed < ENOUGH_RUNS
 
-    def ran(self, seconds: float) -> None:
+    def note_run(self, seconds: float) -> None:
         """Note that a run has taken so many seconds on the host."""
         self._latest = seconds
         self.host_seconds += seconds
         hot.count += self._may_be_entered
 
-    def stayed(self, is_final: bool) -> None:
+    def note_host_run(self, is_final: bool) -> None:
         """Note whether a run that could have been entered belongs on the host for good."""
         self._stayed = self._stayed + 1 if is_final else 0
 
-    def stay(self) -> None:
+    def stay_on_host(self) -> None:
         """Do not enter it."""
         self._stayed = ENOUGH_RUNS
 
-    def shown(self, done: int, seconds: float) -> TakenOver:
+    def note_replacement(self, done: int, seconds: float) -> TakenOver:
         """Note for a report that it goes on as compiled code after so many rounds, and seconds."""
         known = self.known
         found = counts.loops.get(known.key)
@@ -126,13 +126,13 @@ class WatchedLoop:
         self.compiling = 0.0
         return found
 
-    def was_discarded(self) -> None:
+    def note_discarded_call(self) -> None:
         """Note that compiled code could not do some rounds, which happens where one raises."""
         self._discarded += 1
         self.refused = self.refused or self._discarded >= MOST_DISCARDED
 
     @functools.cached_property
-    def record(self) -> Record | None:
+    def record(self) -> FunctionRecord | None:
         """What an earlier process has found out."""
         found = decisions.record_of(self._code)
         if found is not None:
@@ -141,7 +141,7 @@ class WatchedLoop:
 
     def is_refused(self, given: tuple[Any, ...]) -> bool:
         """Whether it is known from an earlier process that it cannot be compiled with these arguments."""
-        way = None if self.record is None else self.record.ways.get(digest_of_call(given, {}))
+        way = None if self.record is None else self.record.call_records.get(digest_of_call(given, {}))
         if way is None or way.refusal is None:
             return False
         counts.fell_back(way.refusal.fallback)
@@ -163,15 +163,15 @@ class WatchedLoop:
 
     def refuse(self, given: tuple[Any, ...], why: Fallback) -> None:
         """Note why it cannot be compiled with these arguments."""
-        self._ways[digest_of_call(given, {})] = Way(refusal=Refusal.made(why))
+        self._new_call_records[digest_of_call(given, {})] = CallRecord(refusal=Refusal.from_fallback(why))
 
-    def _outcome(self) -> tuple[str, Record | None]:
+    def _outcome(self) -> tuple[str, FunctionRecord | None]:
         """What the next process is to know."""
         before = self.record
         if not self.cost and before is not None:
             left = before._replace(followed=before.followed + 1)
             return key_of(self._code), None if left.followed > FOLLOWED else left
-        return key_of(self._code), Record((), self.cost, 1, self.ratio, 0, self._ways)
+        return key_of(self._code), FunctionRecord((), self.cost, 1, self.ratio, 0, self._new_call_records)
 
     @property
     def path(self) -> str:
@@ -179,7 +179,7 @@ class WatchedLoop:
         return self._code.co_filename
 
     @property
-    def translated(self) -> list[Jitted]:
+    def translations(self) -> list[Jitted]:
         """What has been made of it, for each module that it has run in."""
         return [jitted for _, jitted in self._made.values() if jitted is not None]
 
@@ -190,17 +190,17 @@ class WatchedLoop:
             plain = types.FunctionType(self._code, names, self.known.of)
             plain.__qualname__ = f"{self.known.of}: loop"
             plain.__module__ = names.get("__name__", "")
-            made = self._made[id(names)] = plain, _translated(plain, self.known)
+            made = self._made[id(names)] = plain, _translate(plain, self.known)
         return made
 
 
-class _Hot:
+class _HotLoops:
     """How often a loop has been found to be hot, or may become so."""
 
     count = 0
 
 
-hot = _Hot()
+hot = _HotLoops()
 #: Of compiling loops.
 loop_costs = Costs(EXPECTED)
 #: By what the instrumented code calls them.
@@ -209,14 +209,14 @@ loops: dict[str, WatchedLoop] = {}
 
 def compiled_loops(of: str, path: str) -> int:
     """How often loops of a function have gone on as compiled code, by its name and its file."""
-    translated = (jitted for loop in _loops_of(of, path) for jitted in loop.translated)
+    translated = (jitted for loop in _loops_of(of, path) for jitted in loop.translations)
     return sum(jitted.compiled_count + jitted.graph_count for jitted in translated)
 
 
 def leave_on_host(of: str, path: str) -> None:
     """Enter no loops of a function, by its name and its file: as one XLA program with them it was slower."""
     for loop in _loops_of(of, path):
-        loop.stay()
+        loop.stay_on_host()
 
 
 def _loops_of(of: str, path: str) -> list[WatchedLoop]:
@@ -224,7 +224,7 @@ def _loops_of(of: str, path: str) -> list[WatchedLoop]:
     return [loop for loop in loops.values() if loop.known.of == of and loop.path == path]
 
 
-def add(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
+def add_loops(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
     """Note the functions of a module's loops."""
     found = [WatchedLoop(LoopFunction(*known), code) for known, code in made]
     loops.update({loop.known.key: loop for loop in found})
@@ -235,7 +235,7 @@ def add(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
                 other.outer.append(loop)
 
 
-def _translated(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
+def _translate(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
     # Only here: it loads the translator.
     translator = importlib.import_module("np2tf.imports.functions.callees")
     try:

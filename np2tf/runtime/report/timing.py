@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.compilation.compiling import Compiler
-from np2tf.runtime.compilation.concrete_function import Compiled
+from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 from np2tf.runtime.compilation.loop_compiler import LoopCompiler
 from np2tf.runtime.decisions.decisions import decisions
 from np2tf.runtime.host.host_function import HostFunction
@@ -25,8 +25,8 @@ from np2tf.runtime.introspection.error_causes import code_of, place_of
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
 from np2tf.tnp._entry import entry_points
-from np2tf.tnp._tensor.storage import current_region
-from np2tf.tnp._warnings.user_lines import site
+from np2tf.tnp._tensor.storage import current_scope
+from np2tf.tnp._warnings.user_lines import user_location
 
 
 class _State(threading.local):
@@ -42,9 +42,9 @@ class Watch:
         self.report = Report()
         self._state = _State()
         self._called: set[int] = set()
-        self._kept: list[Compiled] = []
+        self._kept: list[ConcreteFunction] = []
         self._undo = [entry_points.replace(self._operation), self._methods()]
-        decisions.leave_alone()
+        decisions.disable()
         counts.loops.clear()
         self._started = perf_counter()
 
@@ -64,7 +64,7 @@ class Watch:
 
         @functools.wraps(function)
         def timed(*args: Any, **kwargs: Any) -> Any:
-            if state.inside or current_region() is not None or not tf.executing_eagerly():
+            if state.inside or current_scope() is not None or not tf.executing_eagerly():
                 return function(*args, **kwargs)
             eager, host = counts.eager, counts.host
             state.inside = True
@@ -79,7 +79,7 @@ class Watch:
                 else:
                     report.host.add(seconds)
                     why = HOST_ONLY if host_only else HANDED_OVER if counts.host > host else ON_HOST
-                    report.add_place(seconds, name, *site(), why)
+                    report.add_place(seconds, name, *user_location(), why)
 
         return timed
 
@@ -90,14 +90,14 @@ class Watch:
         timed: tuple[tuple[type, str, Callable[..., Any]], ...] = (
             (Jitted, "__call__", self._entered),
             (HostFunction, "run_timed", self._on_host),
-            (Compiler, "left_on_host", self._left),
-            (Compiler, "unjitted", self._fell_back),
-            (LoopCompiler, "get_ready", self._in_loop),
+            (Compiler, "run_on_host", self._left),
+            (Compiler, "run_unjitted", self._fell_back),
+            (LoopCompiler, "compile_ahead", self._in_loop),
             (LoopCompiler, "run_now", self._in_loop),
             (LoopCompiler, "enter", self._in_loop),
-            (Compiled, "__init__", self._traced),
-            (Compiled, "retrace_as_graph", self._traced),
-            (Compiled, "__call__", self._ran),
+            (ConcreteFunction, "__init__", self._traced),
+            (ConcreteFunction, "retrace_as_graph", self._traced),
+            (ConcreteFunction, "__call__", self._ran),
         )
         before = [(owner, name, vars(owner)[name]) for owner, name, _ in timed]
         for owner, name, make in timed:
@@ -126,7 +126,7 @@ class Watch:
     @contextmanager
     def _entered(self, jitted: Jitted, *_: Any) -> Iterator[None]:
         self._state.calling.append(jitted)
-        if current_region() is not None:
+        if current_scope() is not None:
             self._function(jitted).inlined += 1
         # What it calls is not part of the operation that called it, such as vectorize.
         inside, self._state.inside = self._state.inside, False
@@ -194,7 +194,7 @@ class Watch:
             self._current().compiling.add(seconds)
 
     @contextmanager
-    def _ran(self, compiled: Compiled, *_: Any) -> Iterator[None]:
+    def _ran(self, compiled: ConcreteFunction, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
@@ -208,7 +208,7 @@ class Watch:
             else:
                 self._first(compiled, seconds, total, function)
 
-    def _first(self, compiled: Compiled, seconds: float, total: Report, function: Function) -> None:
+    def _first(self, compiled: ConcreteFunction, seconds: float, total: Report, function: Function) -> None:
         """The first call counts as a call of no length: its time is that of XLA's compilation, mostly."""
         self._called.add(id(compiled))
         self._kept.append(compiled)

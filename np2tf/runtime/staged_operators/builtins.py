@@ -14,10 +14,10 @@ import tensorflow as tf
 from np2tf.runtime.staged_operators.control import and_, cond, for_loop, or_
 from np2tf.runtime.staged_operators.iterables import sequence
 from np2tf.runtime.structures.staged_list import StagedList
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 #: Staged integers are smaller than this, so that the sum of two of them fits 64 bits; Python's have no limit.
@@ -99,7 +99,7 @@ def round(number: Any, ndigits: Any = None) -> Any:
     if not is_staged(number):
         return builtins.round(number) if ndigits is None else builtins.round(number, ndigits)
     if ndigits is not None or not number.tensor.dtype.is_floating:
-        raise StagingError("round(x, n) of a number known only at run time", "NP2TF503")
+        raise ValueNeededError("round(x, n) of a number known only at run time")
     return whole(tf.round(_single(number)))
 
 
@@ -154,7 +154,7 @@ def all(iterable: Any) -> Any:
 
 
 def _one_by_one(iterable: Any, joined: Any, empty: Any, builtin: Any) -> Any:
-    if current_region() is None:
+    if current_scope() is None:
         return builtin(iterable)
     result: Any = empty
     for item in iterable:
@@ -174,7 +174,7 @@ def list_of(element: Any, iterable: Any, where: Any = None) -> Any:
         made, wanted = element, where
         element = lambda item: made(*item)  # noqa: E731
         where = None if wanted is None else (lambda item: wanted(*item))
-    if current_region() is None or (sequence(iterable) is None and where is None):
+    if current_scope() is None or (sequence(iterable) is None and where is None):
         return [element(item) for item in iterable if where is None or where(item)]
 
     def append(item: Any, items: Any) -> Any:

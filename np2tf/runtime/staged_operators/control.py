@@ -9,16 +9,21 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.runtime.control_flow.attribute_staging import Loop, branches
-from np2tf.runtime.control_flow.loop_analysis import Rounds
+from np2tf.runtime.control_flow.loop_analysis import TripCount
 from np2tf.runtime.control_flow.while_loops import EffectsInTest
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
-from np2tf.runtime.staged_operators.iterables import Staged, sequence
-from np2tf.runtime.structures.containers import Unchanged, containers, copied, kept, put_back
+from np2tf.runtime.staged_operators.iterables import StagedIterable, sequence
+from np2tf.runtime.structures.containers import (
+    Unchanged,
+    containers,
+    copy_containers,
+    kept_containers,
+    put_back,
+)
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import StagingError
+from np2tf.staging import ContainerChangeError, LoopTypeError, StagingError, TracingTimeError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 #: Loops of at most so many iterations are unrolled: constants in indices make better code than a loop would.
@@ -30,8 +35,8 @@ _MAX_AHEAD = 2
 
 
 def _trace() -> Trace:
-    entered = current_region()
-    return entered.trace if entered is not None else Trace(xla=False)
+    scope = current_scope()
+    return scope.trace if scope is not None else Trace(xla=False)
 
 
 def _staged_test(value: Any) -> tf.Tensor | None:
@@ -73,17 +78,17 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
 
     def side(branch: Callable[..., Any]) -> Any:
         # Both sides are staged: what one of them does to a list must not be seen by the other.
-        own = copied(operands)
+        own = copy_containers(operands)
         unchanged = Unchanged(own)
         result = branch(*own)
-        places.append(kept(own, result))
+        places.append(kept_containers(own, result))
         unchanged.check(except_for=places[-1])
         return result
 
     result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise))
     agreed = dict(set.intersection(*(set(one.items()) for one in places)))
     if any(set(one.values()) != set(agreed.values()) for one in places):
-        raise StagingError("a list or dict is another one on each side of a branch", "NP2TF513")
+        raise ContainerChangeError("a list or dict is another one on each side of a branch")
     return put_back(result, containers(operands), agreed)
 
 
@@ -108,7 +113,7 @@ def while_loop(
     try:
         return _staged_while(keep_going, step, tuple(state), body=step)
     except EffectsInTest:
-        return _rotated(test, keep_going, step, tuple(state))
+        return _rotated_loop(test, keep_going, step, tuple(state))
 
 
 def _staged_while(
@@ -127,10 +132,10 @@ def _staged_while(
         if not loop.changes_dtype:
             return loop.run()  # type: ignore[no-any-return]
         state = _once(keep_going(*state), step, state)
-    raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+    raise LoopTypeError("the dtypes of a loop's arrays do not settle")
 
 
-def _rotated(
+def _rotated_loop(
     test: Any, keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """The loop with its test at the end of each iteration; a variable tells the outcome."""
@@ -173,7 +178,7 @@ def for_loop(
         StagingError: the loop cannot be staged with Python's meaning kept.
     """
     state = tuple(state)
-    if current_region() is None and tf.executing_eagerly():
+    if current_scope() is None and tf.executing_eagerly():
         return _in_python(iterable, step, state, keep_going)
     items = sequence(iterable)
     if items is None:
@@ -192,14 +197,14 @@ def _in_python(
             test = keep_going(*state)
             staged = _staged_test(test)
             if staged is not None:
-                return _unrolled(chain([item], remaining), step, state, keep_going)
+                return _unroll(chain([item], remaining), step, state, keep_going)
             if not test:
                 break
         state = step(item, *state)
     return state
 
 
-def _unrolled(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
+def _unroll(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
     """A Python loop with a test that is staged: each iteration becomes a branch."""
     for item in items:
         state = cond(keep_going(*state), lambda *s, item=item: tuple(step(item, *s)), lambda *s: s, *state)
@@ -207,7 +212,7 @@ def _unrolled(items: Any, step: Callable[..., Any], state: Any, keep_going: Call
 
 
 def _staged_for(
-    items: Staged, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
+    items: StagedIterable, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
 ) -> Any:
     length = items.length
     first = 0
@@ -223,7 +228,7 @@ def _staged_for(
             return more if keep_going is None else tf.logical_and(more, _test_tensor(keep_going(*inner)))
 
         most = length - first if isinstance(length, int) else items.most
-        rounds = Rounds(most, isinstance(length, int) and keep_going is None)
+        rounds = TripCount(most, isinstance(length, int) and keep_going is None)
         try:
             loop = Loop(
                 _trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, rounds, step
@@ -231,11 +236,11 @@ def _staged_for(
             # An iteration before the loop gives its variables the types that they have from then on.
             ahead = loop.changes_type if loop.runs_once else loop.changes_dtype
             if first == _MAX_AHEAD and loop.changes_dtype:
-                raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+                raise LoopTypeError("the dtypes of a loop's arrays do not settle")
             if not ahead or first == _MAX_AHEAD:
                 return loop.run()
         except StagingError as error:
-            if not isinstance(length, int) or length > MAX_UNROLL or error.code == TOO_LONG_TO_TRACE:
+            if not isinstance(length, int) or length > MAX_UNROLL or isinstance(error, TracingTimeError):
                 raise
             # The iterations before it have been made, with all that they write.
             return _in_python(islice(iter(items), first, None), step, state, keep_going)

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import PromotionError, StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.staging import NotStagedError, PromotionError, StagingError
+from np2tf.tnp._tensor.storage import current_scope
 
 
 class HandledOnHost(Exception):
@@ -23,10 +23,10 @@ def on_host(kinds: Any) -> Any:
     Raises:
         HandledOnHost: the function is being staged. No handler of staged code can take this exception.
     """
-    if current_region() is None and tf.executing_eagerly():
+    if current_scope() is None and tf.executing_eagerly():
         return kinds
     error = sys.exc_info()[1]
     if error is None or isinstance(error, (StagingError, PromotionError, HandledOnHost)):
-        raise error or StagingError("np2tf.on_host stands elsewhere than behind `except`")
+        raise error or NotStagedError("np2tf.on_host stands elsewhere than behind `except`")
     message = f"a {type(error).__name__} comes up in a try block, whose handlers run on the host"
     raise HandledOnHost(message) from error

@@ -19,11 +19,11 @@ from np2tf.runtime.staged_operators.control import UNROLL, for_loop
 from np2tf.runtime.structures.containers import Untouched
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, scalar, tensor_array, weak_scalar
+from np2tf.tnp._array.ndarray import is_array, scalar, storage_of, tensor_array, weak_scalar
 from np2tf.tnp._front.at import at
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import aliases, current_region, region
+from np2tf.tnp._tensor.storage import aliases, current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 #: On a CPU a loop that XLA compiles takes some ten nanoseconds a round, which nothing at once does better. A
@@ -46,7 +46,7 @@ def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
     Raises:
         StagingError: the loop cannot be staged with Python's meaning kept.
     """
-    if current_region() is None and tf.executing_eagerly():
+    if current_scope() is None and tf.executing_eagerly():
         for i in iterable:
             out = at(out)[i].set(value(i))
         return out
@@ -58,7 +58,7 @@ def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _TrialResult:
     """What a trial has shown of one iteration."""
 
     rank: int
@@ -67,15 +67,15 @@ class _Seen:
 
 def _at_once(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
     """`out`, written to; None where the iterations had better follow one another."""
-    entered = current_region()
-    if entered is None or not _fits(iterable, out):
+    scope = current_scope()
+    if scope is None or not _fits(iterable, out):
         return None
     try:
-        seen = _trial(entered.trace, iterable, value, out)
+        seen = _trial(scope.trace, iterable, value, out)
         if seen is None:
             return None
         with _quiet():
-            values = _values(entered.trace, iterable, value, seen, out.dtype)
+            values = _values(scope.trace, iterable, value, seen, out.dtype)
     except (StagingError, ValueError, NotImplementedError):
         # No vectorised form: the loop says what is the matter, if anything is.
         return None
@@ -111,20 +111,22 @@ def _number(iterable: builtins.range, counter: tf.Tensor) -> Any:
     return weak_scalar(position, int, SymInt.fresh(position, iterable[0], iterable[-1]))
 
 
-def _trial(trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], out: Any) -> _Seen | None:
+def _trial(
+    trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], out: Any
+) -> _TrialResult | None:
     """Trace one iteration into a throw-away graph, and see whether it stands by itself."""
     with tf.__internal__.FuncGraph("iteration").as_default() as graph:
         counter = tf.compat.v1.placeholder(tf.int64, ())
         untouched = Untouched(value)
         objects = attributes_within(trace, value)
         before = objects.read()
-        with region(trace) as entered, _stood_in_for(out) as stand_ins:
+        with staging_scope(trace) as scope, _stand_in_memory(out) as stand_ins:
             try:
-                result, after = objects.apart(lambda: value(_number(iterable, counter)))
+                result, after = objects.run_apart(lambda: value(_number(iterable, counter)))
                 row = as_tensor(result, out.dtype)
             finally:
-                written, hidden = set(entered.written), list(entered.poisoned)
-                entered.undo()
+                written, hidden = set(scope.writes), list(scope.poisoned)
+                scope.undo()
                 untouched.check()
         operations = graph.get_operations()
     if not all(map(same_contents, before, after)):
@@ -140,32 +142,36 @@ def _trial(trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], 
     largest = max(size for size in sizes if size is not None)
     if largest * len(iterable) > LARGEST or row.shape.rank >= len(out.shape):
         return None
-    return _Seen(row.shape.rank, trace.violations in written)
+    return _TrialResult(row.shape.rank, trace.violations in written)
 
 
 @contextmanager
-def _stood_in_for(out: Any) -> Iterator[list[tf.Tensor]]:
+def _stand_in_memory(out: Any) -> Iterator[list[tf.Tensor]]:
     """Give the memory of `out`, and what may be the same, values of their own: whoever reads them is seen."""
-    cells = [cell_of(out), *aliases(cell_of(out))]
-    before = [cell.value for cell in cells]
+    storages = [storage_of(out), *aliases(storage_of(out))]
+    before = [storage.value for storage in storages]
     made = [tf.compat.v1.placeholder(value.dtype, value.shape) for value in before]
     try:
-        for cell, stand_in in zip(cells, made, strict=True):
-            cell.rebase(stand_in)
+        for storage, stand_in in zip(storages, made, strict=True):
+            storage.rebase(stand_in)
         yield made
     finally:
-        for cell, value in zip(cells, before, strict=True):
-            cell.rebase(value)
+        for storage, value in zip(storages, before, strict=True):
+            storage.rebase(value)
 
 
 def _values(
-    trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], seen: _Seen, dtype: np.dtype[Any]
+    trace: Trace,
+    iterable: builtins.range,
+    value: Callable[[Any], Any],
+    seen: _TrialResult,
+    dtype: np.dtype[Any],
 ) -> tf.Tensor:
     """The values of all iterations, as rows."""
 
     def row(counter: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         before = trace.violations.value
-        with region(trace), trace.all_at_once():
+        with staging_scope(trace), trace.all_at_once():
             trace.violations.rebase(tf.constant(False))
             try:
                 return as_tensor(value(_number(iterable, counter)), dtype), trace.violations.value

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from np2tf.runtime.staged_operators.builtins import float as as_float
 from np2tf.runtime.staged_operators.builtins import is_staged, whole
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import weak_scalar
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind
 from np2tf.tnp._tensor.index_bounds import record_violation
@@ -83,7 +83,7 @@ _TESTS: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
 }
 
 
-def _staged(name: str, args: tuple[Any, ...]) -> Any:
+def _staged_value(name: str, args: tuple[Any, ...]) -> Any:
     if name in _INTEGERS and is_weak(args[0]) and weak_kind(args[0]) is int:
         return args[0]
     tensors = [
@@ -94,7 +94,7 @@ def _staged(name: str, args: tuple[Any, ...]) -> Any:
     if name in _INTEGERS:
         return whole(_INTEGERS[name](*tensors))
     if name not in _FLOATS:
-        raise StagingError(f"math.{name} of a number known only at run time", "NP2TF503")
+        raise ValueNeededError(f"math.{name} of a number known only at run time")
     result = _FLOATS[name](*tensors)
     # As in C: a NaN out of numbers is an argument outside of the domain, an infinity out of finite numbers a
     # pole or an overflow.
@@ -109,7 +109,7 @@ def _function(name: str) -> Callable[..., Any]:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not kwargs and any(map(is_staged, args)):
-            return _staged(name, args)
+            return _staged_value(name, args)
         return builtin(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = name

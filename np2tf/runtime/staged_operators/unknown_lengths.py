@@ -16,7 +16,7 @@ from np2tf.runtime.staged_operators import builtins as scalars
 from np2tf.runtime.staged_operators import extrema, iterables
 
 
-class _Staged(type):
+class _StagedType(type):
     """What stands for a type of Python's: it makes what np2tf's operator makes; instances are the type's."""
 
     builtin: type
@@ -31,7 +31,7 @@ class _Staged(type):
 
 def _type(builtin: type) -> Any:
     operator = staticmethod(getattr(iterables, builtin.__name__))
-    return _Staged(builtin.__name__, (), {"builtin": builtin, "operator": operator})
+    return _StagedType(builtin.__name__, (), {"builtin": builtin, "operator": operator})
 
 
 def _function(builtin: Callable[..., Any], operator: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,10 +17,10 @@ from weakref import WeakValueDictionary
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp._tensor.storage import Representative, current_region
+from np2tf.tnp._tensor.storage import StandInBase, current_scope
 
 
-class StandIn(Representative):
+class StandIn(StandInBase):
     """An array of NumPy's, seen by each thread as it may see it; see `array_stand_in`."""
 
     __slots__ = ("__weakref__", "_np2tf_buffer")
@@ -36,36 +36,36 @@ class StandIn(Representative):
         return np.ndarray
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(seen(self), name)
+        return getattr(resolve(self), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(seen(self), name, value)
+        setattr(resolve(self), name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(seen(self), name)
+        delattr(resolve(self), name)
 
-    def staged(self) -> Any:
+    def resolve(self) -> Any:
         """The array of the trace that this thread is at; the buffer where it is at none.
 
         Raises:
             StagingError: the buffer is no input of the trace.
         """
-        return seen(self)
+        return resolve(self)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply NumPy's ufunc to the arrays that are seen."""
-        return getattr(ufunc, method)(*_all_seen(inputs), **_all_seen(kwargs))
+        return getattr(ufunc, method)(*_resolve_all(inputs), **_resolve_all(kwargs))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Call NumPy's function on the arrays that are seen."""
-        return function(*_all_seen(args), **_all_seen(kwargs))
+        return function(*_resolve_all(args), **_resolve_all(kwargs))
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> tf.Tensor:
         """The tensor that TensorFlow makes of the array that is seen."""
-        return tf.convert_to_tensor(seen(self), dtype, name=name)
+        return tf.convert_to_tensor(resolve(self), dtype, name=name)
 
 
-def seen(value: Any) -> Any:
+def resolve(value: Any) -> Any:
     """`value`, or for a stand-in the array that it is in this thread.
 
     Raises:
@@ -73,26 +73,26 @@ def seen(value: Any) -> Any:
     """
     if type(value) is not StandIn:
         return value
-    entered = current_region()
-    return value._np2tf_buffer if entered is None else entered.trace.array_of(value._np2tf_buffer)
+    scope = current_scope()
+    return value._np2tf_buffer if scope is None else scope.trace.array_of(value._np2tf_buffer)
 
 
 #: The classes of what stands for something of NumPy's while a function is traced.
 STAND_INS: set[type] = {StandIn}
 
 
-def plain(value: Any) -> Any:
+def host_value(value: Any) -> Any:
     """`value`, or for a stand-in what it stands for: an array or generator of NumPy's."""
     return value._np2tf_buffer if type(value) in STAND_INS else value
 
 
-def _all_seen(value: Any) -> Any:
+def _resolve_all(value: Any) -> Any:
     kind = type(value)
     if kind is tuple or kind is list:
-        return kind(map(_all_seen, value))
+        return kind(map(_resolve_all, value))
     if kind is dict:
-        return {key: _all_seen(item) for key, item in value.items()}
-    return seen(value)
+        return {key: _resolve_all(item) for key, item in value.items()}
+    return resolve(value)
 
 
 #: The stand-in of each array by its id, so that an array under two names is one object while it is traced.
@@ -119,22 +119,22 @@ _OWN = frozenset({
 })  # fmt: skip
 
 
-def _forwarding(name: str) -> Callable[..., Any]:
+def _forward_method(name: str) -> Callable[..., Any]:
     """The method of the array that is seen."""
 
     def method(self: StandIn, *args: Any, **kwargs: Any) -> Any:
-        return getattr(seen(self), name)(*map(seen, args), **kwargs)
+        return getattr(resolve(self), name)(*map(resolve, args), **kwargs)
 
     return method
 
 
-def _in_place(name: str) -> Callable[..., Any]:
+def _forward_in_place(name: str) -> Callable[..., Any]:
     """The same for ``x += y``, after which the name is to be bound to the stand-in still."""
     update = getattr(operator, name)
 
     def method(self: StandIn, other: Any) -> Any:
-        target = seen(self)
-        result = update(target, seen(other))
+        target = resolve(self)
+        result = update(target, resolve(other))
         return self if result is target else result
 
     return method
@@ -145,7 +145,7 @@ def _install() -> None:
         special = name.startswith("__") and name.endswith("__")
         if special and name not in _OWN and callable(getattr(np.ndarray, name)):
             in_place = name[2] == "i" and f"__{name[3:]}" in dir(np.ndarray) and hasattr(operator, name)
-            setattr(StandIn, name, _in_place(name) if in_place else _forwarding(name))
+            setattr(StandIn, name, _forward_in_place(name) if in_place else _forward_method(name))
 
 
 _install()

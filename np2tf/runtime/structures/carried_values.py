@@ -14,31 +14,31 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.operators.undefined import Undefined
-from np2tf.staging import StagingError
+from np2tf.staging import RankChangeError, ShapeNeededError
 from np2tf.tnp._array.ndarray import (
-    cell_of,
+    chain_of,
     is_array,
-    is_ordinary,
+    is_c_ordered,
     ndarray,
-    path_of,
     scalar,
+    storage_of,
     tensor_scalar,
     weak_scalar,
 )
-from np2tf.tnp._array.sequences import Rows
-from np2tf.tnp._array.strides import laid_out, order_of_copy
+from np2tf.tnp._array.sequences import StackableSequence
+from np2tf.tnp._array.strides import lay_out, order_of_copy
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._operands.path_dependent import Undecided, refused, undecided_scalar
+from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependence_error, path_dependent_scalar
 from np2tf.tnp._operands.promotion import has_tf_dtype, result_type_of, tf_dtype
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind, weak_tensor
-from np2tf.tnp._operands.widened import as_carried
+from np2tf.tnp._operands.widened import unguarded_array
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell
+from np2tf.tnp._tensor.storage import Storage
 from np2tf.tnp._tensor.symint import SymInt
 
 
-class GuardedCell(Cell):
-    """The cell of a name that may be unbound, which is known at run time only.
+class GuardedStorage(Storage):
+    """The storage of a name that may be unbound, which is known at run time only.
 
     Reading it while it is unbound is a violation: the call is repeated on the host, where Python raises
     UnboundLocalError. Carrying it on through loops and branches (`Carried.tensors`) is not reading.
@@ -72,7 +72,7 @@ class Carried:
         weak: the type of a Python number, None for a value with a NumPy dtype.
         number: whether this is a number, and not an array of rank 0.
         optional: the name of a variable that may be unbound; a flag is then carried with the value.
-        undecided: of a number that is Python's on some paths; a flag says on which. `dtype` holds both.
+        path_dependent: of a number that is Python's on some paths; a flag says on which. `dtype` holds both.
         order: how the array is laid out in memory; None, C order, also if it differs from path to path.
     """
 
@@ -81,14 +81,14 @@ class Carried:
     weak: type | None = None
     number: bool = False
     optional: str | None = None
-    undecided: Undecided | None = None
+    path_dependent: PathDependentKind | None = None
     order: tuple[int, ...] | None = None
 
     def tensors(self, value: Any) -> list[tf.Tensor]:
         """`value` as the tensors that are carried: itself, and what else is known of it at run time only."""
         guard = _guard(value)
         tensors = [self.tensor(value) if guard is None else tf.cast(guard._value, tf_dtype(self.dtype))]
-        if self.undecided is not None:
+        if self.path_dependent is not None:
             tensors.append(_is_python(value))
         if self.optional is not None:
             tensors.append(tf.constant(not isinstance(value, Undefined)) if guard is None else guard.bound)
@@ -97,17 +97,17 @@ class Carried:
     def of(self, tensors: Iterator[tf.Tensor]) -> Any:
         """The value that stands for the next carried tensors in staged code."""
         tensor = next(tensors)
-        if self.undecided is not None:
-            value: Any = undecided_scalar(tensor, self.undecided, next(tensors))
+        if self.path_dependent is not None:
+            value: Any = path_dependent_scalar(tensor, self.path_dependent, next(tensors))
         else:
             value = self.value(tensor)
         if self.optional is not None:
-            value.move_to(GuardedCell(cell_of(value)._value, next(tensors), self.optional))
+            value.move_to(GuardedStorage(storage_of(value)._value, next(tensors), self.optional))
         return value
 
     def specs(self) -> list[tf.TensorSpec]:
         """Shapes and dtypes of the carried tensors."""
-        flags = (self.undecided is not None) + (self.optional is not None)
+        flags = (self.path_dependent is not None) + (self.optional is not None)
         return [tf.TensorSpec(self.shape, tf_dtype(self.dtype)), *[tf.TensorSpec((), tf.bool)] * flags]
 
     def tensor(self, value: Any) -> tf.Tensor:
@@ -116,8 +116,8 @@ class Carried:
             return tf.zeros([size or 0 for size in self.shape], tf_dtype(self.dtype))
         if self.weak is not None:
             return weak_tensor(value, self.weak)
-        if self.undecided is not None:
-            return _wide(value, self.undecided)
+        if self.path_dependent is not None:
+            return _wide(value, self.path_dependent)
         return cast(as_tensor(value), self.dtype)
 
     def value(self, tensor: tf.Tensor) -> Any:
@@ -125,16 +125,16 @@ class Carried:
         if self.weak is not None:
             known = SymInt.fresh(tensor) if self.weak is int else None
             return weak_scalar(tensor, self.weak, known)
-        return tensor_scalar(tensor) if self.number else laid_out(tensor, self.order)
+        return tensor_scalar(tensor) if self.number else lay_out(tensor, self.order)
 
 
-def _guard(value: Any) -> GuardedCell | None:
-    """The guarded cell of a value that may be unbound."""
-    cell = cell_of(value) if is_array(value) else None
-    return cell if isinstance(cell, GuardedCell) and not path_of(value) else None
+def _guard(value: Any) -> GuardedStorage | None:
+    """The guarded storage of a value that may be unbound."""
+    storage = storage_of(value) if is_array(value) else None
+    return storage if isinstance(storage, GuardedStorage) and not chain_of(value) else None
 
 
-def returned(result: Any) -> Any:
+def check_returned(result: Any) -> Any:
     """What a function gives its caller: a call in which a name in it is unbound is discarded."""
     for one in result if type(result) is tuple else (result,):
         guard = _guard(one)
@@ -144,26 +144,26 @@ def returned(result: Any) -> Any:
 
 
 def _is_python(value: Any) -> tf.Tensor:
-    if type(value) is scalar and value.undecided is not None:
+    if type(value) is scalar and value.path_dependent is not None:
         return value.python
     return tf.constant(is_weak(value))
 
 
-def _wide(value: Any, kinds: Undecided) -> tf.Tensor:
+def _wide(value: Any, kinds: PathDependentKind) -> tf.Tensor:
     """A number in the type that holds Python's and NumPy's."""
     if is_weak(value):
         return weak_tensor(value, kinds.weak)
-    if type(value) is scalar and value.undecided is not None:
+    if type(value) is scalar and value.path_dependent is not None:
         return cast(value.tensor, kinds.wide)
     return cast(cast(as_tensor(value), kinds.dtype), kinds.wide)
 
 
-def carried(value: Any) -> Carried | None:
+def form_of(value: Any) -> Carried | None:
     """How `value` would be carried; None for what is no number or array."""
     guard = _guard(value)
     if guard is not None:
         number = type(value) is scalar
-        weak, kinds = (value.weak, value.undecided) if number else (None, None)
+        weak, kinds = (value.weak, value.path_dependent) if number else (None, None)
         dtype = np.dtype(guard._value.dtype.as_numpy_dtype)
         return Carried(dtype, _static_shape(guard._value), weak, number, guard.name, kinds)
     if is_weak(value):
@@ -174,7 +174,7 @@ def carried(value: Any) -> Carried | None:
     if type(value) is np.ndarray:
         return Carried(value.dtype, value.shape, order=_order(value)) if has_tf_dtype(value.dtype) else None
     if is_array(value):
-        value = as_carried(value)
+        value = unguarded_array(value)
         tensor = value.tensor
         number = type(value) is scalar
         return Carried(
@@ -182,7 +182,7 @@ def carried(value: Any) -> Carried | None:
             _static_shape(tensor),
             None,
             number,
-            undecided=value.undecided if number else None,
+            path_dependent=value.path_dependent if number else None,
             order=_order(value),
         )
     if isinstance(value, tf.Tensor):
@@ -191,7 +191,7 @@ def carried(value: Any) -> Carried | None:
 
 
 def _order(value: Any) -> tuple[int, ...] | None:
-    return None if is_ordinary(value) else order_of_copy(value, "K")
+    return None if is_c_ordered(value) else order_of_copy(value, "K")
 
 
 _WEAK_DTYPE = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
@@ -199,7 +199,7 @@ _WEAK_DTYPE = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.com
 
 def _static_shape(tensor: tf.Tensor) -> tuple[int | None, ...]:
     if tensor.shape.rank is None:
-        raise StagingError("an array of unknown rank in a staged loop or branch")
+        raise ShapeNeededError("an array of unknown rank in a staged loop or branch")
     return tuple(tensor.shape.as_list())
 
 
@@ -215,16 +215,19 @@ def join(a: Carried, b: Carried, what: str) -> Carried:
         name = a.optional or b.optional
         return join(replace(a, optional=name), replace(b, optional=name), what)
     if len(a.shape) != len(b.shape):
-        raise StagingError(
-            f"{what} is sometimes of shape {a.shape} and sometimes of shape {b.shape}", "NP2TF510"
-        )
+        raise RankChangeError(f"{what} is sometimes of shape {a.shape} and sometimes of shape {b.shape}")
     shape = tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True))
     if a.weak is not None and b.weak is not None:
         kind = max(a.weak, b.weak, key=_WEAK_ORDER.index)
         return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True, a.optional)
     dtype = result_type_of((_promotion_kind(a), _promotion_kind(b)))
-    if a.number and b.number and dtype.kind != "b" and any(form.weak or form.undecided for form in (a, b)):
-        kinds = _undecided(dtype, a, b)
+    if (
+        a.number
+        and b.number
+        and dtype.kind != "b"
+        and any(form.weak or form.path_dependent for form in (a, b))
+    ):
+        kinds = _path_dependent_kinds(dtype, a, b)
         return Carried(kinds.wide, (), None, True, a.optional, kinds)
     return Carried(dtype, shape, None, a.number and b.number, a.optional)
 
@@ -236,18 +239,18 @@ def is_widened(form: Carried | None, common: Carried | None) -> bool:
     return form.dtype != common.dtype
 
 
-def _undecided(dtype: np.dtype[Any], *forms: Carried) -> Undecided:
+def _path_dependent_kinds(dtype: np.dtype[Any], *forms: Carried) -> PathDependentKind:
     """What a number is that is sometimes Python's and sometimes of a dtype.
 
     Raises:
         StagingError: none of TensorFlow's types holds both.
     """
-    weak = [form.undecided.weak if form.undecided is not None else form.weak for form in forms]
+    weak = [form.path_dependent.weak if form.path_dependent is not None else form.weak for form in forms]
     of_dtype = {"f": float, "c": complex}.get(dtype.kind, int)
     kind = max((one for one in (*weak, of_dtype) if one is not None), key=_WEAK_ORDER.index)
-    kinds = Undecided(kind, dtype)
+    kinds = PathDependentKind(kind, dtype)
     if not np.can_cast(dtype, kinds.wide):
-        raise refused(kinds)
+        raise path_dependence_error(kinds)
     return kinds
 
 
@@ -255,8 +258,8 @@ _WEAK_ORDER = (bool, int, float, complex)
 
 
 def _promotion_kind(form: Carried) -> Any:
-    if form.undecided is not None:
-        return form.undecided.dtype
+    if form.path_dependent is not None:
+        return form.path_dependent.dtype
     return form.weak if form.weak in (int, float, complex) else form.dtype
 
 
@@ -274,7 +277,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def _same_memory(a: ndarray, b: ndarray) -> bool:
-    return type(a) is type(b) and cell_of(a) is cell_of(b) and path_of(a) == path_of(b)
+    return type(a) is type(b) and storage_of(a) is storage_of(b) and chain_of(a) == chain_of(b)
 
 
 # -- structures ----------------------------------------------------------------------------------------------
@@ -283,8 +286,8 @@ def _same_memory(a: ndarray, b: ndarray) -> bool:
 def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]:
     """Leaves of a nested tuple, list or dict; a function to rebuild it of leaves; a comparable outline."""
     kind = type(value)
-    if isinstance(value, Rows):
-        return value.flat()
+    if isinstance(value, StackableSequence):
+        return value.flatten()
     if kind is dict:
         keys = list(value)
         leaves, rebuild, outline = flatten([value[key] for key in keys])

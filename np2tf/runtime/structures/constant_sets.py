@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.staging import StagingError
+from np2tf.staging import ArgumentError
 
 _PLAIN = (str, bytes, bool, type(None), int, float, complex)
 #: A set with more items is no constant: its key would be that long.
@@ -42,7 +42,7 @@ def key_of_set(value: Any, names: Collection[str] | None) -> Any:
         StagingError: the code may change it.
     """
     if type(value) is set and (names is None or not _CHANGING.isdisjoint(names)):
-        raise StagingError("a set that the function may change cannot be an input of a graph", "NP2TF520")
+        raise ArgumentError("a set that the function may change cannot be an input of a graph")
     return type(value), tuple(map(_key_of_item, value))
 
 

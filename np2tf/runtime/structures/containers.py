@@ -8,8 +8,8 @@ from types import FunctionType
 from typing import Any
 
 from np2tf.runtime.structures.carried_values import flatten
-from np2tf.staging import StagingError
-from np2tf.tnp._array.sequences import Rows
+from np2tf.staging import ContainerChangeError
+from np2tf.tnp._array.sequences import StackableSequence
 
 #: The way from a structure to a list or dict inside it.
 Path = tuple[Any, ...]
@@ -17,7 +17,7 @@ Path = tuple[Any, ...]
 
 def containers(value: Any, path: Path = ()) -> dict[Path, Any]:
     """The lists and dicts in a structure."""
-    found = {path: value} if type(value) in (list, dict) or isinstance(value, Rows) else {}
+    found = {path: value} if type(value) in (list, dict) or isinstance(value, StackableSequence) else {}
     if type(value) is dict:
         items = list(value.items())
     else:
@@ -27,13 +27,13 @@ def containers(value: Any, path: Path = ()) -> dict[Path, Any]:
     return found
 
 
-def copied(value: Any) -> Any:
+def copy_containers(value: Any) -> Any:
     """The same leaves in lists and dicts of their own."""
     leaves, rebuild, _ = flatten(value)
     return rebuild(leaves)
 
 
-def kept(before: Any, after: Any) -> dict[Path, Path]:
+def kept_containers(before: Any, after: Any) -> dict[Path, Path]:
     """Which lists and dicts of `after` are those of `before`: place in `after` -> place in `before`."""
     places = {id(one): path for path, one in containers(before).items()}
     return {path: places[id(one)] for path, one in containers(after).items() if id(one) in places}
@@ -41,9 +41,9 @@ def kept(before: Any, after: Any) -> dict[Path, Path]:
 
 def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], path: Path = ()) -> Any:
     """`result` with the original lists and dicts in it, which get its contents."""
-    if isinstance(result, Rows):
+    if isinstance(result, StackableSequence):
         target = originals.get(places.get(path, ()))
-        return target.take(result) if isinstance(target, Rows) else result
+        return target.take(result) if isinstance(target, StackableSequence) else result
     if type(result) is list:
         items = [put_back(item, originals, places, (*path, k)) for k, item in enumerate(result)]
         target = originals[places[path]] if path in places else result
@@ -78,7 +78,7 @@ class Unchanged:
             return
         leaves, _, outline = flatten(self.value)
         if outline != self.outline or any(a is not b for a, b in zip(self.leaves, leaves)):
-            raise StagingError("a list or dict from outside is changed by staged code", "NP2TF513")
+            raise ContainerChangeError.of()
 
 
 class Untouched:
@@ -101,7 +101,7 @@ class Untouched:
                 _fill(one, before)
                 changed = True
         if changed:
-            raise StagingError("a list or dict from outside is changed by staged code", "NP2TF513")
+            raise ContainerChangeError.of()
 
 
 def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
@@ -121,7 +121,7 @@ def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
 
 
 def _fill(one: Any, items: Any) -> None:
-    if isinstance(one, Rows):
+    if isinstance(one, StackableSequence):
         one.take(items)
         return
     one.clear()
@@ -145,7 +145,7 @@ class Frozen:
 
 
 def _same_items(one: Any, other: Any) -> bool:
-    if isinstance(one, Rows):
+    if isinstance(one, StackableSequence):
         return all(a is b for a, b in zip(flatten(one)[0], flatten(other)[0], strict=True))
     if type(one) is dict:
         one, other = list(one.items()), list(other.items())

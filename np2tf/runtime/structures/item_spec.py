@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.structures.carried_values import Carried, carried, flatten, is_widened, join
-from np2tf.staging import StagingError
+from np2tf.runtime.structures.carried_values import Carried, flatten, form_of, is_widened, join
+from np2tf.staging import ListGrowthError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar
-from np2tf.tnp._array.sequences import Rows
-from np2tf.tnp._operands.path_dependent import decided
+from np2tf.tnp._array.sequences import StackableSequence
+from np2tf.tnp._operands.path_dependent import single_kind
 from np2tf.tnp._operands.promotion import result_type_of
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
 @dataclass(frozen=True)
-class Element:
+class ItemSpec:
     """The form of every item: what its leaves are carried as, and the structure they are put into.
 
     Attributes:
@@ -29,17 +29,17 @@ class Element:
     forms: tuple[Carried, ...]
     outline: Any
     rebuild: Callable[[Sequence[Any]], Any]
-    inner: Element | None = None
+    inner: ItemSpec | None = None
 
     @classmethod
-    def of(cls, item: Any) -> Element:
+    def of(cls, item: Any) -> ItemSpec:
         """The form of one item.
 
         Raises:
             StagingError: it holds what a graph cannot hold.
         """
-        if isinstance(item, Rows):
-            inner: Element = item.element  # type: ignore[attr-defined]
+        if isinstance(item, StackableSequence):
+            inner: ItemSpec = item.element  # type: ignore[attr-defined]
             forms = tuple(Carried(form.dtype, (item.known_length(), *form.shape)) for form in inner.forms)
             return cls(forms, ("rows", inner.outline), type(item).of_rows(inner), inner)  # type: ignore[attr-defined]
         leaves, rebuild, outline = flatten(item)
@@ -47,7 +47,7 @@ class Element:
 
     def leaves(self, item: Any) -> list[Any]:
         """The arrays and numbers of one item."""
-        if isinstance(item, Rows):
+        if isinstance(item, StackableSequence):
             return item.rows()  # type: ignore[attr-defined, no-any-return]
         return flatten(item)[0]
 
@@ -59,7 +59,7 @@ class Element:
         """The item that stored tensors stand for."""
         return self.rebuild([form.value(tensor) for form, tensor in zip(self.forms, tensors, strict=True)])
 
-    def joined(self, other: Element) -> Element:
+    def joined(self, other: ItemSpec) -> ItemSpec:
         """The form of items that are like this or like the other.
 
         Raises:
@@ -68,12 +68,12 @@ class Element:
         if self.same_as(other):
             return self
         if self.outline != other.outline:
-            raise StagingError("the items of a list that grows in staged code differ in kind", "NP2TF307")
+            raise ListGrowthError("the items of a list that grows in staged code differ in kind")
         inner = self.inner.joined(other.inner) if self.inner is not None and other.inner is not None else None
-        forms = tuple(map(_joined, self.forms, other.forms))
+        forms = tuple(map(_join_forms, self.forms, other.forms))
         return replace(self, forms=forms, inner=inner)
 
-    def same_as(self, other: Element) -> bool:
+    def same_as(self, other: ItemSpec) -> bool:
         """Whether both describe the same items."""
         return self.outline == other.outline and self.forms == other.forms
 
@@ -85,33 +85,33 @@ class Element:
 
 
 def _form(leaf: Any) -> Carried:
-    form = carried(leaf)
+    form = form_of(leaf)
     if form is None or form.optional is not None or None in form.shape:
         what = "an array whose shape depends on data" if form is not None else type(leaf).__name__
-        raise StagingError(f"a list that grows in staged code holds {what}", "NP2TF307")
-    return _settled(form)
+        raise ListGrowthError(f"a list that grows in staged code holds {what}")
+    return _as_item_form(form)
 
 
-def _settled(form: Carried) -> Carried:
+def _as_item_form(form: Carried) -> Carried:
     """In a list a number of Python's counts as one of NumPy's."""
-    if form.undecided is None:
+    if form.path_dependent is None:
         return form
-    return replace(form, dtype=decided(form.undecided), undecided=None)
+    return replace(form, dtype=single_kind(form.path_dependent), path_dependent=None)
 
 
-def _joined(a: Carried, b: Carried) -> Carried:
+def _join_forms(a: Carried, b: Carried) -> Carried:
     """A common form, if np.array makes of a list of both what it would make of a list of that form."""
-    form = _settled(join(a, b, "an item of a list"))
+    form = _as_item_form(join(a, b, "an item of a list"))
     if form.shape != a.shape or None in form.shape or a.number is not b.number:
-        raise StagingError("the items of a list that grows in staged code differ in shape", "NP2TF307")
+        raise ListGrowthError("the items of a list that grows in staged code differ in shape")
     of_truth = (a.dtype == np.bool_) is not (b.dtype == np.bool_)
     otherwise_joined = form.dtype != result_type_of((a.dtype, b.dtype))
     if of_truth or otherwise_joined or is_widened(a, form) or is_widened(b, form):
-        raise StagingError("the items of a list that grows in staged code differ in type", "NP2TF307")
-    entered = current_region()
-    if entered is not None:
+        raise ListGrowthError("the items of a list that grows in staged code differ in type")
+    scope = current_scope()
+    if scope is not None:
         for one in (a, b):
-            entered.trace.shown.join(one, form)
+            scope.trace.shown.join(one, form)
     return form
 
 

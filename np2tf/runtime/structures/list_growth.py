@@ -7,13 +7,13 @@ from functools import reduce
 from typing import Any
 
 from np2tf.runtime.structures.carried_values import flatten, like
-from np2tf.runtime.structures.item_spec import Element
+from np2tf.runtime.structures.item_spec import ItemSpec
 from np2tf.runtime.structures.staged_list import StagedList
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import array_over, is_ordinary, ndarray, path_of
+from np2tf.staging import ListGrowthError
+from np2tf.tnp._array.ndarray import array_over, chain_of, is_c_ordered, ndarray
 from np2tf.tnp._array.strides import order_of_copy
-from np2tf.tnp._operands.widened import as_carried
-from np2tf.tnp._tensor.storage import Cell
+from np2tf.tnp._operands.widened import unguarded_array
+from np2tf.tnp._tensor.storage import Storage
 
 
 def _zipped(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:
@@ -31,17 +31,17 @@ def _zipped(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:
     return a
 
 
-def _element(*lists: Any) -> Element:
+def _element(*lists: Any) -> ItemSpec:
     """The form of the items of several lists."""
     forms = [
         form
         for one in lists
-        for form in ([one.element] if isinstance(one, StagedList) else map(Element.of, one))
+        for form in ([one.element] if isinstance(one, StagedList) else map(ItemSpec.of, one))
     ]
-    return reduce(Element.joined, forms)
+    return reduce(ItemSpec.joined, forms)
 
 
-def _staged(one: Any, element: Element) -> StagedList:
+def _stage_list(one: Any, element: ItemSpec) -> StagedList:
     if isinstance(one, StagedList):
         return one if one.element.same_as(element) else one.widened(element)
     return StagedList.of(one, element)
@@ -50,14 +50,14 @@ def _staged(one: Any, element: Element) -> StagedList:
 def read_views(state: Any) -> Any:
     """What an iteration has made of the state, its views read: another graph may ask for their shapes."""
     leaves, rebuild, _ = flatten(state)
-    return rebuild([_read(leaf) if type(leaf) is ndarray and path_of(leaf) else leaf for leaf in leaves])
+    return rebuild([_read(leaf) if type(leaf) is ndarray and chain_of(leaf) else leaf for leaf in leaves])
 
 
 def _read(view: ndarray) -> ndarray:
-    view = as_carried(view)
-    cell = Cell(view.tensor)
-    cell.order = None if is_ordinary(view) else order_of_copy(view, "K")
-    return array_over(cell)
+    view = unguarded_array(view)
+    storage = Storage(view.tensor)
+    storage.order = None if is_c_ordered(view) else order_of_copy(view, "K")
+    return array_over(storage)
 
 
 def is_ready(entry: Any, after: Any) -> bool:
@@ -75,7 +75,7 @@ def is_ready(entry: Any, after: Any) -> bool:
     return ready
 
 
-def ready_for_loop(entry: Any, after: Any, rounds: int | None) -> Any:
+def prepare_for_loop(entry: Any, after: Any, rounds: int | None) -> Any:
     """The state that a loop is entered with, lists that it makes longer ready for that.
 
     Args:
@@ -88,12 +88,14 @@ def ready_for_loop(entry: Any, after: Any, rounds: int | None) -> Any:
         element = _element(before, behind)
         known = isinstance(before, StagedList) and before.element.same_as(element)
         ready = (
-            before if known else _staged(before.base if isinstance(before, StagedList) else before, element)
+            before
+            if known
+            else _stage_list(before.base if isinstance(before, StagedList) else before, element)
         )
         need = _need_of(ready, behind)
         if need is None or rounds is None:
             return ready if need == 0 else ready.elastic()
-        return _reserved(ready, need, rounds)
+        return _reserve(ready, need, rounds)
 
     return _zipped(entry, after, change)
 
@@ -112,7 +114,7 @@ def _need_of(ready: StagedList, behind: Any) -> int | None:
     return max(capacity - ready.capacity + ready.room - room, 0)
 
 
-def _reserved(ready: StagedList, need: int, rounds: int) -> StagedList:
+def _reserve(ready: StagedList, need: int, rounds: int) -> StagedList:
     """With rows for every iteration."""
     base = ready.base if ready.base.element.same_as(ready.element) else ready
     have = base.room or 0
@@ -122,7 +124,7 @@ def _reserved(ready: StagedList, need: int, rounds: int) -> StagedList:
     return made
 
 
-def behind_loop(state: Any) -> Any:
+def trim_after_loop(state: Any) -> Any:
     """The state after a loop: its lists have the room that is left."""
 
     def change(one: Any, _: Any) -> Any:
@@ -133,17 +135,17 @@ def behind_loop(state: Any) -> Any:
     return _zipped(state, state, change)
 
 
-def fitted(value: Any, pattern: Any) -> Any:
+def fit_structure(value: Any, pattern: Any) -> Any:
     """`value` with unbound names and lists given the structure that `pattern` has in their place."""
 
     def change(one: Any, wanted: Any) -> Any:
         if type(wanted) is list:
             return one
-        made = _staged(one, wanted.element)
+        made = _stage_list(one, wanted.element)
         if wanted.room is None:
             made = made.elastic()
         elif made.capacity is None or made.capacity > wanted.capacity:
-            raise StagingError("a list grows in another way from one iteration to the next", "NP2TF307")
+            raise ListGrowthError("a list grows in another way from one iteration to the next")
         else:
             made = made.extended(wanted.capacity - made.capacity)
         made = made.copy()
@@ -153,14 +155,14 @@ def fitted(value: Any, pattern: Any) -> Any:
     return _zipped(like(value, pattern), pattern, change)
 
 
-def met(a: Any, b: Any) -> Any:
+def merge_structures(a: Any, b: Any) -> Any:
     """The structure of what is like `a` or like `b`: lists that differ are staged, with room for either.
 
     Of `b`, which stands in another graph, only the sizes are looked at.
     """
 
     def change(one: Any, other: Any) -> Any:
-        made = _staged(one, _element(one, other))
+        made = _stage_list(one, _element(one, other))
         rooms: list[Any] = [side.room if isinstance(side, StagedList) else 0 for side in (one, other)]
         if None in rooms:
             return made.elastic()
@@ -176,5 +178,5 @@ def met(a: Any, b: Any) -> Any:
 def _rows(one: Any) -> int:
     capacity = _capacity(one)
     if capacity is None:
-        raise StagingError("a list whose rows vary on one side of a branch only", "NP2TF307")
+        raise ListGrowthError("a list whose rows vary on one side of a branch only")
     return capacity

@@ -14,10 +14,10 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.runtime.structures.item_spec import Element, arrays_in
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, ndarray, scalar, tensor_array
-from np2tf.tnp._array.sequences import Rows
+from np2tf.runtime.structures.item_spec import ItemSpec, arrays_in
+from np2tf.staging import ListGrowthError, ValueNeededError, XlaShapeError
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, storage_of, tensor_array
+from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._operands.promotion import result_type_of, tf_dtype
 from np2tf.tnp._operands.python_scalars import is_weak, known_int
@@ -29,7 +29,7 @@ from np2tf.tnp._tensor.symint import SymInt, tensor_of
 _FEW = 64
 
 
-class StagedList(Rows):
+class StagedList(StackableSequence):
     """A list of items of one form.
 
     Attributes:
@@ -45,7 +45,7 @@ class StagedList(Rows):
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
-        self, element: Element, buffers: Sequence[ndarray], count: Any, room: int | None = 0
+        self, element: ItemSpec, buffers: Sequence[ndarray], count: Any, room: int | None = 0
     ) -> None:
         self.element = element
         self.buffers = list(buffers)
@@ -55,7 +55,7 @@ class StagedList(Rows):
         self.base: StagedList = self
 
     @classmethod
-    def of(cls, items: Sequence[Any], element: Element) -> StagedList:
+    def of(cls, items: Sequence[Any], element: ItemSpec) -> StagedList:
         """The items of a plain list."""
         columns = [
             tf.stack(column) if column else tf.zeros([0, *form.shape], tf_dtype(form.dtype))
@@ -67,13 +67,13 @@ class StagedList(Rows):
         return made
 
     @staticmethod
-    def of_rows(element: Element) -> Any:
+    def of_rows(element: ItemSpec) -> Any:
         """What puts a list together again of whole rows."""
         return lambda new: StagedList(element, [_array(part) for part in new], new[0].shape[0])
 
     # -- as a structure of loops and branches ----------------------------------------------------------------
 
-    def flat(self) -> tuple[list[Any], Any, Any]:
+    def flatten(self) -> tuple[list[Any], Any, Any]:
         """Leaves, a function to rebuild the list of leaves, and a comparable outline."""
         return [*self.buffers, self.count], self.with_leaves, ("staged list", self.element.outline)
 
@@ -106,9 +106,7 @@ class StagedList(Rows):
             StagingError: it is not known while staging.
         """
         if not isinstance(self.count, int):
-            raise StagingError(
-                "a list whose length is known only at run time is an item of a list", "NP2TF307"
-            )
+            raise ListGrowthError("a list whose length is known only at run time is an item of a list")
         return self.count
 
     def rows(self) -> list[ndarray]:
@@ -127,7 +125,7 @@ class StagedList(Rows):
         room = None if self.room is None else self.room + more
         return StagedList(self.element, buffers, self.count, room)
 
-    def widened(self, element: Element) -> StagedList:
+    def widened(self, element: ItemSpec) -> StagedList:
         """With items of another form."""
         if element is self.element:
             return self
@@ -144,14 +142,14 @@ class StagedList(Rows):
             StagingError: XLA cannot compile that.
         """
         if staging_for_xla():
-            raise StagingError("a list grows without a bound in a loop that XLA should compile", "NP2TF514")
+            raise XlaShapeError("a list grows without a bound in a loop that XLA should compile")
         return self if self.room is None else StagedList(self.element, self.buffers, self.count, None)
 
     # -- as Python's list ------------------------------------------------------------------------------------
 
     def append(self, item: Any) -> None:
         """Add an item at the end."""
-        given = Element.of(item)
+        given = ItemSpec.of(item)
         element = self.element.joined(given)
         if element is not self.element:
             self.take(self.widened(element))
@@ -179,9 +177,7 @@ class StagedList(Rows):
         if isinstance(self.count, int) and not self.count:
             raise IndexError("pop from empty list")
         if index not in (0, -1):
-            raise StagingError(
-                "list.pop of an item in the middle of a list that grows in staged code", "NP2TF307"
-            )
+            raise ListGrowthError("list.pop of an item in the middle of a list that grows in staged code")
         item = self[index]
         if index == 0:
             self._replace([tf.roll(buffer.tensor, -1, 0) for buffer in self.buffers])
@@ -199,7 +195,7 @@ class StagedList(Rows):
     def __len__(self) -> int:
         if isinstance(self.count, int):
             return self.count
-        raise StagingError("the length of a list is known only at run time", "NP2TF307")
+        raise ListGrowthError("the length of a list is known only at run time")
 
     def __bool__(self) -> bool:
         return len(self) > 0
@@ -216,7 +212,7 @@ class StagedList(Rows):
         return item
 
     def __setitem__(self, index: Any, item: Any) -> None:
-        element = self.element.joined(Element.of(item))
+        element = self.element.joined(ItemSpec.of(item))
         if element is not self.element:
             self.take(self.widened(element))
         place, tensors = self._place(index), element.tensors(item)
@@ -226,14 +222,14 @@ class StagedList(Rows):
         self._hold(element.leaves(item))
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
-        raise StagingError("the items of a staged list are needed while staging")
+        raise ValueNeededError("the items of a staged list are needed while staging")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise StagingError(f"list.{name} of a list that grows in staged code", "NP2TF307")
+        raise ListGrowthError(f"list.{name} of a list that grows in staged code")
 
-    def stacked(self, joins: bool = False) -> tf.Tensor:
+    def stack(self, joins: bool = False) -> tf.Tensor:
         """The array that NumPy makes of the list.
 
         An empty list becomes an array of float64 whatever it might have held, and is nothing to join.
@@ -254,7 +250,7 @@ class StagedList(Rows):
             return columns[0]
         forms = self.element.forms
         if any(form.shape != forms[0].shape for form in forms):
-            raise StagingError("an array of items that hold arrays of several shapes")
+            raise ListGrowthError("an array of items that hold arrays of several shapes")
         dtype = tf_dtype(result_type_of(tuple(form.dtype for form in forms)))
         return tf.stack([tf.cast(column, dtype) for column in columns], 1)
 
@@ -281,8 +277,8 @@ class StagedList(Rows):
         """An array in the list is the caller's array too: a write to it must not go unnoticed."""
         for array in arrays_in(leaves):
             for buffer in self.buffers:
-                if cell_of(buffer) is not None:
-                    link_aliases(cell_of(buffer), [cell_of(array)])
+                if storage_of(buffer) is not None:
+                    link_aliases(storage_of(buffer), [storage_of(array)])
 
     def _place(self, index: Any) -> tf.Tensor:
         """The row of an item.
@@ -291,7 +287,7 @@ class StagedList(Rows):
             IndexError: there is certainly none.
         """
         if not is_weak(index) and not isinstance(index, np.integer) and type(index) is not scalar:
-            raise StagingError(f"a staged list is indexed with {type(index).__name__}", "NP2TF307")
+            raise ListGrowthError(f"a staged list is indexed with {type(index).__name__}")
         if isinstance(index, (int, np.integer)):
             if isinstance(self.count, int):
                 if not -self.count <= index < self.count:
@@ -308,7 +304,7 @@ class StagedList(Rows):
         return tf.maximum(tf.minimum(place, count - 1), 0)
 
 
-def _columns(items: Sequence[Any], element: Element) -> list[list[tf.Tensor]]:
+def _columns(items: Sequence[Any], element: ItemSpec) -> list[list[tf.Tensor]]:
     rows = [element.tensors(item) for item in items]
     return [[row[k] for row in rows] for k in range(len(element.forms))]
 
@@ -319,8 +315,8 @@ def _array(part: Any) -> ndarray:
 
 def _linked(made: ndarray, old: ndarray) -> ndarray:
     """New rows hold the arrays that the old ones hold."""
-    if cell_of(old) is not None and cell_of(made) is not None:
-        link_aliases(cell_of(made), aliases(cell_of(old)))
+    if storage_of(old) is not None and storage_of(made) is not None:
+        link_aliases(storage_of(made), aliases(storage_of(old)))
     return made
 
 
@@ -357,7 +353,7 @@ def _few(items: Any) -> Any:
         StagingError: there are many, and each would become a part of the graph.
     """
     if len(items) > _FEW:
-        raise StagingError(f"{len(items)} items of a list are gone through while staging", "NP2TF307")
+        raise ListGrowthError(f"{len(items)} items of a list are gone through while staging")
     return items
 
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from np2tf.staging import StagingError
-from np2tf.tnp._warnings.user_lines import site
+from np2tf.staging import TextNeededError, TextTypeError
+from np2tf.tnp._warnings.user_lines import user_location
 
 if TYPE_CHECKING:
     from np2tf.runtime.structures.carried_values import Carried
 
 
 @dataclass
-class Shown:
+class ShownText:
     """Of one trace.
 
     Attributes:
@@ -38,11 +38,11 @@ class Shown:
     def make_text(self) -> None:
         """Take note that text is made of staged values."""
         if self.text is None:
-            self.text = site()
+            self.text = user_location()
 
     def describe(self) -> None:
         """Take note that Python asks for text that is not known yet."""
-        self.described.append(site())
+        self.described.append(user_location())
 
     def join(self, one: Carried | None, common: Carried | None) -> None:
         """Take note that a value of one form is carried in another."""
@@ -59,11 +59,10 @@ class Shown:
         """
         if self.described:
             message = "the text of a staged value is needed while staging"
-            raise StagingError(message, "NP2TF531", self.described[0])
+            raise TextNeededError(message, self.described[0])
         if self.text and (self.widened or self.exact & self.mixed):
-            raise StagingError(
+            raise TextTypeError(
                 "text is made of numbers in a function where a variable is of one type on one path and of "
                 "another on another",
-                "NP2TF530",
                 self.text,
             )

@@ -14,15 +14,14 @@ import tensorflow as tf
 
 from np2tf.runtime.effects.effect_log import EffectLog
 from np2tf.runtime.effects.output import Output
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
-from np2tf.runtime.host.recursion import Calls
+from np2tf.runtime.host.recursion import TracedCalls
 from np2tf.runtime.introspection.user_frames import depth
 from np2tf.runtime.random.streams import Draws
-from np2tf.runtime.structures.array_stand_in import plain
-from np2tf.runtime.tracing.text_fidelity import Shown
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of
-from np2tf.tnp._tensor.storage import Cell, Region
+from np2tf.runtime.structures.array_stand_in import host_value
+from np2tf.runtime.tracing.text_fidelity import ShownText
+from np2tf.staging import HiddenInputError, TracingTimeError
+from np2tf.tnp._array.ndarray import storage_of
+from np2tf.tnp._tensor.storage import StagingScope, Storage
 
 
 @dataclass
@@ -44,12 +43,12 @@ class ThrowAway:
 
 
 class Trace:
-    """What the regions of one staged function share.
+    """What the scopes of one staged function share.
 
     Attributes:
         deadline: when, by `time.monotonic`, tracing has taken longer than it may bring; None for never.
         depth: how many frames were on the stack when the trace began.
-        root: the region that is neither in a staged loop nor in a branch.
+        root: the scope that is neither in a staged loop nor in a branch.
         xla: whether the code being staged now will be compiled by XLA.
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
         uncompiled_loops: the code of the loops that have turned out not to be such.
@@ -65,9 +64,10 @@ class Trace:
         calls: the calls of jitted functions that have been entered.
         follows: whether it is known what a function reads by name, so that this is an input or a constant.
         gradients: whether a tape may ask for gradients of what is staged.
+        on_cpu: whether the code runs on a CPU.
         gapped: whether elements that do not count have been computed with, of which a gradient may be NaN.
-        violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
-        printed: a cell that every print reads and writes, which keeps them in order.
+        violations: a boolean storage that becomes true at run time where NumPy would have raised an error.
+        printed: a storage that every print reads and writes, which keeps them in order.
         log: the effects of code that XLA compiles; None as long as there are none.
         options: NumPy's for printing, when the trace began.
         output: where the compiled function's prints go, None if nobody takes them.
@@ -78,28 +78,28 @@ class Trace:
     def __init__(self, xla: bool, compile_loops: bool = False, exact_types: bool = False) -> None:
         self.deadline: float | None = None
         self.depth = depth()
-        self.root: Region | None = None
+        self.root: StagingScope | None = None
         self.xla, self.at_once = xla, False
         self.compile_loops = compile_loops
         self.uncompiled_loops: set[CodeType] = set()
         self.loop_graphs: dict[CodeType, list[tf.Graph]] = {}
         self.exact_types = exact_types
-        self.handles = self.gradients = self.gapped = False
+        self.handles = self.gradients = self.gapped = self.on_cpu = False
         self.instances: list[Any] = []
         self.attributes_are_named = False
         self.loops: list[str] = []
         self.throw_aways: list[ThrowAway] = []
         self.unknown_lengths = False
-        self.calls = Calls()
+        self.calls = TracedCalls()
         self.follows: Callable[[Any], bool] = lambda function: True
-        self.violations = Cell(tf.constant(False))
-        self.printed = Cell(tf.constant(0))
+        self.violations = Storage(tf.constant(False))
+        self.printed = Storage(tf.constant(0))
         self.log: EffectLog | None = None
         self._graph = tf.compat.v1.get_default_graph()
         self.options: dict[str, Any] = {**np.get_printoptions()}
         self.output: Output | None = None
         self.draws: Draws | None = None
-        self.shown = Shown()
+        self.shown = ShownText()
         self._inputs: dict[int, Any] = {}
 
     def check_deadline(self) -> None:
@@ -109,7 +109,7 @@ class Trace:
             StagingError: it does.
         """
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise StagingError("tracing it takes longer than it has run so far", TOO_LONG_TO_TRACE)
+            raise TracingTimeError("tracing it takes longer than it has run so far")
 
     @contextmanager
     def throwing_away(self) -> Iterator[ThrowAway]:
@@ -138,21 +138,21 @@ class Trace:
         Raises:
             StagingError: it is no input of this trace, so its value would be frozen into the graph.
         """
-        array = self._inputs.get(id(plain(buffer)))
+        array = self._inputs.get(id(host_value(buffer)))
         if array is None:
-            raise StagingError(
-                "an array is read that is neither an argument nor a global or closure variable", "NP2TF507"
+            raise HiddenInputError(
+                "an array is read that is neither an argument nor a global or closure variable"
             )
         return array
 
-    def captured(self, buffer: np.ndarray | None) -> Cell:
-        """The cell of a host array met while staging.
+    def captured(self, buffer: np.ndarray | None) -> Storage:
+        """The storage of a host array met while staging.
 
         Raises:
             StagingError: it is no input of this trace, so its value would be frozen into the graph.
         """
-        cell: Cell = cell_of(self.array_of(buffer))
-        return cell
+        storage: Storage = storage_of(self.array_of(buffer))
+        return storage
 
     @contextmanager
     def compiling(self) -> Iterator[None]:

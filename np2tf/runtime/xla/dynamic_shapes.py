@@ -41,22 +41,25 @@ _Shape = tuple[int, ...] | None
 Shapes = Mapping[str, list[_Shape]]
 
 
-def needs_open_shapes(definition: Any) -> bool:
+def needs_dynamic_shapes(definition: Any) -> bool:
     """Whether a GraphDef with shapes, or a function in it, does more to arrays of open shape than XLA can."""
-    return any(_needs(nodes, known) for nodes, known in [(definition.node, {}), *functions_of(definition)])
+    return any(
+        _nodes_need_dynamic_shapes(nodes, known)
+        for nodes, known in [(definition.node, {}), *functions_of(definition)]
+    )
 
 
 def functions_of(definition: Any) -> list[tuple[Any, Shapes]]:
     """The nodes of the functions in a GraphDef with shapes, with the shapes of their arguments."""
-    return [(function.node_def, _of_arguments(function)) for function in definition.library.function]
+    return [(function.node_def, _argument_shapes(function)) for function in definition.library.function]
 
 
 def shapes_of(nodes: Iterable[Any], known: Shapes) -> Shapes:
     """The shapes of the outputs of nodes, beside those that are known."""
-    return {**known, **{node.name: _listed(node.attr) for node in nodes}}
+    return {**known, **{node.name: _output_shapes(node.attr) for node in nodes}}
 
 
-def _needs(nodes: Any, known: Shapes) -> bool:
+def _nodes_need_dynamic_shapes(nodes: Any, known: Shapes) -> bool:
     shapes = shapes_of(nodes, known)
     looked_at = [node for node in nodes if _BATCHED not in node.name and OF_INPUT not in node.name]
     return any(_is_beyond_xla(node, shapes) for node in looked_at)
@@ -67,16 +70,16 @@ def _is_beyond_xla(node: Any, shapes: Shapes) -> bool:
         return False
     names = [name for name in node.input if not name.startswith("^")]
     if node.op in _INDEXING:
-        return _is_open(shape_of(names[0], shapes))
+        return _is_dynamic(shape_of(names[0], shapes))
     if node.op not in _FITTING:
-        return any(_is_open(shape_of(name, shapes)) for name in names)
+        return any(_is_dynamic(shape_of(name, shapes)) for name in names)
     # The same array twice fits itself.
     given = [shape_of(name, shapes) for name in set(names)]
     arrays = [shape for shape in given if shape is None or any(size != 1 for size in shape)]
-    return len(arrays) > 1 and any(map(_is_open, arrays))
+    return len(arrays) > 1 and any(map(_is_dynamic, arrays))
 
 
-def _is_open(shape: _Shape) -> bool:
+def _is_dynamic(shape: _Shape) -> bool:
     return shape is None or -1 in shape
 
 
@@ -88,7 +91,7 @@ def shape_of(name: str, shapes: Shapes) -> _Shape:
     return found[place] if place < len(found) else None
 
 
-def _listed(attributes: Any) -> list[_Shape]:
+def _output_shapes(attributes: Any) -> list[_Shape]:
     if "_output_shapes" not in attributes:
         return []
     return [
@@ -97,6 +100,6 @@ def _listed(attributes: Any) -> list[_Shape]:
     ]
 
 
-def _of_arguments(function: Any) -> dict[str, list[_Shape]]:
+def _argument_shapes(function: Any) -> dict[str, list[_Shape]]:
     names = [argument.name for argument in function.signature.input_arg]
-    return {name: _listed(function.arg_attr[k].attr) for k, name in enumerate(names)}
+    return {name: _output_shapes(function.arg_attr[k].attr) for k, name in enumerate(names)}

@@ -13,7 +13,7 @@ from tensorflow.python.eager import context, execute, record
 from tensorflow.python.framework import ops
 
 
-class Caller:
+class ConcreteCall:
     """A concrete function, called without binding its arguments by name and type again.
 
     A gradient tape has to see the call, and gets it by the usual way.
@@ -33,7 +33,7 @@ class Caller:
         self._context = context.context()
         options = self._context.function_call_options.as_attrs()
         if shown:
-            options["config_proto"] = _to_the_letter(options["config_proto"])
+            options["config_proto"] = _without_arithmetic_rewrites(options["config_proto"])
         self._attributes = tuple(itertools.chain(*options.items()))
 
     def __call__(self, inputs: list[tf.Tensor]) -> Sequence[tf.Tensor]:
@@ -44,7 +44,7 @@ class Caller:
         return execute.execute(self._name, self._count, given, self._attributes, self._context)
 
 
-def _to_the_letter(serialized: bytes) -> bytes:
+def _without_arithmetic_rewrites(serialized: bytes) -> bytes:
     """A session's configuration in which no arithmetic is rewritten."""
     settings = config_pb2.ConfigProto.FromString(serialized)
     rewriting = settings.graph_options.rewrite_options
@@ -53,7 +53,7 @@ def _to_the_letter(serialized: bytes) -> bytes:
     return settings.SerializeToString()
 
 
-def borrowed(array: np.ndarray) -> tf.Tensor:
+def borrow_memory(array: np.ndarray) -> tf.Tensor:
     """A tensor of an array's contents that may share its memory: for the length of one call only."""
     if not array.flags.c_contiguous:
         array = array.copy()

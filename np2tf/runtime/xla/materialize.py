@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from np2tf.tnp._array.write_ordering import pinned
+from np2tf.tnp._array.write_ordering import pin_values
 
 
-def keep(counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+def materialize(
+    counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.Tensor]
+) -> list[tf.Tensor]:
     """Keep `tensors` for all that uses them so far.
 
     Args:
@@ -25,7 +27,7 @@ def keep(counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.
         for k, used in enumerate(consumer.inputs)
         if used is tensor
     ]
-    values = pinned(counter, tensors)
+    values = pin_values(counter, tensors)
     for consumer, k, n in uses:
         consumer._update_input(k, values[n])
     replaced = {id(tensor): value for tensor, value in zip(tensors, values, strict=True)}

@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.xla.dynamic_shapes import Shapes, functions_of, needs_open_shapes, shape_of, shapes_of
+from np2tf.runtime.xla.dynamic_shapes import Shapes, functions_of, needs_dynamic_shapes, shape_of, shapes_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -92,7 +92,7 @@ def _ops_of_one(graph: tf.Graph) -> set[str]:
             shapes = shapes_of(nodes, known)
             names = {_SMALL + node.op if _is_small(node, small, shapes) else node.op for node in nodes}
         found |= names
-    if needs_open_shapes(definition):
+    if needs_dynamic_shapes(definition):
         found.add(OPEN)
     return found
 
@@ -106,10 +106,10 @@ def _is_small(node: Any, small: dict[str, int], shapes: Shapes) -> bool:
 
 def xla_pays(ops: set[str]) -> bool:
     """Whether code of these ops should be compiled by XLA."""
-    return not against_xla(ops)
+    return not ops_against_xla(ops)
 
 
-def against_xla(ops: set[str]) -> set[str]:
+def ops_against_xla(ops: set[str]) -> set[str]:
     """Those of `ops` that XLA lacks or makes slow on this device."""
     known = placement(device_kind())
     return ops & ({OPEN} | PYTHON | UNCHECKED | known.lacking | known.slow)

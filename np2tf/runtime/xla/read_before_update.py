@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from np2tf.runtime.xla.materialize import keep
+from np2tf.runtime.xla.materialize import materialize
 from np2tf.tnp._tensor.graph_queries import ancestors, has_elements
 
 _READS = frozenset({"GatherNd", "GatherV2", "If", "Slice", "StatelessIf", "StridedSlice", "XlaDynamicSlice"})
@@ -39,19 +39,19 @@ def read_before_writes(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list
     needed = ancestors(returned)
     done: set[tf.Operation] = set()
     operations = [op for op in counter.graph.get_operations() if op in needed]
-    for write, base in [(op, base) for op in operations for base in _written(op, ends)]:
+    for write, base in [(op, base) for op in operations for base in _updated_arrays(op, ends)]:
         before = ancestors(write.inputs)
         after = needed - before - {write}
         for read in [op for op in base.consumers() if op.type in _READS and op in needed - done]:
             rows = [row for row in read.outputs if _is_row(row, base)]
             if any(_is_used_late(row, before, after, ends) for row in rows):
-                returned = keep(counter, rows, returned)
+                returned = materialize(counter, rows, returned)
                 ends = set(map(id, returned))
                 done.add(read)
     return returned
 
 
-def _written(op: tf.Operation, ends: set[int]) -> list[tf.Tensor]:
+def _updated_arrays(op: tf.Operation, ends: set[int]) -> list[tf.Tensor]:
     """The large arrays that an operation may update in place."""
     written = [op.inputs[0]] if op.type in _WRITES else []
     if op.type in _LOOPS:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 
-from np2tf.runtime.xla.materialize import keep
+from np2tf.runtime.xla.materialize import materialize
 from np2tf.tnp._tensor.graph_queries import has_elements
 
 #: Elementwise operations that XLA computes again rather than keep their values.
@@ -47,14 +47,16 @@ def compute_once(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Te
     costs: dict[int, int] = {}
     for op in ops:
         tensor = op.outputs[0]
-        costs[id(op)] = (op.type in _CHEAP) + sum(costs.get(id(used.op), 0) for used in set_of(op.inputs))
+        costs[id(op)] = (op.type in _CHEAP) + sum(
+            costs.get(id(used.op), 0) for used in distinct_tensors(op.inputs)
+        )
         if costs[id(op)] >= _DEAR and op.type in _CHEAP and _forks(op, kernels):
-            returned = keep(counter, [tensor], returned)
+            returned = materialize(counter, [tensor], returned)
             costs[id(op)] = 0
     return returned
 
 
-def set_of(tensors: Iterable[tf.Tensor]) -> list[tf.Tensor]:
+def distinct_tensors(tensors: Iterable[tf.Tensor]) -> list[tf.Tensor]:
     """The tensors, each once (tensors cannot be hashed)."""
     return list({id(tensor): tensor for tensor in tensors}.values())
 

@@ -20,7 +20,7 @@ import tensorflow as tf
 LEAST_BYTES = 4 << 20
 
 
-class HandingOver:
+class ZeroCopyResults:
     """Hands over the results of one XLA program.
 
     The first two results of each output are copied, and the first is kept until the second comes: if they

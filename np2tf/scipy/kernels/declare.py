@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.scipy.front import scipys
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, StagingError
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._entry.routing import IMPLEMENTATIONS
 from np2tf.tnp._tensor.dtype_dispatch import kernel
@@ -36,7 +36,7 @@ _IMMATERIAL = frozenset(
 
 def refused(what: str) -> StagingError:
     """Return the error to raise for a case that only SciPy handles."""
-    return StagingError(f"{what} runs on the host only", "NP2TF503")
+    return NoGraphFormError.of(name=what)
 
 
 def native(qualified: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

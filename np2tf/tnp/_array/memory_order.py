@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_ordinary, ndarray
+from np2tf.staging import MemoryLayoutError
+from np2tf.tnp._array.ndarray import is_c_ordered, ndarray, storage_of
 from np2tf.tnp._array.strides import (
     Order,
     in_order_of,
@@ -17,7 +17,7 @@ from np2tf.tnp._array.strides import (
     order_of_joined,
     order_of_reduced,
 )
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 #: A function of a result, the arguments and the keyword arguments that returns the result in NumPy's memory
 #: order.
@@ -48,7 +48,7 @@ def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _ordered(result: Any, order: Order) -> Any:
     if type(result) is ndarray and order is not None and len(order) == result.tensor.shape.rank:
-        cell_of(result).order = order
+        storage_of(result).order = order
     return result
 
 
@@ -71,7 +71,7 @@ def _fortran(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _reduced(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     operand = _first(args, kwargs)
     axis = args[1] if len(args) > 1 else kwargs.get("axis")
-    if axis is None or type(result) is not ndarray or is_ordinary(operand):
+    if axis is None or type(result) is not ndarray or is_c_ordered(operand):
         return result
     rank = operand.ndim
     axes = [int(one) % rank for one in (axis if isinstance(axis, (tuple, list)) else (axis,))]
@@ -88,7 +88,7 @@ def _joined(shaped: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
     def rule(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arrays = _first(args, kwargs)
         axis = args[1] if len(args) > 1 else kwargs.get("axis", 0)
-        if axis is None or not isinstance(arrays, (tuple, list)) or all(map(is_ordinary, arrays)):
+        if axis is None or not isinstance(arrays, (tuple, list)) or all(map(is_c_ordered, arrays)):
             return result
         layouts = [layout_of(one) for one in arrays]
         known = [shaped(layout, axis) for layout in layouts if layout is not None]
@@ -107,14 +107,14 @@ def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """
     nested = _first(args, kwargs)
     leaves = list(blocks_within(nested))
-    if type(result) is not ndarray or all(map(is_ordinary, leaves)):
+    if type(result) is not ndarray or all(map(is_c_ordered, leaves)):
         return result
     layouts = {id(one): layout_of(one) if isinstance(one, np.ndarray) else np.empty(()) for one in leaves}
     rank, size = result.tensor.shape.rank, result.tensor.shape.num_elements()
     if size is None or any(one is None for one in layouts.values()):
-        if current_region() is None:
+        if current_scope() is None:
             return result
-        raise StagingError("np.block of arrays that are not in C order", "NP2TF503")
+        raise MemoryLayoutError("np.block of arrays that are not in C order")
     depth = _depth(nested)
     if depth * size <= _JOINED_BLOCKS:
         return _ordered(result, order_of_copy(_joined_blocks(nested, layouts, rank, depth), "K"))

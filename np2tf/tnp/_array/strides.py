@@ -1,9 +1,8 @@
 """NumPy's memory layout of an array on TensorFlow: strides, the order of axes, and which results are views.
 
-A tensor has no memory order. `Cell.order` records the order that NumPy's array would have, which costs almost
-nothing. The answers come from NumPy itself: the array's path of lenses is applied to a shadow, an np.ndarray
-of
-the right shape and strides over one element that is never read.
+A tensor has no memory order. `Storage.order` records the order that NumPy's array would have, which costs
+almost nothing. The answers come from NumPy itself: the array's chain of view transforms is applied to a
+layout probe, an np.ndarray of the right shape and strides over one element that is never read.
 """
 
 from __future__ import annotations
@@ -18,26 +17,26 @@ from numpy.lib.stride_tricks import as_strided
 
 from np2tf.tnp._array.ndarray import (
     array_over,
-    cell_of,
+    chain_of,
     is_array,
-    is_ordinary,
+    is_c_ordered,
     ndarray,
-    path_of,
+    storage_of,
     tensor_array,
 )
 from np2tf.tnp._slicing.view_transforms import (
     Basic,
     Bitcast,
     Diagonal,
-    Lens,
     Part,
     ReadOnly,
     Reshape,
     Sealed,
     Transpose,
+    ViewTransform,
     view_on_host,
 )
-from np2tf.tnp._tensor.storage import Gapped
+from np2tf.tnp._tensor.storage import GappedLayout
 from np2tf.tnp._tensor.symint import SymInt
 
 #: The length in the place of one that is known only at run time.
@@ -47,20 +46,20 @@ _SOME_LENGTH = 7
 Order = tuple[int, ...] | None
 
 
-def shadow(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | None:
+def layout_probe(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | None:
     """Return an np.ndarray with the shape and strides of NumPy's array, whose elements must not be read.
 
     Args:
         array: the array on TensorFlow.
-        memory: the shadow of the array that owns the memory, so that several shadows share it.
+        memory: the probe of the array that owns the memory, so that several probes share it.
 
     Returns:
         None if the layout is not known.
     """
-    path = path_of(array)
+    chain = chain_of(array)
     made = memory if memory is not None else memory_of(array)
-    for lens in path:
-        following = _through(lens, made)
+    for transform in chain:
+        following = _through(transform, made)
         if following is None:
             return None
         made = following
@@ -68,23 +67,23 @@ def shadow(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | Non
 
 
 def memory_of(array: ndarray) -> np.ndarray:
-    """Return the shadow of the memory that an array sees; the same object for the same layout."""
-    cell = cell_of(array)
-    base = cell.value
+    """Return the layout probe of the memory that an array sees; the same object for the same layout."""
+    storage = storage_of(array)
+    base = storage.value
     shape = [_SOME_LENGTH if n is None else n for n in base.shape.as_list()]
-    return _dummy(tuple(shape), np.dtype(base.dtype.as_numpy_dtype), cell.order)
+    return _dummy(tuple(shape), np.dtype(base.dtype.as_numpy_dtype), storage.order)
 
 
 @functools.lru_cache(1024)
-def _dummy(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order | Gapped) -> np.ndarray:
+def _dummy(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order | GappedLayout) -> np.ndarray:
     if 0 in shape:
         return np.empty(shape, dtype)
     return as_strided(np.empty(1, dtype), shape, strides_of(shape, dtype.itemsize, order))
 
 
-def strides_of(shape: Sequence[int], itemsize: int, order: Order | Gapped) -> tuple[int, ...]:
+def strides_of(shape: Sequence[int], itemsize: int, order: Order | GappedLayout) -> tuple[int, ...]:
     """Return the strides of memory with the given shape, size of elements and order of axes."""
-    if isinstance(order, Gapped):
+    if isinstance(order, GappedLayout):
         return tuple(itemsize * stride for stride in order.strides)
     strides = [0] * len(shape)
     for axis in reversed(range(len(shape)) if order is None else order):
@@ -93,22 +92,22 @@ def strides_of(shape: Sequence[int], itemsize: int, order: Order | Gapped) -> tu
     return tuple(strides)
 
 
-def _through(lens: Lens, base: np.ndarray) -> np.ndarray | None:
-    if isinstance(lens, Basic):
-        return base[(*map(_settled, lens.key), ...)]
-    if isinstance(lens, Transpose):
-        return base.transpose(lens.permutation)
-    if isinstance(lens, Reshape):
-        return _reshaped(base, lens.shape)
-    if isinstance(lens, Part):
-        return base.imag if lens.imaginary else base.real
-    if isinstance(lens, Diagonal):
-        return np.diagonal(base, lens.offset, -2, -1)
-    if isinstance(lens, Bitcast):
-        return base.view(lens.dtype)
-    if isinstance(lens, Sealed):
+def _through(transform: ViewTransform, base: np.ndarray) -> np.ndarray | None:
+    if isinstance(transform, Basic):
+        return base[(*map(_settled, transform.key), ...)]
+    if isinstance(transform, Transpose):
+        return base.transpose(transform.permutation)
+    if isinstance(transform, Reshape):
+        return _reshaped(base, transform.shape)
+    if isinstance(transform, Part):
+        return base.imag if transform.imaginary else base.real
+    if isinstance(transform, Diagonal):
+        return np.diagonal(base, transform.offset, -2, -1)
+    if isinstance(transform, Bitcast):
+        return base.view(transform.dtype)
+    if isinstance(transform, Sealed):
         return base
-    return np.broadcast_to(base, lens.shape) if isinstance(lens, ReadOnly) else None
+    return np.broadcast_to(base, transform.shape) if isinstance(transform, ReadOnly) else None
 
 
 def _settled(item: Any) -> Any:
@@ -121,7 +120,7 @@ def _settled(item: Any) -> Any:
 
 
 def _reshaped(base: np.ndarray, shape: Any) -> np.ndarray | None:
-    """Return the shadow in another shape; None if NumPy would copy, or if that is not known."""
+    """Return the layout probe in another shape; None if NumPy would copy, or if that is not known."""
     if not isinstance(shape, (tuple, list)) or not all(isinstance(n, int) for n in shape):
         return None
     lengths = [_SOME_LENGTH if n is None else n for n in shape]
@@ -143,7 +142,7 @@ def reshapes_in_place(array: ndarray, shape: Any) -> bool:
     """Return whether NumPy's ``array.reshape(shape)`` would be a view."""
     if is_whole(array):
         return True
-    made = shadow(array)
+    made = layout_probe(array)
     if made is None:
         return False
     return bool(made.flags.c_contiguous) or _reshaped(made, shape) is not None
@@ -153,7 +152,7 @@ def is_contiguous(array: ndarray) -> bool:
     """Return whether NumPy's array would be contiguous in C order, as far as this is known."""
     if is_whole(array):
         return True
-    made = shadow(array)
+    made = layout_probe(array)
     return made is not None and bool(made.flags.c_contiguous)
 
 
@@ -161,7 +160,7 @@ def is_laid_out(array: ndarray, letter: str | None) -> bool:
     """Return whether NumPy's array has the memory layout that a copy in this order would have."""
     if letter in (None, "K") or (letter != "F" and is_whole(array)):
         return True
-    made = shadow(array)
+    made = layout_probe(array)
     if made is None:
         return False
     in_c, in_f = made.flags.c_contiguous, made.flags.f_contiguous
@@ -170,27 +169,27 @@ def is_laid_out(array: ndarray, letter: str | None) -> bool:
 
 def is_whole(array: ndarray) -> bool:
     """Return whether an array is all of its memory, unchanged and in C order."""
-    return not path_of(array) and cell_of(array).order is None
+    return not chain_of(array) and storage_of(array).order is None
 
 
 def owns_memory(array: ndarray) -> bool:
     """Return whether NumPy's array would own its memory, and not be a view."""
-    cell, path = array.storage()
-    owner = cell.owner() if cell.owner is not None else None
-    if owner is not None and owner.storage()[0] is cell:
+    storage, chain = array.storage_and_chain()
+    owner = storage.owner() if storage.owner is not None else None
+    if owner is not None and owner.storage_and_chain()[0] is storage:
         return owner is array
-    while cell.owner is None and len(path) > len(cell.owner_path) and isinstance(path[-1], Sealed):
-        path = path[:-1]
-    return path == cell.owner_path
+    while storage.owner is None and len(chain) > len(storage.owner_chain) and isinstance(chain[-1], Sealed):
+        chain = chain[:-1]
+    return chain == storage.owner_chain
 
 
 # -- orders of axes ------------------------------------------------------------------------------------------
 
 
-def laid_out(tensor: tf.Tensor, order: Order) -> ndarray:
+def lay_out(tensor: tf.Tensor, order: Order) -> ndarray:
     """Return an array over new memory, with its axes in the given memory order."""
     made = tensor_array(tensor)
-    cell_of(made).order = order
+    storage_of(made).order = order
     return made
 
 
@@ -198,11 +197,11 @@ def named(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
     """Return `array` with a dtype of the same size and another name, such as NumPy's long and long long."""
     if dtype is None or dtype.num == array.dtype.num:
         return array
-    cell, path = array.storage()
-    seen = (*path, Bitcast(dtype))
-    if path == cell.owner_path:
-        cell.owner_path = seen
-    return array_over(cell, seen)
+    storage, chain = array.storage_and_chain()
+    seen = (*chain, Bitcast(dtype))
+    if chain == storage.owner_chain:
+        storage.owner_chain = seen
+    return array_over(storage, seen)
 
 
 def order_of_new(rank: int, letter: str | None) -> Order:
@@ -210,7 +209,7 @@ def order_of_new(rank: int, letter: str | None) -> Order:
     return tuple(reversed(range(rank))) if letter == "F" and rank > 1 else None
 
 
-def copied(tensor: tf.Tensor, source: Any, letter: str | None = None) -> ndarray:
+def lay_out_copy(tensor: tf.Tensor, source: Any, letter: str | None = None) -> ndarray:
     """Return an array over a copy of `source`, in the memory order that NumPy's copy would have.
 
     Args:
@@ -225,7 +224,7 @@ def copied(tensor: tf.Tensor, source: Any, letter: str | None = None) -> ndarray
     if order is not None and len(order) < rank:
         added = rank - len(order)
         order = tuple(range(added)) + tuple(axis + added for axis in order)
-    return laid_out(tensor, order)
+    return lay_out(tensor, order)
 
 
 def order_of_copy(source: Any, letter: str | None) -> Order:
@@ -250,16 +249,16 @@ def order_of_copy(source: Any, letter: str | None) -> Order:
     return _sorted(layout.strides)
 
 
-def order_of_memory(array: Any) -> Order | Gapped:
+def order_of_memory(array: Any) -> Order | GappedLayout:
     """Return the memory order of an array of either kind, which decides which results are views of it."""
-    if is_ordinary(array):
+    if is_c_ordered(array):
         return None
     layout = layout_of(array)
     return None if layout is None else _order_of_memory(layout.shape, layout.strides, layout.itemsize)
 
 
 @functools.lru_cache(1024)
-def _order_of_memory(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Order | Gapped:
+def _order_of_memory(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Order | GappedLayout:
     order = _sorted(strides)
     long = [axis for axis, length in enumerate(shape) if length > 1]
     without_gaps = strides_of(shape, itemsize, order)
@@ -273,7 +272,7 @@ def _order_of_memory(shape: tuple[int, ...], strides: tuple[int, ...], itemsize:
             made_step = made_end if step == end else 2 * made_end
             made[axis] = made_step if strides[axis] > 0 else -made_step
             end, made_end = step * shape[axis], made_step * shape[axis]
-    return Gapped(tuple(made))
+    return GappedLayout(tuple(made))
 
 
 def _sorted(strides: Sequence[int]) -> Order:
@@ -283,7 +282,7 @@ def _sorted(strides: Sequence[int]) -> Order:
 def layout_of(value: Any) -> np.ndarray | None:
     """Return an np.ndarray with the shape and strides of an array of either kind; None if not known."""
     if is_array(value):
-        return shadow(value)
+        return layout_probe(value)
     return value if isinstance(value, np.ndarray) else None
 
 
@@ -299,12 +298,12 @@ def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, i
     Returns:
         The same objects as `made`.
     """
-    if letter in (None, "K", "C") and (letter == "C" or all(map(is_ordinary, operands))):
+    if letter in (None, "K", "C") and (letter == "C" or all(map(is_c_ordered, operands))):
         return made
     for one in made if isinstance(made, tuple) else (made,):
         if type(one) is ndarray and one.tensor.shape.rank not in (None, 0, 1):
             order = order_of_result(operands, one.tensor.shape.rank, letter or "K", iterated)
-            cell_of(one).order = order
+            storage_of(one).order = order
     return made
 
 
@@ -334,7 +333,7 @@ def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K", itera
 
 def _or_in_c_order(operand: Any) -> np.ndarray | None:
     if isinstance(operand, (tf.Tensor, tf.Variable)):
-        return shadow(tensor_array(operand)) if operand.shape.rank is not None else None
+        return layout_probe(tensor_array(operand)) if operand.shape.rank is not None else None
     return layout_of(operand)
 
 
@@ -387,7 +386,7 @@ def _or_c(order: Sequence[int]) -> Order:
 def order_of_reduced(array: Any, axes: Sequence[int], keepdims: bool) -> Order:
     """Return the memory order of the result of a reduction over `axes`."""
     layout = layout_of(array)
-    if layout is None or is_ordinary(array):
+    if layout is None or is_c_ordered(array):
         return None
     order = order_of_iteration(layout) or tuple(range(layout.ndim))
     kept = [k for k in range(layout.ndim) if keepdims or k not in axes]
@@ -444,7 +443,7 @@ def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
 # -- on the host ---------------------------------------------------------------------------------------------
 
 
-def settled(layout: np.ndarray | None, letter: str | None) -> str | None:
+def resolve_order(layout: np.ndarray | None, letter: str | None) -> str | None:
     """Return the order that "A" means for an array ("C" or "F"); any other letter is returned unchanged."""
     return letter if letter != "A" else "F" if layout is not None and layout.flags.fnc else "C"
 
@@ -471,5 +470,5 @@ def host_view(array: ndarray) -> np.ndarray:
     Raises:
         StagingError: the value is not known while staging.
     """
-    cell, path = array.storage()
-    return view_on_host(np.array(array_over(cell).numpy(), order="K"), path)
+    storage, chain = array.storage_and_chain()
+    return view_on_host(np.array(array_over(storage).numpy(), order="K"), chain)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import is_array, tensor_array
 from np2tf.tnp._chapters.creation.arrays import asarray
 from np2tf.tnp._dispatch.op import OPS
 from np2tf.tnp._dispatch.residency import has_array, runs_on_host
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 from np2tf.tnp._operands.promotion import kind_of, promotion_kind, result_type_of
 
@@ -44,7 +44,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.result_type.html.
     """
-    if by_numpys_rules() or (has_array(arrays_and_dtypes) and runs_on_host(arrays_and_dtypes, {})):
+    if uses_numpy_rules() or (has_array(arrays_and_dtypes) and runs_on_host(arrays_and_dtypes, {})):
         return np.result_type(*map(_without_values, arrays_and_dtypes))
     if not arrays_and_dtypes:
         raise ValueError("at least one array or dtype is required")
@@ -62,7 +62,7 @@ def promote_types(type1: Any, type2: Any, /) -> np.dtype[Any]:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.promote_types.html.
     """
-    if by_numpys_rules():
+    if uses_numpy_rules():
         return np.promote_types(*map(_without_values, (type1, type2)))
     return result_type_of((_kind(type1), _kind(type2)))
 
@@ -114,7 +114,7 @@ def iterable(y: Any) -> bool:
     """
     if isinstance(y, (tf.Tensor, tf.Variable)):
         if y.shape.rank is None:
-            raise StagingError("the rank of a tensor is known only at run time", "NP2TF503")
+            raise ShapeNeededError.of(what="the rank of a tensor")
         return y.shape.rank > 0
     return y.ndim > 0 if is_array(y) else np.iterable(y)
 

@@ -9,13 +9,13 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, is_foreign, tensor_array
+from np2tf.staging import NoGraphFormError
+from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, tensor_array
 from np2tf.tnp._chapters.manipulation.views.reshape import expand_dims
 from np2tf.tnp._dispatch.host_results import known
 from np2tf.tnp._dispatch.op import OPS
-from np2tf.tnp._dispatch.residency import placed, runs_on_host
-from np2tf.tnp._operands.conversion import as_tensor, is_guest
+from np2tf.tnp._dispatch.residency import runs_on_host, wrap_result
+from np2tf.tnp._operands.conversion import as_tensor, is_numpy_subclass
 
 __all__ = ["apply_along_axis", "apply_over_axes"]
 
@@ -45,18 +45,16 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     if runs_on_host((arr, *args), kwargs) or _is_numpys(arr):
 
         def on_slice(row: np.ndarray) -> Any:
-            return known(func1d(placed(row), *args, **kwargs))
+            return known(func1d(wrap_result(row), *args, **kwargs))
 
-        return placed(np.apply_along_axis(on_slice, axis, known(arr)))
+        return wrap_result(np.apply_along_axis(on_slice, axis, known(arr)))
     tensor = as_tensor(arr)
     rank = tensor.shape.rank
     axis = normalize_axis_index(axis, rank)
     last = tf.transpose(tensor, [k for k in range(rank) if k != axis] + [axis])
     outer = last.shape.as_list()[:-1]
     if None in outer or np.prod(outer) > _UNROLLED:
-        raise StagingError(
-            "apply_along_axis over very many slices, or a number known only at run time", "NP2TF503"
-        )
+        raise NoGraphFormError("apply_along_axis over very many slices, or a number known only at run time")
     if 0 in outer:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     rows = tf.unstack(
@@ -65,7 +63,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     given = [func1d(tensor_array(row), *args, **kwargs) for row in rows]
     if any(map(_is_numpys, given)) and tf.executing_eagerly():
         rest = iter(given)
-        return placed(np.apply_along_axis(lambda row: known(next(rest)), axis, known(tensor)))
+        return wrap_result(np.apply_along_axis(lambda row: known(next(rest)), axis, known(tensor)))
     results = [as_tensor(result) for result in given]
     made = tf.stack([tf.cast(result, results[0].dtype) for result in results])
     inner = results[0].shape.as_list()
@@ -78,7 +76,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 def _is_numpys(value: Any) -> bool:
     """Return whether an array is NumPy's only: it is of a subclass, or of a dtype that TensorFlow lacks."""
-    return isinstance(value, np.ndarray) and (is_guest(value) or is_foreign(value.dtype))
+    return isinstance(value, np.ndarray) and (is_numpy_subclass(value) or is_unsupported_dtype(value.dtype))
 
 
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
@@ -98,7 +96,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
     value = (
         a
         if is_array(a)
-        else placed(np.asarray(known(a)))
+        else wrap_result(np.asarray(known(a)))
         if not isinstance(a, tf.Tensor)
         else tensor_array(a)
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import is_array, scalar
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all
 from np2tf.tnp._dispatch.op import Array, Operand, op
@@ -77,7 +77,7 @@ def _complain(rtol: Any, atol: Any) -> None:
         StagingError: ``np.errstate`` asks for anything but a warning.
     """
     if np.geterr()["invalid"] != "warn":
-        raise StagingError("a tolerance that is not finite", "NP2TF503")
+        raise NoGraphFormError("a tolerance that is not finite")
     given = f"atol: {to_numpy(atol)}, rtol: {to_numpy(rtol)}"
     warn_where(True, f"One of rtol or atol is not valid, {given}")
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ValueNeededError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._dispatch.op import OPS, Array, Int, Operand, attach, op
 from np2tf.tnp._operands.axis_arguments import rank
@@ -50,7 +50,7 @@ def _round(a: tf.Tensor, decimals: Any) -> tf.Tensor:
     decimals = 0 if decimals is None else int(decimals)
     if a.dtype == tf.bool:
         if decimals != 0:
-            raise StagingError("rounding truth values to decimals", "NP2TF503")
+            raise NoGraphFormError("rounding truth values to decimals")
         return cast(a, np.float16)
     if a.dtype in COMPLEX:
         return by_parts(lambda part: _rounded(part, decimals))(a)
@@ -265,7 +265,7 @@ def real_if_close(a: Array, tol: Any = 100) -> tf.Tensor:
         return a
     parts = tf.get_static_value(tf.math.imag(a))
     if parts is None:
-        raise StagingError("whether complex numbers are real is known only at run time", "NP2TF503")
+        raise ValueNeededError("whether complex numbers are real is known only at run time")
     close = tol if tol <= 1 else tol * np.finfo(a.dtype.as_numpy_dtype).eps
     return tf.math.real(a) if np.all(np.absolute(parts) < close) else a
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import RandomUseError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._dispatch.op import write_back
-from np2tf.tnp._dispatch.residency import placed
+from np2tf.tnp._dispatch.residency import wrap_result
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.deprecations import asked
 from np2tf.tnp.random import Generator
 
@@ -28,14 +28,14 @@ def require_eager(name: str) -> None:
     Raises:
         StagingError: code is being staged.
     """
-    if current_region() is not None or not tf.executing_eagerly():
-        raise StagingError(f"numpy.random.{name} draws from a stream of random numbers", "NP2TF506")
+    if current_scope() is not None or not tf.executing_eagerly():
+        raise RandomUseError(f"numpy.random.{name} draws from a stream of random numbers")
 
 
 def _draws() -> Any:
     """Return the recorder of draws of the function that is being staged; None outside of staging."""
-    entered = current_region()
-    return None if entered is None or entered.trace is None else entered.trace.draws
+    scope = current_scope()
+    return None if scope is None or scope.trace is None else scope.trace.draws
 
 
 def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,7 +60,7 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
         result = draw(*map(to_numpy, args), **named)
         if out is not None:
             return write_back(out, named["out"])
-        return placed(result)
+        return wrap_result(result)
 
     return call
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, XlaShapeError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.sorting.sort import keys, order_of
 from np2tf.tnp._dispatch.op import Array, op
@@ -50,7 +50,7 @@ def refuse_under_xla() -> None:
         StagingError: code is staged for XLA. The function becomes a graph that is not compiled.
     """
     if staging_for_xla():
-        raise StagingError("a set whose size depends on data", "NP2TF505")
+        raise XlaShapeError("a set whose size depends on data")
 
 
 class _Unique:
@@ -113,7 +113,7 @@ def unique(
     if axis is not None:
         normalize_axis(axis, rank(ar))
         if ar.shape.rank != 1:
-            raise StagingError("unique along an axis", "NP2TF503")
+            raise NoGraphFormError("unique along an axis")
     found = _Unique(tf.reshape(ar, [-1]), equal_nan)
     result = [tensor_array(found.values)]
     if return_index:
@@ -265,7 +265,7 @@ def isin(
     if kind == "table" and not all(whole):
         raise ValueError("The 'table' method is only supported for boolean or integer arrays.")
     if kind == "table" and _is_too_wide(test_elements):
-        raise StagingError("a table of very many numbers, which NumPy refuses", "NP2TF503")
+        raise NoGraphFormError("a table of very many numbers, which NumPy refuses")
     left, right = promote(element, test_elements)
     found = _members(tf.reshape(left, [-1]), tf.reshape(right, [-1]), invert)
     return tensor_array(tf.reshape(found, tf.shape(left) if None in left.shape.as_list() else left.shape))

@@ -4,8 +4,7 @@ TensorFlow takes some microseconds for a small operation on tensors; the general
 several times as long. The fast path therefore recognises the usual calls (operands of one dtype, or a Python
 number that fits it) by exact types and dtypes. It calls the kernel by TensorFlow's generated functions, which
 record for gradient tapes like any other call. For every other call the fast path returns None, and the
-general
-path takes over.
+general path takes over.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from tensorflow.python.eager import record
 from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.ops import gen_array_ops, gen_math_ops
 
-from np2tf.tnp._array.ndarray import is_ordinary, ndarray, scalar, tensor_array, tensor_scalar, wrap_tensor
-from np2tf.tnp._array.strides import copied, in_order_of, laid_out, order_of_reduced
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._array.ndarray import is_c_ordered, ndarray, scalar, tensor_array, tensor_scalar, wrap_tensor
+from np2tf.tnp._array.strides import in_order_of, lay_out, lay_out_copy, order_of_reduced
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._slicing.view_transforms import Transpose
 from np2tf.tnp._tensor.small_constants import constant
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
@@ -50,7 +49,7 @@ def eager(value: Any) -> Any:
     """Return the eager tensor that an operand holds; None for any other operand."""
     kind = type(value)
     if kind is ndarray or (kind is scalar and value.weak is None):
-        tensor = value._cell.value if not value._path else value.tensor
+        tensor = value._storage.value if not value._chain else value.tensor
         return tensor if type(tensor) is EagerTensor else None
     return value if kind is EagerTensor else None
 
@@ -63,7 +62,7 @@ def _wrapped(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> 
         return tensor_array(result) if rank else tensor_scalar(result)
     made = tensor_array(result)
     for one in operands:
-        if type(one) is ndarray and (one._path or one._cell.order is not None):
+        if type(one) is ndarray and (one._chain or one._storage.order is not None):
             return in_order_of(made, operands, iterated=iterated)
     return made
 
@@ -78,18 +77,18 @@ def on_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         None for any other operands, and if a gradient tape may follow the memory.
     """
     for one in args:
-        if type(one) is ndarray and one._path:
+        if type(one) is ndarray and one._chain:
             break
     else:
         return None
-    path: Any = None
+    chain: Any = None
     bases = []
     for one in args:
         if type(one) is ndarray:
             base = _permuted_base(one)
-            if base is None or (path is not None and one._path[0].permutation != path[0].permutation):  # type: ignore[attr-defined]
+            if base is None or (chain is not None and one._chain[0].permutation != chain[0].permutation):  # type: ignore[attr-defined]
                 return None
-            path = one._path
+            chain = one._chain
             bases.append(base)
         elif type(one) is int or type(one) is float:
             bases.append(one)
@@ -99,19 +98,19 @@ def on_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     if len(shapes) > 1 or min(shapes.pop(), default=0) < 2 or record.could_possibly_record():
         return None
     made = function(*bases)
-    if type(made) is ndarray and not made._path:
-        made._cell.owner_path = path
-        made.move_to(made._cell, path)
+    if type(made) is ndarray and not made._chain:
+        made._storage.owner_chain = chain
+        made.move_to(made._storage, chain)
     return made
 
 
 def _permuted_base(array: ndarray) -> Any:
     """Return the tensor that an array permutes, if the permutation has not been computed yet; else None."""
-    path = array._path
-    if len(path) != 1 or type(path[0]) is not Transpose or array._cache is not None:
+    chain = array._chain
+    if len(chain) != 1 or type(chain[0]) is not Transpose or array._cache is not None:
         return None
-    base = array._cell.value
-    return base if type(base) is EagerTensor and array._cell.order is None else None
+    base = array._storage.value
+    return base if type(base) is EagerTensor and array._storage.order is None else None
 
 
 def _number(value: Any, enum: int) -> Any:
@@ -189,9 +188,9 @@ def reduction(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direc
         else:
             return None
         result = kernel(x, constant(axes, tf.int32))
-        if is_ordinary(args[0]):
+        if is_c_ordered(args[0]):
             return _wrapped(result, ())
-        return laid_out(result, order_of_reduced(args[0], axes, False)) if rank > len(axes) else None
+        return lay_out(result, order_of_reduced(args[0], axes, False)) if rank > len(axes) else None
 
     return call
 
@@ -200,7 +199,7 @@ def _joined(args: tuple[Any, ...]) -> Any:
     if len(args) != 1 or type(args[0]) not in (list, tuple) or not args[0]:
         return None
     tensors = [eager(value) for value in args[0]]
-    if any(tensor is None for tensor in tensors) or not all(map(is_ordinary, args[0])):
+    if any(tensor is None for tensor in tensors) or not all(map(is_c_ordered, args[0])):
         return None
     enum = tensors[0]._datatype_enum()
     if any(tensor._datatype_enum() != enum or not tensor._rank() for tensor in tensors):
@@ -241,7 +240,7 @@ _CASTS = {
 
 def converted(array: ndarray, dtype: Any) -> Any:
     """Return the result of ``array.astype(dtype)`` with one argument on the fast path, else None."""
-    if not quick.unstaged:
+    if not fast_flags.unstaged:
         return None
     x = eager(array)
     if x is None or type(array) is not ndarray:
@@ -252,7 +251,7 @@ def converted(array: ndarray, dtype: Any) -> Any:
         return None
     if wanted is None or x._datatype_enum() not in _CASTS[wanted]:
         return None
-    return copied(x if x.dtype == wanted else gen_math_ops.cast(x, wanted), array)
+    return lay_out_copy(x if x.dtype == wanted else gen_math_ops.cast(x, wanted), array)
 
 
 def _equal(a: Any, b: Any) -> Any:

@@ -1,8 +1,7 @@
 """Host fallbacks: the NumPy functions that no chapter implements, over operands of every kind.
 
 NumPy receives the arguments as np.ndarray, and its results live where new arrays live. Values that are not
-known
-while staging end the staging, and so do functions with effects beyond their arguments.
+known while staging end the staging, and so do functions with effects beyond their arguments.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ValueNeededError
 from np2tf.tnp._dispatch.op import OPS, write_back
 from np2tf.tnp._dispatch.residency import has_tensor, kept_in_kind
 from np2tf.tnp._front.front import WRITES
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 #: Functions that act on files or on settings: running them once, while staging, would be wrong.
 _EFFECTS = frozenset(
@@ -84,11 +83,11 @@ def host_arguments(
     Raises:
         StagingError: code is being staged, and the call depends on values known only at run time.
     """
-    if current_region() is not None:
+    if current_scope() is not None:
         if qualified in _EFFECTS or qualified.startswith(_EFFECT_PREFIXES):
-            raise StagingError(f"{qualified} runs on the host only", "NP2TF503")
+            raise NoGraphFormError.of(name=qualified)
         if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
-            raise StagingError(f"{qualified} needs the values of an array while staging", "NP2TF503")
+            raise ValueNeededError(f"{qualified} needs the values of an array while staging")
     if has_tensor(args) or has_tensor(kwargs.values()):
         counts.host += 1
     return tuple(map(to_numpy, args)), {name: to_numpy(value) for name, value in kwargs.items()}
@@ -100,4 +99,4 @@ def refuse(*operands: Any) -> Any:
     Raises:
         StagingError: always.
     """
-    raise StagingError("this universal function runs on the host only", "NP2TF503")
+    raise NoGraphFormError("this universal function runs on the host only")

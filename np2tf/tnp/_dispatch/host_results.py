@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._dispatch.op import OPS
-from np2tf.tnp._dispatch.residency import has_array, has_tensor, placed
+from np2tf.tnp._dispatch.residency import has_array, has_tensor, wrap_result
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 #: Arrays of at most so many elements become constants of a graph; the graph computes longer arrays.
 SMALL = 65536
@@ -26,17 +26,17 @@ def known(value: Any) -> Any:
         return slice(known(value.start), known(value.stop), known(value.step))
     if isinstance(value, tuple):
         return tuple(map(known, value))
-    if current_region() is not None and has_array((value,)) and not has_tensor((value,)):
-        raise StagingError("the value of an array is needed while staging", "NP2TF503")
+    if current_scope() is not None and has_array((value,)) and not has_tensor((value,)):
+        raise ValueNeededError("the value of an array is needed while staging")
     return to_numpy(value)
 
 
-def hosted(numpy: Callable[..., Any]) -> Callable[..., Any]:
+def host_only(numpy: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function of NumPy that always runs on the host. Its operands must be known on the host."""
 
     @functools.wraps(numpy)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return placed(numpy(*map(known, args), **{name: known(item) for name, item in kwargs.items()}))
+        return wrap_result(numpy(*map(known, args), **{name: known(item) for name, item in kwargs.items()}))
 
     call.numpy = numpy  # type: ignore[attr-defined]
     call.host_only = True  # type: ignore[attr-defined]

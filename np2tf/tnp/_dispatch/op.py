@@ -2,8 +2,7 @@
 
 An implementation is a function over tensors whose signature is NumPy's. Its annotations are its normalisers:
 `Array` makes a tensor of any operand, `DType` an np.dtype, and so on. The plan is compiled once, at
-decoration.
-A call with host operands never reaches the implementation: NumPy's own function handles it.
+decoration. A call with host operands never reaches the implementation: NumPy's own function handles it.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import PromotionError, StagingError
+from np2tf.staging import ArrayClassError, PromotionError, StagingError, UnsupportedDtypeError
 from np2tf.tnp._array.memory_order import ORDERS, Rule
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, wrap_tensor
-from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._dispatch.eager_fast_path import FUNCTIONS, Direct
 from np2tf.tnp._dispatch.out_argument import check_fit, check_memory, check_output, store_into
 from np2tf.tnp._dispatch.residency import kept_in_kind, lifted, new_arrays_on_host, runs_on_host
 from np2tf.tnp._dispatch.unknown_ranks import DOUBTFUL, over_ranks
 from np2tf.tnp._dispatch.unknown_shapes import refusal, without_rank
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.front import CREATES
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._masked.operations import on_selections
@@ -60,7 +59,7 @@ def _operand(value: Any) -> Any:
 def _operands(values: Any) -> list[Any]:
     if isinstance(values, (list, tuple)):
         return [_operand(value) for value in values]
-    if isinstance(values, Rows):
+    if isinstance(values, StackableSequence):
         return values  # type: ignore[return-value]
     tensor = as_tensor(values)
     if tensor.shape.rank == 0:
@@ -77,7 +76,7 @@ def _dtype(value: Any) -> np.dtype[Any] | None:
         return None
     dtype = np.dtype(value.as_numpy_dtype if isinstance(value, tf.DType) else value)
     if not has_tf_dtype(dtype) or not dtype.isnative:
-        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+        raise UnsupportedDtypeError.of(dtype=dtype)
     return dtype
 
 
@@ -358,10 +357,8 @@ def op(
 
     The annotations of the implementation say how arguments are converted. The implementation returns tensors,
     arrays, or tuples and lists of them; the decorator handles `out`. The implementation raises StagingError
-    for
-    cases that it leaves to NumPy: in eager code the call then runs on the host, and while staging the error
-    ends
-    the staging.
+    for cases that it leaves to NumPy: in eager code the call then runs on the host, and while staging the
+    error ends the staging.
 
     Args:
         numpy: NumPy's function, which runs on host operands.
@@ -377,7 +374,7 @@ def op(
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if direct is not None and not kwargs and quick.unstaged:
+            if direct is not None and not kwargs and fast_flags.unstaged:
                 result = _directly(direct, args)
                 if result is not None:
                     return result
@@ -446,7 +443,7 @@ def _on_tensors(
         if out is not None:
             given = _typed_by_output(numpy, out, args, given)
         if given.get("like") is not None and not is_array(given["like"]):
-            raise StagingError("like= what NumPy is to ask", "NP2TF503")
+            raise ArrayClassError("like= what NumPy is to ask")
         values, extra = plan.bind(args, given)
         values = without_rank(plan.name, plan.order, values) if staging else values
         result = wrap_tensor(implementation(*values, **extra))

@@ -2,8 +2,7 @@
 
 The work of a function depends on the rank of its operand, but for each single rank the implementation exists.
 So the ranks up to `MOST_AXES` become the branches of one `tf.switch_case`. A rank at which NumPy raises
-becomes
-a branch that fails with NumPy's message (tf.errors.InvalidArgumentError).
+becomes a branch that fails with NumPy's message (tf.errors.InvalidArgumentError).
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, scalar, tensor_array, weak_scalar, wrap_tensor
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.staging import ShapeNeededError, StagingError
+from np2tf.tnp._array.ndarray import is_array, scalar, storage_of, tensor_array, weak_scalar, wrap_tensor
+from np2tf.tnp._tensor.storage import current_scope
 
 #: An array of unknown rank that has more axes than this at run time is refused.
 MOST_AXES = 6
@@ -48,7 +47,7 @@ def over_ranks(
     """
     given = None if tf.executing_eagerly() else next(_of_unknown_rank((args, kwargs)), None)
     # Within np2tf.jit the call is repeated on the host, which knows the rank.
-    if given is None or current_region() is not None:
+    if given is None or current_scope() is not None:
         raise error
 
     def at(operand: Any, complete: bool = False) -> Any:
@@ -210,7 +209,7 @@ class _Differs(Exception):
 def _leaf(value: Any, operand: Any) -> _Leaf:
     if is_array(value):
         weak = value.weak if type(value) is scalar else None
-        view = is_array(operand) and type(value) is not scalar and cell_of(value) is cell_of(operand)
+        view = is_array(operand) and type(value) is not scalar and storage_of(value) is storage_of(operand)
         return _Leaf(value.tensor.dtype, value.tensor.shape, weak, view=view)
     if isinstance(value, (tf.Tensor, np.ndarray)):
         tensor = tf.convert_to_tensor(value)
@@ -263,7 +262,7 @@ class _Cases:
             # The value of a number may have another type than its leaf.
             if outcomes[0].error or all(outcome.error for outcome in outcomes[1:]):
                 raise error from None
-            outcomes[0] = _Outcome(StagingError("of an array of no axes the result has another type"))
+            outcomes[0] = _Outcome(ShapeNeededError("of an array of no axes the result has another type"))
             try:
                 self._join(outcomes)
             except _Differs:
@@ -282,7 +281,7 @@ class _Cases:
     def _outcome(self, rank: int) -> _Outcome:
         tensor = of_rank(self.tensor, rank)
         operand = tensor_array(tensor) if is_array(self.given) else tensor
-        before = [(cell, cell.value) for cell in map(cell_of, self.others)]
+        before = [(storage, storage.value) for storage in map(storage_of, self.others)]
         try:
             result = self.at(operand)
             values = tuple(tf.nest.flatten(result))
@@ -295,9 +294,9 @@ class _Cases:
                 raise
             return _Outcome(hidden)
         if written := [pair for pair in before if pair[0].value is not pair[1]]:
-            for cell, value in written:
-                cell.rebase(value)
-            raise StagingError("an array is written, and how depends on the rank of another")
+            for storage, value in written:
+                storage.rebase(value)
+            raise ShapeNeededError("an array is written, and how depends on the rank of another")
         outline = tf.nest.map_structure(lambda _: 0, result)
         changed = is_array(operand) and operand.tensor is not tensor
         return _Outcome(None, values, leaves, outline, operand.tensor if changed else None)
@@ -369,8 +368,9 @@ _DISCOVERY = "ranks"
 
 @dataclass(frozen=True, eq=False)
 class OfAnyRank:
-    """The lens of a view of an array of unknown rank. It applies the lens for the rank once the rank is
-    known.
+    """The view transform of an array of unknown rank.
+
+    It applies the view transform for the rank once the rank is known.
     """
 
     view: Callable[[Any], Any]
@@ -391,6 +391,6 @@ class OfAnyRank:
 
 
 def _result(function: Callable[[Any], tf.Tensor], base: tf.Tensor) -> tf.Tensor:
-    unknown = StagingError("a view of an array of unknown rank")
+    unknown = ShapeNeededError("a view of an array of unknown rank")
     result: tf.Tensor = over_ranks(function, (tensor_array(base),), {}, unknown)
     return result

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import PromotionError, StagingError
+from np2tf.staging import PromotionError, ShapeNeededError, StagingError
 from np2tf.tnp._array.ndarray import is_array
 
 #: Functions that work over all elements if ``axis=None``, for any number of axes.
@@ -47,7 +47,7 @@ def refusal(error: Exception, name: str, args: tuple[Any, ...]) -> Exception:
     """Return the error to raise while staging. An error that comes from an unknown length or rank says so."""
     if isinstance(error, (StagingError, PromotionError)) or not any(map(_is_incomplete, args)):
         return error
-    made = StagingError(f"{name} of an array whose shape is known only at run time", "NP2TF503")
+    made = ShapeNeededError(f"{name} of an array whose shape is known only at run time")
     made.__cause__ = error
     return made
 

@@ -18,8 +18,8 @@ from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._indexing.boolean_masks import widened
 from np2tf.tnp._indexing.selection_keys import with_masks
 from np2tf.tnp._masked.selection import are_alike
-from np2tf.tnp._operands.conversion import as_view, is_guest, refuse_to_lose_gradient, to_numpy
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._operands.conversion import as_view, is_numpy_subclass, refuse_to_lose_gradient, to_numpy
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 from np2tf.tnp._ufuncs import table as ufuncs
 
 #: Updates that raise for no element, because elements outside a mask are computed, too.
@@ -84,7 +84,9 @@ def _call_in_place(name: str, given: Any, args: tuple[Any, ...], kwargs: dict[st
 def _writable(target: Any) -> Any:
     if isinstance(target, tf.Tensor):
         return tensor_array(target)
-    is_input = isinstance(target, np.ndarray) and current_region() is not None and not is_guest(target)
+    is_input = (
+        isinstance(target, np.ndarray) and current_scope() is not None and not is_numpy_subclass(target)
+    )
     return as_view(target) if is_input and not is_array(target) else target
 
 
@@ -126,7 +128,7 @@ def _is_masked(target: Any, key: Any, value: Any) -> bool:
 
     Then the elements, whose number is not known, need not be gathered and written back.
     """
-    if current_region() is None or not (is_array(target) and is_array(key)) or key.dtype != bool:
+    if current_scope() is None or not (is_array(target) and is_array(key)) or key.dtype != bool:
         return False
     inner = target.shape[key.ndim :]
     fits = 0 < key.ndim <= target.ndim and key.shape == target.shape[: key.ndim]

@@ -3,9 +3,8 @@
 
 NumPy makes float64 (and complex128) of Python's floats, of integers if a function has no integer result, and
 if no dtype is given. With this setting the op library returns such results as float32 (complex64): a result
-is
-narrowed unless an operand is 64 bits wide, or the caller names a 64-bit dtype (`np.float64`, "f8"; `float` is
-Python's word for the default, and does not count). TensorFlow's own settings do not change.
+is narrowed unless an operand is 64 bits wide, or the caller names a 64-bit dtype (`np.float64`, "f8"; `float`
+is Python's word for the default, and does not count). TensorFlow's own settings do not change.
 """
 
 from __future__ import annotations

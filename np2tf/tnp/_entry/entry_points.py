@@ -19,7 +19,7 @@ from np2tf.tnp._methods import operators
 
 #: Methods of arrays that are not operations.
 _NO_OPERATIONS = frozenset(
-    {"storage", "store", "view_through", "move_to", "is_read_only", "numpy", "tobytes", "setflags"}
+    {"storage_and_chain", "store", "view_through", "move_to", "is_read_only", "numpy", "tobytes", "setflags"}
 )
 _DUNDERS = frozenset(
     {

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from np2tf.lazy import LazyModule
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.operand_kinds import HOST, are_host, is_host, is_host_type
 
 _tensor_at: Any = LazyModule("np2tf.tnp._entry.at_tensors")
@@ -75,7 +75,7 @@ class at:
         """
         target = self._target
         kind = type(target)
-        if quick.host:
+        if fast_flags.host:
             if "tensorflow" not in _modules or (
                 (kind in HOST or is_host_type(kind)) and (type(value) in HOST or is_host(value))
             ):
@@ -91,7 +91,7 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any
     def update(self: at, value: Any) -> Any:
         target, key = self._target, self._key
         kind = type(target)
-        if quick.host and (
+        if fast_flags.host and (
             "tensorflow" not in _modules
             or ((kind in HOST or is_host_type(kind)) and (type(value) in HOST or is_host(value)))
         ):
@@ -107,7 +107,7 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any
 def _in_place(name: str) -> Callable[..., Any]:
     def call(self: at, *args: Any, **kwargs: Any) -> Any:
         target = self._target
-        if quick.host and is_host_type(type(target)) and are_host(args) and are_host(kwargs.values()):
+        if fast_flags.host and is_host_type(type(target)) and are_host(args) and are_host(kwargs.values()):
             getattr(target, name)(*args, **kwargs)
             return target
         return _tensor_at.entered(name)(target, args, kwargs)

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from np2tf.lazy import LazyModule
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.operand_kinds import HOST, are_host, is_host, new_arrays_are_tensors, operands_in
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 
 _routing: Any = LazyModule("np2tf.tnp._entry.routing")
 # A global name is faster than an attribute, and every call reads it.
@@ -74,12 +74,11 @@ def _calling(
     """Return a function that calls NumPy if all operands are on the host, else `otherwise`.
 
     Every small operation of a program calls it. Three positional parameters are faster than a tuple of them.
-    If
-    TensorFlow has not been imported, all operands are on the host.
+    If TensorFlow has not been imported, all operands are on the host.
     """
 
     def call(a: Any = _ABSENT, b: Any = _ABSENT, c: Any = _ABSENT, /, *rest: Any, **kwargs: Any) -> Any:
-        if quick.host and (
+        if fast_flags.host and (
             "tensorflow" not in _modules
             or (
                 (type(a) in HOST or is_host(a))
@@ -112,7 +111,9 @@ def _by_the_rules(
     function: Callable[..., Any], otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any]
 ) -> Callable[..., Any]:
     """Return a function that calls NumPy if NumPy's rules of promotion are in force, else `otherwise`."""
-    return lambda *args, **kwargs: function(*args, **kwargs) if by_numpys_rules() else otherwise(args, kwargs)
+    return lambda *args, **kwargs: (
+        function(*args, **kwargs) if uses_numpy_rules() else otherwise(args, kwargs)
+    )
 
 
 def _given(*args: Any) -> tuple[Any, ...]:
@@ -124,10 +125,8 @@ class Function(functools.partial):  # type: ignore[type-arg]
     """A function of NumPy over arrays of every kind. If it writes to a parameter, it returns that parameter.
 
     It is equal to NumPy's own function: NumPy passes its own to ``__array_function__`` and
-    ``__array_ufunc__``, and
-    code that is not translated compares with it. The object is a partial application of no arguments, because
-    Python
-    calls such an object without a detour through its class.
+    ``__array_ufunc__``, and code that is not translated compares with it. The object is a partial application
+    of no arguments, because Python calls such an object without a detour through its class.
 
     Attributes:
         numpy: NumPy's function.
@@ -206,7 +205,7 @@ class UniversalFunction(Function):
     def __reduce__(self) -> Any:
         """Return the name for pickle; for a ufunc without a name here, a call that makes it again."""
         named = getattr(np, self.__name__, None) is self.numpy
-        return self.__name__ if named else (universal, (self.numpy,))
+        return self.__name__ if named else (universal_function, (self.numpy,))
 
     def reduce(self, *args: Any, **kwargs: Any) -> Any:
         """Reduce an array by applying the ufunc between its elements along an axis.
@@ -268,13 +267,13 @@ class UniversalFunction(Function):
 
         See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.at.html.
         """
-        if quick.host and are_host((array, indices, *operands)):
+        if fast_flags.host and are_host((array, indices, *operands)):
             self.numpy.at(array, indices, *operands)
             return array
         return _routing.route_ufunc(self, "at", (array, indices, *operands), {})
 
     def _method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if quick.host and are_host(args) and are_host(kwargs.values()):
+        if fast_flags.host and are_host(args) and are_host(kwargs.values()):
             return getattr(self.numpy, name)(*args, **kwargs)
         return _routing.route_ufunc(self, name, args, kwargs)
 
@@ -291,7 +290,7 @@ class Indexer:
         return len(self.numpy)
 
     def __getitem__(self, key: Any) -> Any:
-        if quick.host and are_host(operands_in(key)) and not new_arrays_are_tensors():
+        if fast_flags.host and are_host(operands_in(key)) and not new_arrays_are_tensors():
             return self.numpy[key]
         return _routing.route_indexer(self, key)
 
@@ -300,7 +299,7 @@ class Indexer:
 _UFUNCS: dict[np.ufunc, UniversalFunction] = {}
 
 
-def universal(function: np.ufunc) -> UniversalFunction:
+def universal_function(function: np.ufunc) -> UniversalFunction:
     """Return the universal function that replaces NumPy's; the same object for every call."""
     found = _UFUNCS.get(function)
     return found if found is not None else _UFUNCS.setdefault(function, UniversalFunction(function))
@@ -309,7 +308,7 @@ def universal(function: np.ufunc) -> UniversalFunction:
 def provide(value: Any, qualified: str) -> Any:
     """Return the object of `tnp` that replaces NumPy's `value`; classes and constants replace themselves."""
     if isinstance(value, np.ufunc):
-        return universal(value)
+        return universal_function(value)
     if (isinstance(value, FUNCTIONS) or value is np.nditer) and qualified.rpartition(".")[2] not in _AS_GIVEN:
         return Function(value, qualified)
     if type(value).__name__ in ("CClass", "RClass", "MGridClass", "OGridClass"):

@@ -37,18 +37,18 @@ _lock = threading.Lock()
 _others = 0
 
 
-def mode() -> str:
+def current_mode() -> str:
     """Return the mode in force in this thread: "numpy", "all", "safe" or "none"."""
     return _own.mode or config.promotion
 
 
-def by_numpys_rules() -> bool:
+def uses_numpy_rules() -> bool:
     """Return whether NumPy's rules are in force in this thread."""
-    return in_force.numpys or mode() == "numpy"
+    return in_force.numpys or current_mode() == "numpy"
 
 
 @contextmanager
-def promoting(mode: str) -> Iterator[None]:
+def promotion_scope(mode: str) -> Iterator[None]:
     """Set the mode of this thread for the `with` block."""
     before, _own.mode = _own.mode, mode
     _count(1)
@@ -64,9 +64,9 @@ def unrefused(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if in_force.numpys or mode() in ("numpy", "all"):
+        if in_force.numpys or current_mode() in ("numpy", "all"):
             return function(*args, **kwargs)
-        with promoting("all"):
+        with promotion_scope("all"):
             return function(*args, **kwargs)
 
     return cast(F, call)

@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 
 from np2tf.config import program
-from np2tf.staging import StagingError
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.staging import CalleeError
+from np2tf.tnp._front.fast_flags import fast_flags
 
-CODE = "NP2TF541"
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "nothing"})()
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, type(np.concatenate))
 
@@ -148,17 +147,17 @@ def value_of(qualified: str) -> Any:
             f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules[module]
         )
     if qualified.rpartition(".")[2] in rebound.words and is_staged():
-        raise StagingError(f"`{qualified}` has been bound anew by the program", CODE)
+        raise CalleeError(f"`{qualified}` has been bound anew by the program")
     return value
 
 
 def is_staged() -> bool:
     """Return whether this thread stages a function."""
-    if quick.unstaged:
+    if fast_flags.unstaged:
         return False
-    from np2tf.tnp._tensor.storage import current_region
+    from np2tf.tnp._tensor.storage import current_scope
 
-    return current_region() is not None
+    return current_scope() is not None
 
 
 def _numpys_module(ours: ModuleType) -> ModuleType | None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.rules import Rule, find
-from np2tf.tnp._front.front import provide, universal
+from np2tf.tnp._front.front import provide, universal_function
 
 _ABSENT = object()
 
@@ -66,7 +66,7 @@ def ufunc_at(ufunc: np.ufunc) -> Callable[..., Any]:
 
     For a tf.Tensor, which cannot change, it returns a new tensor.
     """
-    ours = universal(ufunc)
+    ours = universal_function(ufunc)
 
     def apply_at(array: Any, indices: Any, *operands: Any) -> Any:
         return ours.at(array, indices, *operands)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import DuplicateIndicesError
 from np2tf.tnp._indexing.boolean_masks import check_mask, true_places
 from np2tf.tnp._indexing.keys import FULL
 from np2tf.tnp._slicing import slicing
 from np2tf.tnp._tensor.dtype_dispatch import gathered
 from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
 
 
@@ -35,7 +35,7 @@ def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
     proven = isinstance(index, SymInt) and isinstance(length, int) and index.in_range(length)
     if not proven:
         tensor = tf.where(tensor < 0, tensor + length, tensor)
-        if current_region() is not None and checks_bounds():
+        if current_scope() is not None and checks_bounds():
             record_violation(tf.reduce_any((tensor < 0) | (tensor >= length)))
     return tensor
 
@@ -148,8 +148,8 @@ class Advanced:
         value = self._in_front(value, front)
         width = self.indices[0].shape.rank
         if combine is None and staging_for_xla() and width and not one_value and not self._distinct():
-            raise StagingError(
-                "an index array that may hold duplicates is assigned through under XLA", "NP2TF505"
+            raise DuplicateIndicesError(
+                "an index array that may hold duplicates is assigned through under XLA"
             )
         front = (combine or tf.tensor_scatter_nd_update)(front, places_of, value)
         cut = tf.transpose(front, np.argsort(self._to_front()))

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp._array.ndarray import array_over, cell_of, ndarray, path_of
+from np2tf.tnp._array.ndarray import array_over, chain_of, ndarray, storage_of
 from np2tf.tnp._indexing.keys import FULL, expand, holds_0d_array
 from np2tf.tnp._masked.selection import is_dynamic
 from np2tf.tnp._slicing.slice_spec import Axis, axes_of, axis_per_item
@@ -28,16 +28,16 @@ def composed(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
         None if `array` is not a slice of dynamic shape in code for XLA, or if the key has another form: a
         mask, steps, or index arrays beside integers.
     """
-    path = path_of(array)
+    chain = chain_of(array)
     if (
-        not path
-        or type(path[-1]) is not Basic
-        or not any(map(is_dynamic, path[-1].key))
+        not chain
+        or type(chain[-1]) is not Basic
+        or not any(map(is_dynamic, chain[-1].key))
         or not staging_for_xla()
     ):
         return None
-    whole = array_over(cell_of(array), path[:-1])
-    first = path[-1].key
+    whole = array_over(storage_of(array), chain[:-1])
+    first = chain[-1].key
     axes = axes_of(whole.tensor, first)
     if axes is None or None in first or holds_0d_array(key) or all(axis.size is not None for axis in axes):
         return None
@@ -102,7 +102,7 @@ def _position(index: Int, axis: Axis) -> SymInt:
     """Return the position of an element of a slice; a position outside of the slice is a violation."""
     length = symint.extent(axis.start, axis.stop)
     given = symint.tensor_of(index)
-    if symint.low(index) is None or symint.low(index) < 0:  # type: ignore[operator]
+    if symint.lower_bound(index) is None or symint.lower_bound(index) < 0:  # type: ignore[operator]
         given = tf.where(given < 0, given + length, given)
     if checks_bounds():
         record_violation((given < 0) | (given >= length))

@@ -14,7 +14,7 @@ from np2tf.tnp._array.ndarray import ndarray, tensor_array, tensor_scalar
 from np2tf.tnp._dispatch.eager_fast_path import _BOOL, _number, eager
 from np2tf.tnp._slicing.view_transforms import Basic
 from np2tf.tnp._tensor.small_constants import constant
-from np2tf.tnp._tensor.storage import Cell
+from np2tf.tnp._tensor.storage import Storage
 
 _FULL = slice(None)
 _ENDS = frozenset({int, type(None)})
@@ -64,7 +64,7 @@ def _stretch(array: ndarray, tensor: Any, key: slice) -> Any:
 def _seen(array: ndarray, key: tuple[Any, ...], value: Any) -> ndarray:
     """Return a view together with its current value, which is valid until the next write."""
     view = array.view_through(Basic(key))
-    view._cache = (view._cell.value, None, value)  # type: ignore[union-attr]
+    view._cache = (view._storage.value, None, value)  # type: ignore[union-attr]
     return view
 
 
@@ -83,9 +83,9 @@ def _masked(tensor: Any, key: ndarray) -> Any:
 
 def written(array: ndarray, key: Any, value: Any) -> bool:
     """Write one element of a whole array on the fast path; return False if the call has another form."""
-    if type(array) is not ndarray or array._path or type(array._cell) is not Cell:
+    if type(array) is not ndarray or array._chain or type(array._storage) is not Storage:
         return False
-    tensor = array._cell.value
+    tensor = array._storage.value
     if type(tensor) is not EagerTensor:
         return False
     shape = tensor._shape_tuple()
@@ -100,7 +100,7 @@ def written(array: ndarray, key: Any, value: Any) -> bool:
     elif new._rank() or new._datatype_enum() != enum:
         return False
     place = key + shape[0] if key < 0 else key
-    array._cell.write(
+    array._storage.write(
         gen_array_ops.tensor_strided_slice_update(
             tensor, constant((place,)), constant((place + 1,)), constant((1,)), new, 0, 0, 0, 0, 1
         )

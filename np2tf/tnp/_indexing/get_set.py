@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp._array.ndarray import ndarray, path_of, scalar, tensor_array, tensor_scalar
+from np2tf.tnp._array.ndarray import chain_of, ndarray, scalar, tensor_array, tensor_scalar
 from np2tf.tnp._array.write_ordering import compute_before_write
 from np2tf.tnp._indexing.advanced import Advanced
 from np2tf.tnp._indexing.boolean_masks import check_mask, leading_mask, masked, write_masked
@@ -194,7 +194,7 @@ def _store_basic(array: ndarray, key: slice_spec.BasicKey, tensor: tf.Tensor, va
     written = write_repeated(tensor, key, value) if staging_for_xla() else None
     if written is not None:
         array.store(written)
-    elif staging_for_xla() and path_of(array):
+    elif staging_for_xla() and chain_of(array):
         array.store_through(Basic(key), value)
     else:
         array.store(slicing.write(tensor, key, value))

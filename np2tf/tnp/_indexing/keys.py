@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError, UnsupportedDtypeError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_scalar
 from np2tf.tnp._operands.axis_arguments import MOST_AXES
 from np2tf.tnp._operands.conversion import as_tensor
@@ -35,7 +35,7 @@ def expand(key: Any, rank: int | None) -> list[Any]:
         IndexError: the key has too many indices, or an item that is not an index.
     """
     if rank is None:
-        raise StagingError("indexing an array of unknown rank")
+        raise ShapeNeededError("indexing an array of unknown rank")
     parts = [_item(part) for part in (key if isinstance(key, tuple) else (key,))]
     used = sum(_axes_used(part) for part in parts)
     if used > rank:
@@ -118,7 +118,7 @@ def _index_array(part: Any) -> Any:
     else:
         index = as_tensor(part)
     if index.shape.rank is None:
-        raise StagingError("an index of unknown rank")
+        raise ShapeNeededError("an index of unknown rank")
     if index.dtype == tf.bool:
         return index
     if not index.dtype.is_integer:
@@ -132,9 +132,7 @@ def _from_sequence(values: Any) -> tf.Tensor:
     """Return a list or tuple as an index array; an empty list or tuple becomes an integer array."""
     try:
         index = as_tensor(values)
-    except StagingError as error:
-        if error.code != "NP2TF504":
-            raise
+    except UnsupportedDtypeError:
         raise IndexError(_NOT_AN_INDEX) from None
     return tf.cast(index, tf.int64) if index.shape.num_elements() == 0 and index.dtype != tf.bool else index
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp._array.ndarray import ndarray, path_of, tensor_array, tensor_scalar
+from np2tf.tnp._array.ndarray import chain_of, ndarray, tensor_array, tensor_scalar
 from np2tf.tnp._indexing.keys import FULL
 from np2tf.tnp._masked.selection import Cut, Selection, guarded, mask_cut, selected_array, selection_of
 from np2tf.tnp._tensor import symint
@@ -63,7 +63,7 @@ def with_masks(array: ndarray, key: Any) -> Any:
 
 def _places(item: Any) -> TruePlaces | None:
     found = None if isinstance(item, (slice, int)) else selection_of(item)
-    return found if isinstance(found, TruePlaces) and not path_of(item) else None
+    return found if isinstance(found, TruePlaces) and not chain_of(item) else None
 
 
 def mask_beside(items: list[Any]) -> tuple[tf.Tensor, tuple[Any, ...]] | None:
@@ -96,7 +96,7 @@ def picked(array: ndarray, key: Any) -> Any:
     Returns:
         None for any other array or key.
     """
-    held = selection_of(array) if not path_of(array) else None
+    held = selection_of(array) if not chain_of(array) else None
     if held is None or len(held.parts) != 1 or held.parts[0] is None or held.parts[0].interval is not None:
         return None
     part = held.parts[0]

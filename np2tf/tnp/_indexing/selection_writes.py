@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.tnp._array.write_ordering import pinned
+from np2tf.tnp._array.write_ordering import pin_values
 from np2tf.tnp._masked import chunked_loops
 from np2tf.tnp._masked.element_sources import Round, Written, place_of, sizes_of, starts_of
 from np2tf.tnp._masked.selection import (
@@ -24,7 +24,7 @@ from np2tf.tnp._masked.selection import (
 )
 from np2tf.tnp._slicing import slice_spec, slicing
 from np2tf.tnp._tensor import symint
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
 def write_selection(
@@ -129,10 +129,10 @@ def _rounds(
     assert part.interval is not None
     beside = target.mask([j for j in range(rank) if j != rank + axis])
     place = place_of(axes)
-    entered_region = current_region()
-    counter = entered_region.counter if entered_region is not None else None
+    scope = current_scope()
+    counter = scope.counter if scope is not None else None
     # Without this, XLA would copy the array, and copy the result back to the buffer of the loop around it.
-    copy = base if counter is None else pinned(counter, [base])[0]
+    copy = base if counter is None else pin_values(counter, [base])[0]
 
     def step(first: tf.Tensor, count: int, done: tf.Tensor, current: tf.Tensor) -> tf.Tensor:
         entered = Round(Written(base, copy, current, place, k, first))

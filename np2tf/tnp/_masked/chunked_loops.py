@@ -2,13 +2,11 @@
 
 XLA compiles a small loop to one piece of machine code, so that the cost of the loop follows the length of the
 part. Measured in milliseconds for NumPy / whole arrays with a mask / these loops: 8,192 inner products of 1
-to
-8,191 elements 21 / 63 / 5.1; 8,000 updates `y[:k] += c * y[:k][::-1]` 57 / 63 / 22. The last round starts
-early
-enough to end with the part, and skips the elements that the round before has computed. A part shorter than
-one
-round is computed in rounds of 8 elements, or of one element. So nothing beyond a part is ever read. (A choice
-between slices of static lengths, n / 8, 2 n / 8 …, took 63 ms for 6,000 rows for which rounds took 26.)
+to 8,191 elements 21 / 63 / 5.1; 8,000 updates `y[:k] += c * y[:k][::-1]` 57 / 63 / 22. The last round starts
+early enough to end with the part, and skips the elements that the round before has computed. A part shorter
+than one round is computed in rounds of 8 elements, or of one element. So nothing beyond a part is ever read.
+(A choice between slices of static lengths, n / 8, 2 n / 8 …, took 63 ms for 6,000 rows for which rounds took
+26.)
 """
 
 from __future__ import annotations

@@ -28,8 +28,7 @@ class Written:
     place.
 
     Only the elements that are being written, from `first` on along an axis of the part, still have their old
-    values
-    in `current`. All other elements are read from a copy.
+    values in `current`. All other elements are read from a copy.
     """
 
     base: tf.Tensor

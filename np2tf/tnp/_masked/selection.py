@@ -4,8 +4,7 @@ XLA must know shapes when it compiles. An array of run-time length is therefore 
 which it was taken, and a mask for each axis of which a part was taken. Elementwise operations, reductions,
 products and writes to the same place compute on the whole array and respect the mask; for large arrays they
 compute some elements at a time (`chunked_loops`). Every other operation makes the array of dynamic shape,
-which
-XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two slices of 100 elements).
+which XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two slices of 100 elements).
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from tensorflow.python.eager import record
 
 from np2tf.tnp._array.ndarray import (
     array_over,
-    cell_of,
+    chain_of,
     is_array,
     ndarray,
-    path_of,
+    storage_of,
     tensor_array,
     weak_scalar,
 )
@@ -31,10 +30,10 @@ from np2tf.tnp._masked import element_sources
 from np2tf.tnp._masked.element_sources import Round, Source
 from np2tf.tnp._slicing import slice_spec, slicing
 from np2tf.tnp._slicing.slice_updates import slice_under_xla
-from np2tf.tnp._slicing.view_transforms import Basic, Lens, read_path
+from np2tf.tnp._slicing.view_transforms import Basic, ViewTransform, read_chain
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell, current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import Storage, current_scope, staging_for_xla
 from np2tf.tnp._tensor.symint import Int, SymInt
 from np2tf.tnp._tensor.value_numbers import value_number
 
@@ -149,8 +148,8 @@ class Selection:
         return result
 
 
-class SelectedCell(Cell):
-    """The cell of an array that stays a selection until its value is read or it is written to."""
+class SelectedStorage(Storage):
+    """The storage of an array that stays a selection until its value is read or it is written to."""
 
     __slots__ = ("selection",)
 
@@ -167,14 +166,14 @@ class SelectedCell(Cell):
         return super().value
 
     def write(self, value: tf.Tensor) -> None:
-        """Replace the contents. The cell is then no selection any more."""
+        """Replace the contents. The storage is then no selection any more."""
         _ = self.value
         self.selection = None
         super().write(value)
 
 
-class PartCell(Cell):
-    """The cell of an array of which an interval of each axis counts. It holds the source of the elements."""
+class PartStorage(Storage):
+    """The storage, with the source of the elements, of an array of which an interval of each axis counts."""
 
     __slots__ = ("made_as",)
 
@@ -190,46 +189,50 @@ def selected_array(selection: Selection) -> ndarray:
     """
     if all(part is None or part.interval is not None for part in selection.parts):
         key = tuple(slice(None) if one is None else slice(*(one.interval or ())) for one in selection.parts)
-        return _owner(PartCell(selection), Basic(key))
+        return _owner(PartStorage(selection), Basic(key))
     array = tensor_array(selection.whole)
-    array.move_to(SelectedCell(selection))
+    array.move_to(SelectedStorage(selection))
     return array
 
 
 def part_of_whole(whole: ndarray, lengths: Sequence[Any]) -> ndarray:
     """Return the part of a new array that begins at its first element and has the given lengths."""
     key = tuple(slice(0, n) if isinstance(n, SymInt) else slice(None) for n in lengths)
-    return _owner(cell_of(whole), Basic(key))
+    return _owner(storage_of(whole), Basic(key))
 
 
-def _owner(cell: Cell, lens: Basic) -> ndarray:
-    """Return an array that sees a part of a cell through `lens`; no other array sees the cell.
+def _owner(storage: Storage, transform: Basic) -> ndarray:
+    """Return an array that sees a part of a storage through `transform`; no other array sees the storage.
 
     To the program the array owns its memory, and is not a view.
     """
-    cell.owner_path = (lens,)
-    return array_over(cell, (lens,))
+    storage.owner_chain = (transform,)
+    return array_over(storage, (transform,))
 
 
 def selection_of(operand: Any) -> Selection | None:
     """Return the selection behind an operand; None if there is none, or if code is not staged for XLA."""
     if not is_array(operand) or not staging_for_xla():
         return None
-    return _selection(cell_of(operand), path_of(operand))
+    return _selection(storage_of(operand), chain_of(operand))
 
 
-def _selection(cell: Cell, path: tuple[Lens, ...]) -> Selection | None:
-    last = path[-1] if path else None
+def _selection(storage: Storage, chain: tuple[ViewTransform, ...]) -> Selection | None:
+    last = chain[-1] if chain else None
     if isinstance(last, Basic) and all(item in _WHOLE for item in last.key):
-        found = _selection(cell, path[:-1])
+        found = _selection(storage, chain[:-1])
         return found and _turned(found, [k for k, item in enumerate(last.key) if item == _WHOLE[1]])
-    if type(cell) is SelectedCell:
-        return cell.selection if not path else None
+    if type(storage) is SelectedStorage:
+        return storage.selection if not chain else None
     if not isinstance(last, Basic) or not any(is_dynamic(item) for item in last.key):
         return None
-    if type(cell) is PartCell and path == cell.owner_path and cell.value is cell.made_as.whole:
-        return cell.made_as
-    base = read_path(cell.value, path[:-1])
+    if (
+        type(storage) is PartStorage
+        and chain == storage.owner_chain
+        and storage.value is storage.made_as.whole
+    ):
+        return storage.made_as
+    base = read_chain(storage.value, chain[:-1])
     found = slice_selection(base, last.key, slice_spec.axes_of(base, last.key))
     return found and guarded(found)
 
@@ -238,10 +241,9 @@ def guarded(selection: Selection) -> Selection:
     """Return `selection` with a guard that keeps its gradients right, if a gradient tape may need them.
 
     Unselected elements take part in the computation, and may have an infinite derivative; 0 times infinity is
-    NaN.
-    So each of them is replaced by one of the selected elements, whose derivative is harmless.
+    NaN. So each of them is replaced by one of the selected elements, whose derivative is harmless.
     """
-    entered = current_region()
+    entered = current_scope()
     trace = None if entered is None else entered.trace
     if trace is None or not (selection.whole.dtype.is_floating or selection.whole.dtype.is_complex):
         return selection

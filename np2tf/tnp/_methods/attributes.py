@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import MemoryLayoutError, ShapeChangeError, ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.ndarray import (
     array_over,
-    cell_of,
     ndarray,
     scalar,
+    storage_of,
     tensor_array,
     weak_scalar,
     wrap_tensor,
 )
-from np2tf.tnp._array.strides import copied, is_contiguous, owns_memory, settled, shadow
+from np2tf.tnp._array.strides import is_contiguous, lay_out_copy, layout_probe, owns_memory, resolve_order
 from np2tf.tnp._chapters.indexing.flatiter import flatiter, write_flat
 from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, permuted, reshaped
 from np2tf.tnp._dispatch.devices import device_put
@@ -42,7 +42,7 @@ from np2tf.tnp._operands.python_scalars import is_weak
 from np2tf.tnp._operands.value_range import refuse_unfit
 from np2tf.tnp._slicing.view_transforms import Basic, Bitcast, Part, ReadOnly, Sealed
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell, Gapped, is_from_outside
+from np2tf.tnp._tensor.storage import GappedLayout, Storage, is_from_outside
 
 __all__: list[str] = []
 
@@ -92,9 +92,9 @@ def _imag(self: ndarray) -> ndarray:
     if not tensor.dtype.is_complex:
         if type(self) is scalar:
             return wrap_tensor(tf.zeros_like(tensor))
-        view = copied(tf.zeros_like(tensor), self, "A").view_through(Sealed())
+        view = lay_out_copy(tf.zeros_like(tensor), self, "A").view_through(Sealed())
         # The array owns its memory, and is not a view of another array.
-        view.storage()[0].owner = weakref.ref(view)
+        view.storage_and_chain()[0].owner = weakref.ref(view)
         return view
     return _part(self, imaginary=True)
 
@@ -133,16 +133,16 @@ def _set_imag(self: ndarray, value: Any) -> None:
 
 def _set_shape(self: ndarray, shape: Any) -> None:
     """Assign ``x.shape = …``: the object then sees the same memory in another shape."""
-    cell, path = self.storage()
-    if cell.argument and not path:
-        raise StagingError("the shape of an argument is set", "NP2TF507")
-    if is_from_outside(cell):
-        raise StagingError("the shape of an array is set in a staged loop or branch", "NP2TF507")
+    storage, chain = self.storage_and_chain()
+    if storage.argument and not chain:
+        raise ShapeChangeError("the shape of an argument is set")
+    if is_from_outside(storage):
+        raise ShapeChangeError("the shape of an array is set in a staged loop or branch")
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     view = reshaped(self, tuple(int(n) for n in wanted))
-    if view.storage()[0] is not self.storage()[0]:
+    if view.storage_and_chain()[0] is not self.storage_and_chain()[0]:
         raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy")
-    self.move_to(*view.storage())
+    self.move_to(*view.storage_and_chain())
 
 
 def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
@@ -172,7 +172,7 @@ def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
 
 
 def _last_axis_is_contiguous(self: ndarray, rank: int) -> bool:
-    made = shadow(self)
+    made = layout_probe(self)
     if not rank or made is None:
         return False
     return made.shape[-1] == 1 or made.size == 0 or made.strides[-1] == made.itemsize
@@ -223,13 +223,13 @@ def _nested(tensor: tf.Tensor) -> Any:
     if tensor.shape.rank == 0:
         return _number(tensor)
     if tensor.shape[0] is None:
-        raise StagingError("a list whose length is known only at run time")
+        raise ShapeNeededError("a list whose length is known only at run time")
     return [_nested(part) for part in tf.unstack(tensor)]
 
 
 def _tobytes_method(self: ndarray, order: Any = "C") -> bytes:
     letter: Any = memory_order(order)
-    letter = settled(shadow(self), letter) if letter == "A" else letter
+    letter = resolve_order(layout_probe(self), letter) if letter == "A" else letter
     return self.numpy().tobytes(letter)
 
 
@@ -269,41 +269,41 @@ def _resize_method(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
         raise ValueError("negative dimensions not allowed")
     size = int(np.prod(wanted, dtype=np.int64))
     if size == self.size and is_contiguous(self):
-        self.move_to(*reshaped(self, wanted).storage())
+        self.move_to(*reshaped(self, wanted).storage_and_chain())
         return
-    if self.storage()[1]:
+    if self.storage_and_chain()[1]:
         raise ValueError("cannot resize this array: it does not own its data")
     flat = tf.reshape(self.tensor, [-1])[:size]
-    self.move_to(Cell(tf.reshape(tf.pad(flat, [[0, size - flat.shape[0]]]), wanted)))
+    self.move_to(Storage(tf.reshape(tf.pad(flat, [[0, size - flat.shape[0]]]), wanted)))
 
 
 def _setflags_method(self: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> None:
     if uic:
         raise ValueError("cannot set WRITEBACKIFCOPY flag to True")
     if write is not None:
-        cell, path = self.storage()
-        while path and isinstance(path[-1], Sealed):
-            path = path[:-1]
-        if write and any(isinstance(lens, (Sealed, ReadOnly)) for lens in path):
+        storage, chain = self.storage_and_chain()
+        while chain and isinstance(chain[-1], Sealed):
+            chain = chain[:-1]
+        if write and any(isinstance(transform, (Sealed, ReadOnly)) for transform in chain):
             raise ValueError("cannot set WRITEABLE flag to True of this array")
-        self.move_to(cell, path if write else (*path, Sealed()))
+        self.move_to(storage, chain if write else (*chain, Sealed()))
 
 
 # -- memory ----------------------------------------------------------------------------------------
 
 
 def _layout(self: ndarray) -> np.ndarray:
-    made = shadow(self)
+    made = layout_probe(self)
     if made is None or not self.tensor.shape.is_fully_defined():
-        raise StagingError("the memory layout of an array whose shape is known only at run time")
+        raise ShapeNeededError("the memory layout of an array whose shape is known only at run time")
     made = made.view()
     made.flags.writeable = not self.is_read_only
     return made
 
 
 def _strides(self: ndarray) -> tuple[int, ...]:
-    if isinstance(cell_of(self).order, Gapped):
-        raise StagingError("the strides of an argument that is a part of a larger array", "NP2TF501")
+    if isinstance(storage_of(self).order, GappedLayout):
+        raise MemoryLayoutError("the strides of an argument that is a part of a larger array")
     return _layout(self).strides
 
 
@@ -367,11 +367,11 @@ def _flat(self: ndarray) -> flatiter:
 def _base(self: ndarray) -> Any:
     if owns_memory(self):
         return None
-    cell = self.storage()[0]
-    owner = cell.owner() if cell.owner is not None else None
-    if owner is None or owner.storage()[0] is not cell:
-        owner = array_over(cell, cell.owner_path)
-        cell.owner = weakref.ref(owner)
+    storage = self.storage_and_chain()[0]
+    owner = storage.owner() if storage.owner is not None else None
+    if owner is None or owner.storage_and_chain()[0] is not storage:
+        owner = array_over(storage, storage.owner_chain)
+        storage.owner = weakref.ref(owner)
     return owner
 
 
@@ -464,7 +464,7 @@ def _round(self: scalar, ndigits: int | None = None) -> Any:
         number: Any = self.numpy()[()]
         return round(number) if ndigits is None else round(number, ndigits)
     if ndigits is not None:
-        raise StagingError("round(x, digits) of a number known only at run time", "NP2TF503")
+        raise ValueNeededError("round(x, digits) of a number known only at run time")
     if self.dtype.kind == "f":
         record_violation(tf.logical_not(tf.abs(tf.cast(self.tensor, tf.float64)) < 2.0**62))
     return weak_scalar(tf.cast(tf.round(self.tensor), tf.int64), int)

@@ -10,11 +10,11 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, ndarray, tensor_array
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.staging import MemoryLayoutError
+from np2tf.tnp._array.ndarray import ndarray, storage_of, tensor_array
+from np2tf.tnp._tensor.storage import current_scope
 
-#: The numbers of references to an array and to its cell.
+#: The numbers of references to an array and to its storage.
 _References = tuple[int, int]
 _NONE = (0, 0)
 #: The numbers for arrays whose method `view` is called: first for an array without a name, then with a name.
@@ -26,15 +26,14 @@ def brought_to_host(array: ndarray) -> np.ndarray:
     """Return the contents of `array` as NumPy's memory, for a call of its method `view`.
 
     The memory is read-only if another object refers to the array or sees its memory, because that object
-    would not
-    see the writes.
+    would not see the writes.
 
     Raises:
         StagingError: the value is not known while staging.
     """
-    if current_region() is not None or not tf.executing_eagerly():
-        raise StagingError("NumPy is to see the memory of a staged array", "NP2TF503")
-    references = getrefcount(array), getrefcount(cell_of(array))
+    if current_scope() is not None or not tf.executing_eagerly():
+        raise MemoryLayoutError("NumPy is to see the memory of a staged array")
+    references = getrefcount(array), getrefcount(storage_of(array))
     counts.host += 1
     held = np.array(array.numpy())
     held.flags.writeable = _is_nobodys(references)

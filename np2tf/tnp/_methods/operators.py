@@ -10,20 +10,20 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.tnp._array.ndarray import is_array, is_foreign, ndarray, scalar
+from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, scalar
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, on_host
 from np2tf.tnp._dispatch.out_argument import casting_error, store_into
 from np2tf.tnp._dispatch.residency import lifted
 from np2tf.tnp._dispatch.unknown_ranks import over_ranks
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._indexing import eager_fast_path
 from np2tf.tnp._indexing.get_set import getitem, setitem
 from np2tf.tnp._operands import path_dependent_operators
 from np2tf.tnp._operands.array_protocol import calling_numpy
-from np2tf.tnp._operands.conversion import cast, is_guest, to_numpy
+from np2tf.tnp._operands.conversion import cast, is_numpy_subclass, to_numpy
 from np2tf.tnp._operands.python_scalars import is_undecided, is_weak, weak_binary, weak_unary
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import writing
+from np2tf.tnp._tensor.storage import write_lock
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
@@ -77,7 +77,7 @@ def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], An
     general = _general(name, ufunc)
 
     def forward(self: ndarray, other: Any) -> Any:
-        if quick.unstaged:
+        if fast_flags.unstaged:
             result = ufunc.directly((self, other))
             if result is not None:
                 return result
@@ -105,7 +105,7 @@ def _refuses(other: Any) -> bool:
     kind = type(other)
     if kind in _NUMERIC:
         return False
-    if isinstance(other, _REFUSED) or is_guest(other):
+    if isinstance(other, _REFUSED) or is_numpy_subclass(other):
         return True
     override = getattr(kind, "__array_ufunc__", ufuncs)
     if override is ufuncs and not isinstance(other, (tf.Tensor, tf.Variable)):
@@ -155,7 +155,7 @@ def _equality(name: str) -> Callable[[Any, Any], Any]:
     def compare(self: ndarray, other: Any) -> Any:
         if isinstance(other, _FOREIGN):
             return ufuncs.full_like_bool(self, name == "not_equal")
-        if type(other) is np.ndarray and is_foreign(other.dtype):
+        if type(other) is np.ndarray and is_unsupported_dtype(other.dtype):
             return on_host(getattr(operator, _PYTHONS[name]), (self, other), {})
         return forward(self, other)
 
@@ -175,7 +175,7 @@ def _unary(ufunc: Ufunc) -> Callable[[Any], Any]:
 
 
 def _getitem(self: ndarray, key: Any) -> Any:
-    if quick.unstaged:
+    if fast_flags.unstaged:
         found = eager_fast_path.picked(self, key)
         if found is not None:
             return found
@@ -190,13 +190,13 @@ def _getitem(self: ndarray, key: Any) -> Any:
 
 
 def _setitem(self: ndarray, key: Any, value: Any) -> None:
-    with writing:
+    with write_lock:
         _write_part(self, key, value)
 
 
 def _write_part(self: ndarray, key: Any, value: Any) -> None:
     """Assign ``self[key] = value``; the tensor is replaced as a whole."""
-    if quick.unstaged and eager_fast_path.written(self, key, value):
+    if fast_flags.unstaged and eager_fast_path.written(self, key, value):
         return
     try:
         setitem(self, key, value)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, scalar
-from np2tf.tnp._array.strides import copied
+from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._dispatch.devices import device_put
 from np2tf.tnp._dispatch.residency import lifted
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 # -- conversion ----------------------------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ def _len(self: ndarray) -> int:
     if not shape:
         raise TypeError("len() of unsized object")
     if not isinstance(shape[0], int):
-        raise StagingError("the length of an array is known only at run time")
+        raise ShapeNeededError.of(what="the length of an array")
     return shape[0]
 
 
@@ -100,9 +100,9 @@ def _described(array: ndarray) -> str | None:
     """Return a text for an array whose value is not known while staging; None for any other array."""
     if hasattr(array.tensor, "numpy"):
         return None
-    entered = current_region()
-    if entered is not None:
-        entered.trace.shown.describe()
+    scope = current_scope()
+    if scope is not None:
+        scope.trace.shown.describe()
     return f"<staged {array.tensor.dtype.name} array of shape {array.tensor.shape}>"
 
 
@@ -122,7 +122,7 @@ def _format(self: ndarray, spec: str) -> str:
 
 
 def _deepcopy(self: ndarray, memo: dict[int, Any]) -> ndarray:
-    return copied(self.tensor, self)
+    return lay_out_copy(self.tensor, self)
 
 
 def _reduce(self: ndarray) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ import tensorflow as tf
 from tensorflow.python.framework.composite_tensor import CompositeTensor
 from tensorflow.python.framework.composite_tensor_gradient import CompositeTensorGradient
 
-from np2tf.tnp._array.ndarray import as_raw, is_array, ndarray, scalar, wrap_tensor
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, unwrap_tensors, wrap_tensor
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
@@ -103,7 +103,7 @@ def _of_raw_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _giving_tensors(value: Any) -> Any:
     if isinstance(value, FunctionType):
-        return wraps(value)(lambda *args: as_raw(value(*args)))
+        return wraps(value)(lambda *args: unwrap_tensors(value(*args)))
     return value
 
 
@@ -153,7 +153,7 @@ _REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": 
 for _name in (*_ARITHMETIC, *_REFLECTED):
     _reflected = f"__{_REFLECTED.get(_name, f'r{_name}')}__"
     setattr(tf.Tensor, f"__{_name}__", _reflecting(getattr(tf.Tensor, f"__{_name}__"), _reflected))
-# From now on cells use this function.
+# From now on storages use this function.
 surroundings.found()
 for _name in ("while_loop", "switch_case", "slice"):
     setattr(tf, _name, _of_raw_tensors(getattr(tf, _name)))

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 
 #: The largest number of axes of NumPy's arrays.
 MOST_AXES = 64
@@ -35,7 +35,7 @@ def rank(x: tf.Tensor) -> int:
         StagingError: the number is known only at run time.
     """
     if x.shape.rank is None:
-        raise StagingError("the rank of an array is known only at run time")
+        raise ShapeNeededError.of(what="the rank of an array")
     return x.shape.rank
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import PromotionError
-from np2tf.tnp._warnings.user_lines import site
+from np2tf.tnp._warnings.user_lines import user_location
 
 _NAMES: dict[str, Any] = {
     "b1": np.dtype(bool),
@@ -131,7 +131,7 @@ class Lattice:
         )
 
     def _refusal(self, first: Any, second: Any) -> PromotionError:
-        file, line = site()
+        file, line = user_location()
         met = f"{_shown(first)} and {_shown(second)} meet at {file}, line {line}"
         told = f'{met}, and promotion="{self._mode}" does not promote them: convert one with astype'
         return PromotionError(told, (file, line))

@@ -7,10 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import PathTypeError
 from np2tf.tnp._array.ndarray import scalar, tensor_scalar
 from np2tf.tnp._operands.conversion import cast
-from np2tf.tnp._operands.path_dependent import Undecided, refused, undecided_scalar
+from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependence_error, path_dependent_scalar
 from np2tf.tnp._operands.python_scalars import is_weak, overflows, weak_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
 
@@ -31,11 +31,11 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
         StagingError: the result has several types, or Python's meaning of the operator cannot be kept.
     """
     if name == "divmod":
-        raise StagingError("divmod of a number that may be Python's or NumPy's", "NP2TF503")
-    kinds = {one.undecided for one in operands if not is_weak(one)}
+        raise PathTypeError("divmod of a number that may be Python's or NumPy's")
+    kinds = {one.path_dependent for one in operands if not is_weak(one)}
     narrow = {kind for kind in kinds if kind.narrow}
     if narrow and len(kinds) > 1:
-        raise refused(min(narrow, key=str))
+        raise path_dependence_error(min(narrow, key=str))
     as_python = function(*map(_wide, operands))
     as_numpy = function(*map(_numpys, operands)) if narrow else as_python
     python, wide = _pythons(operands), as_python.tensor
@@ -49,7 +49,7 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
     if wrong is not None:
         record_violation(python & wrong)
     kind = {"i": int, "f": float, "c": complex}[as_python.dtype.kind]
-    return undecided_scalar(wide, Undecided(kind, as_numpy.dtype), python)
+    return path_dependent_scalar(wide, PathDependentKind(kind, as_numpy.dtype), python)
 
 
 def _wide(number: Any) -> Any:
@@ -65,7 +65,7 @@ def _numpys(number: Any) -> Any:
     """
     if is_weak(number):
         return number
-    return tensor_scalar(cast(number.tensor, number.undecided.dtype))
+    return tensor_scalar(cast(number.tensor, number.path_dependent.dtype))
 
 
 def _pythons(operands: tuple[Any, ...]) -> tf.Tensor:
@@ -82,7 +82,7 @@ def _that_do_not_fit(operands: tuple[Any, ...]) -> list[tf.Tensor]:
     return [
         one.python & tf.not_equal(cast(_numpys(one).tensor, one.dtype), one.tensor)
         for one in operands
-        if not is_weak(one) and one.undecided.weak is int and len(operands) > 1
+        if not is_weak(one) and one.path_dependent.weak is int and len(operands) > 1
     ]
 
 
@@ -100,6 +100,6 @@ def _is_other(name: str, operands: tuple[Any, ...], result: tf.Tensor) -> tf.Ten
         finite = [tf.math.is_finite(tf.abs(one)) for one in (left, right, result)]
         return finite[0] & finite[1] & tf.logical_not(finite[2])
     if (name == "power" and not (type(operands[1]) is int and operands[1] >= 0)) or "shift" in name:
-        raise StagingError(f"{name} of an integer that may be Python's or NumPy's", "NP2TF503")
+        raise PathTypeError(f"{name} of an integer that may be Python's or NumPy's")
     steps = name in ("add", "subtract") and any(type(one) is int and abs(one) < _STEP for one in operands)
     return overflows(name, left, right, result) if result.dtype.is_integer and not steps else None

@@ -2,8 +2,7 @@
 
 A Python number is *weak*: it takes part in promotion by its type (int, float, complex) and not by a dtype.
 See https://numpy.org/neps/nep-0050-scalar-promotion.html. All code asks this module for common types. Each
-set of
-rules has its own tables, which are filled on first use.
+set of rules has its own tables, which are filled on first use.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, is_foreign, scalar
-from np2tf.tnp._array.sequences import Rows
-from np2tf.tnp._front.promotion_mode import by_numpys_rules, in_force, mode
+from np2tf.staging import ArrayClassError, UnsupportedDtypeError
+from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, scalar
+from np2tf.tnp._array.sequences import StackableSequence
+from np2tf.tnp._front.promotion_mode import current_mode, in_force, uses_numpy_rules
 from np2tf.tnp._operands.lattice import Lattice, is_known, takes_one_type
-from np2tf.tnp._operands.path_dependent import Undecided, decided, refused
+from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependence_error, single_kind
 
 #: A dtype, or the type of a weak Python number.
 Kind = Any
@@ -92,9 +91,9 @@ _lattices: dict[tuple[str, str], _Tables] = {}
 
 def _in_force() -> _Tables:
     """Return the tables of the rules in force in this thread."""
-    if by_numpys_rules():
+    if uses_numpy_rules():
         return _numpys
-    key = mode(), config.floats
+    key = current_mode(), config.floats
     found = _lattices.get(key)
     return found if found is not None else _lattices.setdefault(key, _Tables(Lattice(*key)))
 
@@ -109,28 +108,28 @@ def _rules_for(tables: _Tables, kinds: tuple[Kind, ...]) -> _Rules:
 
 def kind_of(operand: Any) -> Kind:
     """Return the kind of `operand` in promotion: its dtype, or int, float or complex for a Python number."""
-    return decided(promotion_kind(operand))
+    return single_kind(promotion_kind(operand))
 
 
 def promotion_kind(operand: Any) -> Kind:
-    """Return the kind of `operand` as `kind_of` does, but `Undecided` for a path-dependent number."""
+    """Return the kind of `operand` as `kind_of` does, but `PathDependentKind` for a path-dependent number."""
     cls = type(operand)
     if cls is int or cls is float or cls is complex:
         return cls
     if cls is scalar and operand.weak is not None:
         return operand.weak if operand.weak is not bool else _DEFAULT[bool]
-    if cls is scalar and operand.undecided is not None:
-        return operand.undecided
+    if cls is scalar and operand.path_dependent is not None:
+        return operand.path_dependent
     if is_array(operand) or isinstance(operand, (np.ndarray, np.generic)):
         return operand.dtype
     if isinstance(operand, (tf.Tensor, tf.Variable)):
         return np.dtype(operand.dtype.as_numpy_dtype)
-    if isinstance(operand, Rows):
-        return np.dtype(operand.stacked().dtype.as_numpy_dtype)
+    if isinstance(operand, StackableSequence):
+        return np.dtype(operand.stack().dtype.as_numpy_dtype)
     if isinstance(operand, (list, tuple)) and operand:
         return result_type_of(kinds_of_items(operand))
     if hasattr(cls, "__array_ufunc__") or hasattr(cls, "__array_function__"):
-        raise StagingError(f"a {cls.__name__}, which NumPy asks what to do", "NP2TF503")
+        raise ArrayClassError.of(kind=cls.__name__)
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, bool):
         return next(base for base in (int, float, complex) if isinstance(operand, base))
     return np.asarray(operand).dtype
@@ -142,7 +141,7 @@ def kinds_of_items(items: Iterable[Any]) -> tuple[Kind, ...]:
     By NumPy's rules a Python number in a list is not weak: np.array([1, np.float32(2)]) holds float64.
     """
     kinds = dict.fromkeys(map(kind_of, items))
-    if in_force.numpys or by_numpys_rules():
+    if in_force.numpys or uses_numpy_rules():
         kinds = dict.fromkeys(map(default_dtype, kinds))
     return tuple(kinds)
 
@@ -161,7 +160,7 @@ def result_type_of(kinds: tuple[Kind, ...]) -> np.dtype[Any]:
     tables = _numpys if in_force.numpys else _in_force()
     result = tables.results.get(kinds)
     if result is None:
-        if any(isinstance(kind, Undecided) for kind in kinds):
+        if any(isinstance(kind, PathDependentKind) for kind in kinds):
             return _on_every_path(result_type_of, kinds)
         result = tables.results[kinds] = _rules_for(tables, kinds).common(kinds)
     return result
@@ -179,10 +178,10 @@ def _on_every_path(function: Callable[[tuple[Kind, ...]], Any], kinds: tuple[Kin
     Raises:
         StagingError: the result depends on the path.
     """
-    choices = [(kind.weak, kind.dtype) if isinstance(kind, Undecided) else (kind,) for kind in kinds]
+    choices = [(kind.weak, kind.dtype) if isinstance(kind, PathDependentKind) else (kind,) for kind in kinds]
     results = {function(chosen) for chosen in product(*choices)}
     if len(results) > 1:
-        raise refused(next(kind for kind in kinds if isinstance(kind, Undecided)))
+        raise path_dependence_error(next(kind for kind in kinds if isinstance(kind, PathDependentKind)))
     return results.pop()
 
 
@@ -215,7 +214,7 @@ def ufunc_loop(
     key = (ufunc, kinds, dtype, casting)
     loop = tables.loops.get(key)
     if loop is None:
-        if any(isinstance(kind, Undecided) for kind in kinds):
+        if any(isinstance(kind, PathDependentKind) for kind in kinds):
             return _on_every_path(lambda kinds: ufunc_loop(ufunc, kinds, dtype, casting), kinds)
         _refuse_foreign(kind for kind in kinds if kind not in _WEAK_SAMPLE)
         if dtype is not None:
@@ -235,8 +234,8 @@ def ufunc_loop(
 
 def _refuse_foreign(dtypes: Iterable[np.dtype[Any]]) -> None:
     for dtype in dtypes:
-        if is_foreign(dtype):
-            raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+        if is_unsupported_dtype(dtype):
+            raise UnsupportedDtypeError.of(dtype=dtype)
 
 
 def tf_dtype(dtype: Any) -> tf.DType:
@@ -249,7 +248,7 @@ def tf_dtype(dtype: Any) -> tf.DType:
         return dtype
     dtype = np.dtype(dtype)
     if dtype.kind not in "biufcV" or dtype.fields is not None or dtype in _MISSING:
-        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+        raise UnsupportedDtypeError.of(dtype=dtype)
     return tf.as_dtype(dtype.newbyteorder("=") if dtype.kind != "V" else dtype)
 
 

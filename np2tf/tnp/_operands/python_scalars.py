@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import scalar, weak_scalar
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.symint import Int, SymInt, combine, distance, high, low
+from np2tf.tnp._tensor.symint import Int, SymInt, combine, distance, lower_bound, upper_bound
 
 _TF_KIND: dict[type, tf.DType] = {bool: tf.bool, int: tf.int64, float: tf.float64, complex: tf.complex128}
 _ORDER = (bool, int, float, complex)
@@ -63,7 +63,7 @@ def is_weak(value: Any) -> bool:
 
 def is_undecided(*values: Any) -> bool:
     """Return whether a number is path-dependent, and all other numbers are path-dependent or Python's."""
-    found = [type(value) is scalar and value.undecided is not None for value in values]
+    found = [type(value) is scalar and value.path_dependent is not None for value in values]
     return any(found) and all(one or is_weak(value) for one, value in zip(found, values, strict=True))
 
 
@@ -99,11 +99,11 @@ def weak_binary(name: str, left: Any, right: Any) -> Any:
     if name in BITWISE and kind in (bool, int):
         return _bits(name, left, right, kind)
     if name not in _ARITHMETIC:
-        raise StagingError(f"the operator {name} between Python numbers known only at run time", "NP2TF503")
+        raise ValueNeededError(f"the operator {name} between Python numbers known only at run time")
     if kind is bool:
         kind = int
     if name == "power" and kind is int and not (isinstance(right, int) and right >= 0):
-        raise StagingError("an integer power whose exponent is known only at run time", "NP2TF503")
+        raise ValueNeededError("an integer power whose exponent is known only at run time")
     if name == "divide" and kind is int:
         kind = float
     tensors = weak_tensor(left, kind), weak_tensor(right, kind)
@@ -133,8 +133,8 @@ def _check_power(base: tf.Tensor, exponent: tf.Tensor, result: tf.Tensor) -> Non
 def _bits(name: str, left: Any, right: Any, kind: type) -> Any:
     """Compute a bitwise operation in int64, whose bits agree with the infinite two's complement of Python."""
     if "shift" in name:
-        if (low(known_int(right)) or 0) < 0 or low(known_int(right)) is None:
-            raise StagingError("a shift by a number that may be negative", "NP2TF503")
+        if (lower_bound(known_int(right)) or 0) < 0 or lower_bound(known_int(right)) is None:
+            raise ValueNeededError("a shift by a number that may be negative")
         kind = int
     tensors = weak_tensor(left, int), weak_tensor(right, int)
     if name == "left_shift":
@@ -162,7 +162,7 @@ def _beyond(known: SymInt) -> bool:
 
 
 def _is_small(value: Int) -> bool:
-    ends = low(value), high(value)
+    ends = lower_bound(value), upper_bound(value)
     return ends[0] is not None and ends[1] is not None and ends[0] >= -(2**31) and ends[1] <= 2**31
 
 
@@ -209,7 +209,7 @@ def _decided(name: str, left: Int, right: Int) -> bool | None:
     apart = distance(left, right)
     if apart is not None:
         return bool(_COMPARED[name](0, apart))
-    a, b, c, d = low(left), high(left), low(right), high(right)
+    a, b, c, d = lower_bound(left), upper_bound(left), lower_bound(right), upper_bound(right)
     if a is None or b is None or c is None or d is None:
         return None
     if name in ("less", "greater_equal") and (b < c or a >= d):

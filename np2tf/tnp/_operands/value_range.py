@@ -1,9 +1,8 @@
 """Range checks for numbers that are written into arrays of a narrower type: NumPy refuses some of them.
 
 Every integer type refuses a Python number that it cannot hold. Only signed integers refuse a NumPy number
-that
-does not fit, because NumPy asks Python for its integer; in unsigned integers the number wraps. Arrays wrap in
-both.
+that does not fit, because NumPy asks Python for its integer; in unsigned integers the number wraps. Arrays
+wrap in both.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def check_fits(number: scalar, dtype: np.dtype[Any]) -> None:
     """
     if number.weak is complex and dtype.kind in "iuf":
         np.empty(1, dtype)[0] = 1j
-    if number.undecided is not None and number.undecided.weak is complex and dtype.kind in "iuf":
+    if number.path_dependent is not None and number.path_dependent.weak is complex and dtype.kind in "iuf":
         record_violation(number.python)
     if not tf.executing_eagerly() and _may_be_refused(number, dtype) and not _certainly_fits(number, dtype):
         record_violation(_is_beyond(number.tensor, dtype))
@@ -51,7 +50,7 @@ def _may_be_refused(number: scalar, dtype: np.dtype[Any]) -> bool:
     given = number.tensor.dtype
     if dtype.kind not in "iu" or given == tf_dtype(dtype):
         return False
-    if number.weak is not None or number.undecided is not None:
+    if number.weak is not None or number.path_dependent is not None:
         return True
     return dtype.kind == "i" and not np.can_cast(given.as_numpy_dtype, dtype)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import check_index
 from np2tf.tnp._tensor.symint import Int, SymInt
@@ -61,16 +61,16 @@ def _index_axis(index: Int, length: int, axis: int) -> Axis:
 def _slice_axis(item: slice, length: int) -> Axis:
     step = 1 if item.step is None else item.step
     if not isinstance(step, int):
-        raise StagingError("a slice with a step that is known only at run time")
+        raise ValueNeededError("a slice with a step that is known only at run time")
     if not isinstance(item.start, SymInt) and not isinstance(item.stop, SymInt):
         known = range(*item.indices(length))
         return Axis(known.start, known.stop, known.step, len(known), length, dropped=False)
     if step != 1:
-        raise StagingError("a slice with a step whose bounds are known only at run time")
+        raise ValueNeededError("a slice with a step whose bounds are known only at run time")
     start = _slice_end(item.start, 0, length)
     stop = _slice_end(item.stop, length, length)
     size = symint.distance(start, stop)
-    first, last = symint.low(start), symint.high(stop)
+    first, last = symint.lower_bound(start), symint.upper_bound(stop)
     if size is not None and first is not None and first >= 0 and last is not None and last <= length:
         return Axis(start, stop, 1, max(size, 0), length, dropped=False)
     start, stop = _clamped(start, length), _clamped(stop, length)

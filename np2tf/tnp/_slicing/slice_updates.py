@@ -10,7 +10,7 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.tnp._slicing.slice_spec import Axis, span, stop_of, vector
 from np2tf.tnp._tensor import symint
-from np2tf.tnp._tensor.graph_queries import depends
+from np2tf.tnp._tensor.graph_queries import depends_on
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.small_constants import constant
 from np2tf.tnp._tensor.storage import staging_for_xla
@@ -24,8 +24,7 @@ def slice_under_xla(base: tf.Tensor, starts: tf.Tensor | list[int], sizes: list[
     """Return the part of a tensor that begins at run-time positions.
 
     TensorFlow's bridge to XLA makes the begin of `tf.slice` a compile-time constant if it can. Then an index
-    array
-    that a loop reads would be a part of the program, and every other index array would require a new
+    array that a loop reads would be a part of the program, and every other index array would require a new
     compilation.
     """
     return gen_xla_ops.xla_dynamic_slice(base, _vector(starts), constant(tuple(sizes)))
@@ -38,7 +37,7 @@ def _vector(starts: tf.Tensor | list[int]) -> tf.Tensor:
 def update_under_xla(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
     if all(axis.step == 1 for axis in axes):
         if _is_most(base, value) and not any(axis.dynamic for axis in axes):
-            if depends(value, base):
+            if depends_on(value, base):
                 return _surrounded(base, axes, value)
             if base.op.type == "Placeholder":
                 return _selected(base, axes, value)

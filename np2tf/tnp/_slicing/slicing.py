@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.ops import gen_array_ops
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._slicing.slice_spec import Axis, BasicKey, axes_of, axis_per_item, span, stop_of, vector
 from np2tf.tnp._slicing.slice_updates import slice_under_xla, update_dynamic_size, update_under_xla
 from np2tf.tnp._tensor.pfor_converters import gathered
@@ -170,7 +170,7 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
     visible = sum(1 for item in key if item is None or isinstance(item, slice))
     rank = value.shape.rank
     if rank is None:
-        raise StagingError("assignment of a value of unknown rank")
+        raise ShapeNeededError("assignment of a value of unknown rank")
     if rank > visible:
         extra = rank - visible
         if any(size not in (1, None) for size in value.shape.as_list()[:extra]):
@@ -229,7 +229,7 @@ def _strided_update(
 def _update_unknown_shape(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
     """Write if a length is known only at run time: TensorFlow's own op resolves the ends."""
     if staging_for_xla():
-        raise StagingError("assignment into an array whose shape depends on data")
+        raise ShapeNeededError("assignment into an array whose shape depends on data")
     value = _to_full_rank(value, key)
     items = [item for item in key if item is not None]
     finish = _reshaping(tuple(items))

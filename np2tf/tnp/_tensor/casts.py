@@ -39,8 +39,7 @@ def to_half(x: tf.Tensor) -> tf.Tensor:
     """Convert float64 to float16 with a single rounding.
 
     tf.cast goes by way of float32 and rounds twice. Here the first rounding is to odd: towards zero, with the
-    last
-    bit set if any bits were cut off. Then the second rounding has the same choice as from the original
+    last bit set if any bits were cut off. Then the second rounding has the same choice as from the original
     number.
     """
     single = tf.cast(x, tf.float32)

@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._front.operand_kinds import surroundings
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 Function = Callable[..., Any]
 
@@ -144,7 +144,7 @@ def opaque(x: tf.Tensor) -> tf.Tensor:
 
 def may_lose_nan() -> bool:
     """Return whether XLA may compile the current code: on CPUs its maximum and minimum ignore NaN."""
-    return not tf.executing_eagerly() and (current_region() is None or staging_for_xla())
+    return not tf.executing_eagerly() and (current_scope() is None or staging_for_xla())
 
 
 def _prevails(a: tf.Tensor, b: tf.Tensor, compare: Function) -> tf.Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 _HORIZON = 400
 
 
-def depends(tensor: Any, base: Any) -> bool:
+def depends_on(tensor: Any, base: Any) -> bool:
     """Return whether `tensor` is computed from `base`, as far as the graph of the loop's body shows."""
     if tensor is base or tensor.graph is not base.graph:
         return False

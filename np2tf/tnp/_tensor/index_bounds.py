@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.tnp._tensor.storage import current_region, staging_handlers
+from np2tf.tnp._tensor.storage import current_scope, staging_handlers
 from np2tf.tnp._tensor.symint import Int, SymInt
 
 
@@ -75,10 +75,10 @@ def record_violation(violated: tf.Tensor) -> None:
     """
     if _recording.stopped:
         return
-    entered = current_region()
-    if entered is not None:
-        cell = entered.trace.violations
-        cell.write(cell.value | violated)
+    scope = current_scope()
+    if scope is not None:
+        storage = scope.trace.violations
+        storage.write(storage.value | violated)
     elif not tf.executing_eagerly():
         # In the graph of a plain tf.function there is no call to discard, so that the graph itself must fail.
         tf.debugging.Assert(tf.logical_not(violated), ["np2tf: NumPy would have raised an error here"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tensorflow as tf
 
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
 def agreeing(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones: bool = False) -> tf.Tensor:
@@ -32,7 +32,7 @@ def agreeing(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones: bool =
     if ones:
         theirs = tf.where(tf.equal(mine, 1) | tf.equal(theirs, 1), mine, theirs)
     record_violation(tf.not_equal(mine, theirs))
-    if current_region() is not None:
+    if current_scope() is not None:
         return a
     # In a plain tf.function, XLA drops assertions, but refuses a reshape that does not fit.
     made = tf.reshape(a, tf.concat([sizes[:axis], theirs[None], sizes[axis % a.shape.rank + 1 :]], 0))

@@ -1,10 +1,8 @@
 """Symbolic integers: a staged integer together with the known facts about its value.
 
 A loop variable over ``range(1, n)`` is known to lie in [1, n-1], and ``i + 2`` to be two more than ``i``.
-That is
-enough to omit bounds checks, and to see that ``x[i:i + 3]`` has three elements, so that it is a slice of
-static
-size. (Intervals and affine offsets: the classic range analysis of optimising compilers.)
+That is enough to omit bounds checks, and to see that ``x[i:i + 3]`` has three elements, so that it is a slice
+of static size. (Intervals and affine offsets: the classic range analysis of optimising compilers.)
 """
 
 from __future__ import annotations
@@ -82,12 +80,12 @@ def extent(start: Int, stop: Int) -> tf.Tensor:
     return tf.maximum(tensor_of(stop) - tensor_of(start), 0)
 
 
-def low(value: Int) -> int | None:
+def lower_bound(value: Int) -> int | None:
     """Return the least value that `value` can have."""
     return value if isinstance(value, int) else value.low
 
 
-def high(value: Int) -> int | None:
+def upper_bound(value: Int) -> int | None:
     """Return the greatest value that `value` can have."""
     return value if isinstance(value, int) else value.high
 
@@ -108,7 +106,7 @@ def combine(operator: str, left: Int, right: Int, tensor: tf.Tensor) -> SymInt:
 
 
 def _interval(operator: str, left: Int, right: Int) -> tuple[int, int] | None:
-    a, b, c, d = low(left), high(left), low(right), high(right)
+    a, b, c, d = lower_bound(left), upper_bound(left), lower_bound(right), upper_bound(right)
     if operator == "remainder" and isinstance(right, int) and right > 0:
         return 0, right - 1
     if operator == "bitwise_and":

@@ -65,8 +65,7 @@ def settled(
     """Return a function that uses TensorFlow's `kernel` if its eager results are moderate, else `formula`.
 
     The kernels for vectors of numbers use the squared length, which overflows, and XLA has its own limits. In
-    graphs
-    only `formula` is used.
+    graphs only `formula` is used.
 
     Args:
         kernel: right for ordinary numbers, and fast.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._tensor.dtype_dispatch import SIGNED, UNSIGNED, as_signed, constant, through, width
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
@@ -202,7 +202,7 @@ def power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     if b.dtype not in UNSIGNED:
         exponents = tf.get_static_value(b)
         if exponents is None:
-            raise StagingError("an integer power whose exponent may be negative", "NP2TF503")
+            raise ValueNeededError("an integer power whose exponent may be negative")
         if np.any(exponents < 0):
             raise ValueError("Integers to negative integer powers are not allowed.")
     return nonnegative_power(a, b)

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.lane_reductions import inner_product
 from np2tf.tnp._tensor.size_guards import agreeing
@@ -21,13 +21,13 @@ class GeneralUfunc(Ufunc):
 
     def _on_tensors(self, args: tuple[Any, ...], *given: Any, **kwargs: Any) -> Any:
         if kwargs.keys() & {"axes", "axis", "keepdims"}:
-            raise StagingError(f"axes chosen in {self.__name__}", "NP2TF503")
+            raise NoGraphFormError(f"axes chosen in {self.__name__}")
         return super()._on_tensors(args, *given, **kwargs)
 
 
 def _rank(x: tf.Tensor) -> int:
     if x.shape.rank is None:
-        raise StagingError("the rank of a matrix is known only at run time")
+        raise ShapeNeededError.of(what="the rank of a matrix")
     return x.shape.rank
 
 

@@ -11,6 +11,7 @@ import tensorflow as tf
 from np2tf.tnp._array.ndarray import scalar
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import kind_of, promotion_kind, ufunc_loop
+from np2tf.tnp._tensor import elementary_functions as elementary
 from np2tf.tnp._tensor.dtype_dispatch import constant, opaque
 from np2tf.tnp._ufuncs.integer import nonnegative_power, positive_power
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
@@ -52,9 +53,13 @@ class Power(Ufunc):
         if loop[0].kind in "iu":
             return self._of_integers(operands, loop)
         function = _OF_FLOATS.get(exponent) if known else None
-        if function is None:
-            return super().compute(operands)
-        return cast(function(as_tensor(base, loop[0])), loop[-1])
+        if function is not None:
+            return cast(function(as_tensor(base, loop[0])), loop[-1])
+        if known and elementary.is_product_of_roots(exponent):
+            tensor = as_tensor(base, loop[0])
+            if elementary.is_vectorised(tensor):
+                return cast(elementary.power(tensor, exponent), loop[-1])
+        return super().compute(operands)
 
     def _of_integers(self, operands: tuple[Any, ...], loop: tuple[np.dtype[Any], ...]) -> Any:
         base, exponent = operands

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.tnp._tensor import elementary_functions as elementary
 from np2tf.tnp._tensor.dtype_dispatch import BITS, constant, maximum, may_lose_nan, minimum, opaque
 
 
 def signbit(x: tf.Tensor) -> tf.Tensor:
     """Return whether the sign bit is set, also for zeros and NaN."""
     if x.dtype not in BITS:
-        raise StagingError(f"the sign bit of {x.dtype.name}", "NP2TF503")
+        raise NoGraphFormError(f"the sign bit of {x.dtype.name}")
     bits = tf.bitcast(x, BITS[x.dtype])
     return tf.less(bits, constant(0, bits))
 
@@ -207,7 +208,7 @@ _POWERS_OF_10 = np.array([float(f"1e{k}") for k in range(-323, 309)])
 
 def _exact_log(x: tf.Tensor, base: float, powers: np.ndarray, lowest: int) -> tf.Tensor:
     """Return a logarithm that is exact at the powers of its base: programs use ``int(np.log10(1000))``."""
-    result = tf.math.log(x) / constant(math.log(base), x)
+    result = elementary.log(x) / constant(math.log(base), x)
     whole = tf.round(result)
     position = tf.clip_by_value(whole, constant(lowest, x), constant(lowest + len(powers) - 1, x))
     index = tf.cast(tf.where(tf.math.is_nan(position), constant(lowest, x), position), tf.int32) - lowest

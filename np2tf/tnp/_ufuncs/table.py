@@ -1,8 +1,7 @@
 """The table of NumPy's universal functions: each row has the TensorFlow function that computes it.
 
 NumPy's loop (`promotion.ufunc_loop`) has already chosen the dtypes: an implementation gets tensors of the
-loop's
-input dtypes, and its result is cast to the loop's output dtype.
+loop's input dtypes, and its result is cast to the loop's output dtype.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._dispatch.op import attach
+from np2tf.tnp._tensor import elementary_functions as elementary
 from np2tf.tnp._tensor.dtype_dispatch import (
     Function,
     always,
@@ -124,14 +124,18 @@ _ROUNDING: dict[str, Callable[..., Any]] = {
 _MATHS: dict[str, Callable[..., Any]] = {
     **{
         name: real(getattr(tf.math, name), complex=getattr(of_complex, name))
-        for name in ("log", "sqrt", "exp", "expm1", "log1p", "sin", "cos", "tan", "tanh")
+        for name in ("sqrt", "exp", "expm1", "tanh")
+    },
+    **{
+        name: real(getattr(elementary, name), complex=getattr(of_complex, name))
+        for name in ("log", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan")
     },
     **{name: real(getattr(floats, name), complex=getattr(of_complex, name)) for name in ("sinh", "cosh")},
     **{
         f"arc{name}": real(getattr(tf.math, f"a{name}"), complex=getattr(of_complex, f"arc{name}"))
-        for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+        for name in ("sinh", "cosh", "tanh")
     },
-    "arctan2": real(tf.math.atan2),
+    "arctan2": real(elementary.arctan2),
     "hypot": real(floats.hypot),
     "cbrt": real(floats.cbrt),
     "exp2": real(floats.exp2, complex=of_complex.exp2),

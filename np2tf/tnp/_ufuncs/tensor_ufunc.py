@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import PromotionError, StagingError
+from np2tf.staging import NoGraphFormError, PromotionError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp._array.strides import in_order_of
 from np2tf.tnp._dispatch.eager_fast_path import UFUNCS as DIRECT
@@ -20,15 +20,15 @@ from np2tf.tnp._dispatch.eager_fast_path import on_bases
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, left_to_numpy, memory_order, on_host
 from np2tf.tnp._dispatch.out_argument import check_output, check_shape, store_into
 from np2tf.tnp._dispatch.residency import runs_on_host
-from np2tf.tnp._front.fast_flags import quick
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._indexing.boolean_masks import where_mask
 from np2tf.tnp._masked.operations import elementwise, on_selections
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp._operands.lattice import is_known
 from np2tf.tnp._operands.promotion import promotion_kind, ufunc_loop
-from np2tf.tnp._operands.widened import of_either_dtype
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._operands.widened import accept_either_dtype
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.deprecations import asked
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
@@ -80,7 +80,7 @@ class Ufunc:
         Raises:
             TypeError: no loop of the ufunc fits the operands.
         """
-        if quick.unstaged and not kwargs:
+        if fast_flags.unstaged and not kwargs:
             result = self.directly(args)
             if result is not None:
                 return result
@@ -140,10 +140,10 @@ class Ufunc:
         **rest: Any,
     ) -> Any:
         if rest.keys() - {"subok"}:
-            raise StagingError(f"{min(rest)}=", "NP2TF503")
+            raise NoGraphFormError(f"{min(rest)}=")
         operands = args
-        if current_region() is not None and dtype is None:
-            operands = of_either_dtype(self.numpy, operands)
+        if current_scope() is not None and dtype is None:
+            operands = accept_either_dtype(self.numpy, operands)
         if len(operands) < self.nin:
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments")
         if self.nout > 1 and out is not None and not isinstance(out, tuple):
@@ -180,7 +180,7 @@ class Ufunc:
 
     def _promoted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the operands for NumPy; under other rules than NumPy's, in the dtypes of these rules."""
-        if by_numpys_rules() or len(args) != self.nin or kwargs.get("dtype") is not None:
+        if uses_numpy_rules() or len(args) != self.nin or kwargs.get("dtype") is not None:
             return args
         kinds = tuple(map(promotion_kind, args))
         if not is_known(kinds):
@@ -190,7 +190,7 @@ class Ufunc:
 
     def _masked(self, result: Any, where: Any, out: Any) -> Any:
         if self.nout != 1:
-            raise StagingError("where= with several results", "NP2TF503")
+            raise NoGraphFormError("where= with several results")
         before = (
             tf.zeros((), result.dtype)
             if out is None
@@ -306,7 +306,7 @@ class Ufunc:
         staging = not tf.executing_eagerly()
         try:
             if function is None or _answers(args[0]):
-                raise StagingError(f"{self.__name__}.{name}", "NP2TF503")
+                raise NoGraphFormError(f"{self.__name__}.{name}")
             result = function(*args, **(kwargs if name == "outer" else {"axis": 0, **kwargs}))
             if out is None:
                 return result
@@ -332,7 +332,7 @@ class Ufunc:
         """
         if isinstance(array, tf.Tensor):
             return self.at(tensor_array(array), indices, *operands).tensor
-        if not is_array(array) and (current_region() is None or not isinstance(array, np.ndarray)):
+        if not is_array(array) and (current_scope() is None or not isinstance(array, np.ndarray)):
             refuse_to_lose_gradient((indices, *operands))
             at: Callable[..., Any] = self.numpy.at
             answer = at(array, to_numpy(indices), *map(to_numpy, operands))

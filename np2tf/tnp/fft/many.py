@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import tensor_array
 from np2tf.tnp._dispatch.op import Array, Axis, op
 from np2tf.tnp._operands.conversion import cast, to_numpy
@@ -42,7 +42,7 @@ def _lengths(x: tf.Tensor, s: Any, axes: Any) -> tuple[list[int | None], list[in
         axes = range(-count, 0)
     where = [int(axis) for axis in np.atleast_1d(axes)]
     if len({normalize_axis_index(axis, rank) for axis in where}) < len(where):
-        raise StagingError("transforms along one axis several times", "NP2TF503")
+        raise NoGraphFormError("transforms along one axis several times")
     given = [None] * len(where) if s is None else list(to_numpy(s))
     warn_where(s is not None and None in given, _NO_LENGTH, DeprecationWarning)
     lengths = [None if n in (None, -1) else int(n) for n in given]

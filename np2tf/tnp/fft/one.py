@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._dispatch.op import Array, Int, OptionalInt, op
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp.linalg.products import rank_of, transposed
@@ -68,7 +68,7 @@ def _half_scale(norm: str, length: Any, dtype: tf.DType, inverse: bool) -> tf.Te
         StagingError: the length is known only at run time.
     """
     if not isinstance(length, int):
-        raise StagingError("the length of a Fourier transform is known only at run time")
+        raise ShapeNeededError.of(what="the length of a Fourier transform")
     count = np.float16(length)
     factor = {"backward": np.float16(1), "ortho": 1 / np.sqrt(count), "forward": 1 / count}[norm]
     return tf.constant(float(factor) * (length if inverse else 1), dtype)
@@ -101,7 +101,7 @@ def fitted(x: tf.Tensor, length: Any) -> tf.Tensor:
     """
     have = x.shape[-1]
     if have is None or not isinstance(length, int):
-        raise StagingError("the length of a Fourier transform is known only at run time")
+        raise ShapeNeededError.of(what="the length of a Fourier transform")
     if have >= length:
         return x if have == length else x[..., :length]
     return tf.pad(x, [*[[0, 0]] * (rank_of(x) - 1), [0, length - have]])
@@ -158,7 +158,7 @@ def real_inverse(x: tf.Tensor, n: Any, axis: int, norm: Any) -> tf.Tensor:
     dtype = tf.as_dtype(result_dtype(np.fft.irfft, x))
     have = x.shape[axis]
     if n is None and have is None:
-        raise StagingError("the length of a Fourier transform is known only at run time")
+        raise ShapeNeededError.of(what="the length of a Fourier transform")
     length = 2 * (have - 1) if n is None else n
     if length < 1:
         raise ValueError(f"Invalid number of FFT data points ({length}) specified.")

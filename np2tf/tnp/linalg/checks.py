@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.linalg import LinAlgError
 
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import inexact_type, result_type
 from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
@@ -23,7 +23,7 @@ def floating(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
     for operand in operands:
         if operand.dtype in (tf.float16, tf.bfloat16):
             raise TypeError(f"array type {operand.dtype.name} is unsupported in linalg")
-    if by_numpys_rules():
+    if uses_numpy_rules():
         integers = [operand.dtype.is_integer or operand.dtype == tf.bool for operand in operands]
         dtype = result_type(*(np.empty(0) if one else x for one, x in zip(integers, operands, strict=True)))
     else:

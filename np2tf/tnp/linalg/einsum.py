@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, is_ordinary, ndarray
-from np2tf.tnp._array.strides import laid_out, layout_of, order_of_products
+from np2tf.staging import NoGraphFormError, ShapeNeededError
+from np2tf.tnp._array.ndarray import is_array, is_c_ordered, ndarray
+from np2tf.tnp._array.strides import lay_out, layout_of, order_of_products
 from np2tf.tnp._chapters.manipulation.views.reshape import viewed_on_host
 from np2tf.tnp._dispatch.op import OPS, DType, MemoryOrder, op
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, promote
@@ -109,7 +109,7 @@ def _without_ones(operands: list[tf.Tensor], labels: list[str]) -> tuple[list[tf
     for operand, term in zip(_of_like_lengths(operands, labels), labels):
         drop = [k for k, letter in enumerate(term) if operand.shape[k] == 1 and size[letter] != 1]
         if any(term.count(term[k]) > 1 for k in drop):
-            raise StagingError("einsum that broadcasts along a diagonal", "NP2TF503")
+            raise NoGraphFormError("einsum that broadcasts along a diagonal")
         squeezed.append(tf.squeeze(operand, drop) if drop else operand)
         shorter.append("".join(letter for k, letter in enumerate(term) if k not in drop))
     return squeezed, shorter
@@ -141,9 +141,7 @@ def _check_square(x: tf.Tensor, letter: str) -> None:
     """
     rows, columns = x.shape[-2:]
     if rows is None or columns is None:
-        raise StagingError(
-            "einsum that makes a view of the diagonal of an array of unknown shape", "NP2TF503"
-        )
+        raise ShapeNeededError("einsum that makes a view of the diagonal of an array of unknown shape")
     if rows != columns:
         raise ValueError(
             f"dimensions in single operand for collapsing index '{letter}' don't match ({rows} != {columns})"
@@ -250,10 +248,10 @@ def einsum(
     made = _computed(f"{','.join(shorter)}->{result}", squeezed)
     if len(result) < 2 or order == "C":
         return made
-    if order in (None, "K") and all(map(is_ordinary, arrays)) and _appear_in_order(labels, result):
+    if order in (None, "K") and all(map(is_c_ordered, arrays)) and _appear_in_order(labels, result):
         return made
     layouts = [layout_of(as_view(array)) for array in arrays]
-    return laid_out(made, order_of_products(layouts, labels, result, order or "K"))
+    return lay_out(made, order_of_products(layouts, labels, result, order or "K"))
 
 
 def _appear_in_order(labels: list[str], result: str) -> bool:
@@ -271,7 +269,7 @@ def _stand_in(operand: Any) -> Any:
     if not is_array(operand) and not isinstance(operand, (np.ndarray, tf.Tensor, tf.Variable)):
         return operand
     if None in operand.shape:
-        raise StagingError("a path for operands of unknown shape", "NP2TF503")
+        raise ShapeNeededError("a path for operands of unknown shape")
     return np.broadcast_to(np.zeros(()), tuple(operand.shape))
 
 

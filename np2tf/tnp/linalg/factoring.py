@@ -9,7 +9,7 @@ import tensorflow as tf
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import EighResult, EigResult, QRResult, SVDResult
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._dispatch.op import Array, op
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp.linalg.checks import discard_if_nearly_singular, matrix, require_finite, square
@@ -111,7 +111,7 @@ def qr(a: Array, mode: str = "reduced") -> Any:
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.qr.html.
     """
     if mode in ("f", "full", "e", "economic", "raw"):
-        raise StagingError(f"qr with mode {mode!r}", "NP2TF503")
+        raise NoGraphFormError(f"qr with mode {mode!r}")
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"Unrecognized mode '{mode}'")
     a = matrix(a)
@@ -210,7 +210,7 @@ def _complex(a: tf.Tensor) -> tf.Tensor:
     a = square(a)
     if not a.dtype.is_complex:
         # NumPy's result is real if all eigenvalues are: a dtype that depends on the values.
-        raise StagingError("eigenvalues of a real matrix that need not be symmetric", "NP2TF503")
+        raise NoGraphFormError("eigenvalues of a real matrix that need not be symmetric")
     return a
 
 

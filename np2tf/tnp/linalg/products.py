@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._dispatch.op import Array, op
 from np2tf.tnp._operands.conversion import cast, promote
@@ -27,7 +27,7 @@ def rank_of(x: tf.Tensor) -> int:
         StagingError: the number is not known while staging.
     """
     if x.shape.rank is None:
-        raise StagingError("the rank of an array is known only at run time")
+        raise ShapeNeededError.of(what="the rank of an array")
     return x.shape.rank
 
 

@@ -1,9 +1,8 @@
 """Systems of linear equations and determinants: by TensorFlow's kernels, or in a few operations under XLA.
 
 XLA's own functions raise no error for a singular matrix, and XLA has no determinant. For small matrices, as
-in
-the loops of filters, this module computes LU factors with partial pivoting as LAPACK does. If the last digit
-decides whether a matrix is singular, the call is discarded, and NumPy decides.
+in the loops of filters, this module computes LU factors with partial pivoting as LAPACK does. If the last
+digit decides whether a matrix is singular, the call is discarded, and NumPy decides.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.ndarray import tensor_array
 from np2tf.tnp._dispatch.op import Int, op
 from np2tf.tnp._front.promotion_mode import unrefused
@@ -31,14 +31,14 @@ def coefficients(p: Any, number: bool = False) -> tf.Tensor:
         TypeError: the polynomial is a number.
     """
     if isinstance(p, np.poly1d):
-        raise StagingError("poly1d objects are NumPy's", "NP2TF503")
+        raise NoGraphFormError("poly1d objects are NumPy's")
     tensor = as_tensor(p)
     if rank_of(tensor) == 0:
         if not number:
             raise TypeError("iteration over a 0-d array")
         tensor = tf.reshape(tensor, [1])
     if tensor.shape[0] is None:
-        raise StagingError("the degree of a polynomial is known only at run time")
+        raise ShapeNeededError.of(what="the degree of a polynomial")
     return tensor
 
 
@@ -61,7 +61,7 @@ def polyval(p: Any, x: Any) -> Any:
     """
     given = coefficients(p)
     if isinstance(x, np.poly1d):
-        raise StagingError("poly1d objects are NumPy's", "NP2TF503")
+        raise NoGraphFormError("poly1d objects are NumPy's")
     at = as_tensor(x)
     if given.shape[0] == 0:
         return tensor_array(tf.zeros_like(at))
@@ -156,7 +156,7 @@ def _termwise(function: Callable[..., tf.Tensor], a1: Any, a2: Any) -> tf.Tensor
     """
     first, second = _aligned(a1, a2)
     if first.dtype == tf.bool:
-        raise StagingError("polynomials of booleans", "NP2TF503")
+        raise NoGraphFormError("polynomials of booleans")
     return function(first, second)
 
 
@@ -207,7 +207,7 @@ def _without_leading_zeros(p: Any) -> tf.Tensor:
     given = coefficients(p, number=True)
     values = tf.get_static_value(given)
     if values is None:
-        raise StagingError("whether a polynomial has leading zeros is known only at run time", "NP2TF503")
+        raise ValueNeededError("whether a polynomial has leading zeros is known only at run time")
     return given[len(values) - len(np.trim_zeros(values, "f")) :]
 
 
@@ -229,7 +229,7 @@ def polymul(a1: Any, a2: Any) -> tf.Tensor:
     """
     operands = promote(_without_leading_zeros(a1), _without_leading_zeros(a2))
     if any(x.shape[0] == 0 for x in operands):
-        raise StagingError("a polynomial without coefficients", "NP2TF503")
+        raise NoGraphFormError("a polynomial without coefficients")
     long, short = sorted(operands, key=lambda x: -x.shape[0])
     last = short.shape[0] - 1
     shifted = [tf.pad(long * short[k], [[k, last - k]]) for k in range(last + 1)]
@@ -293,7 +293,7 @@ def poly(seq_of_zeros: Any) -> tf.Tensor:
     roots = coefficients(seq_of_zeros)
     if rank_of(roots) != 1 or roots.dtype.is_complex or roots.shape[0] == 0:
         # NumPy takes the eigenvalues of a matrix. Complex roots in conjugate pairs give real coefficients.
-        raise StagingError("poly of a matrix or of complex roots", "NP2TF503")
+        raise NoGraphFormError("poly of a matrix or of complex roots")
     roots = roots if roots.dtype.is_floating and roots.dtype != tf.float16 else cast(roots, np.float64)
     result = tf.ones([1], roots.dtype)
     for root in tf.unstack(roots):

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.exceptions import RankWarning
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._dispatch.op import Array, Int, OptionalArray, op
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._ufuncs.matrix import matmul
@@ -31,7 +31,7 @@ def _check(x: tf.Tensor, y: tf.Tensor, w: tf.Tensor | None, deg: int) -> None:
     if rank_of(x) != 1:
         raise TypeError("expected 1D vector for x")
     if x.shape[0] is None:
-        raise StagingError("the number of points is known only at run time")
+        raise ShapeNeededError.of(what="the number of points")
     if x.shape[0] == 0:
         raise TypeError("expected non-empty vector for x")
     if not 1 <= rank_of(y) <= 2:
@@ -47,7 +47,7 @@ def _check(x: tf.Tensor, y: tf.Tensor, w: tf.Tensor | None, deg: int) -> None:
 def _real(x: tf.Tensor) -> tf.Tensor:
     """Return `x` as NumPy's ``x + 0.0`` does: integers become float64."""
     if x.dtype.is_complex or x.dtype == tf.float16:
-        raise StagingError(f"polyfit of {x.dtype.name}", "NP2TF503")
+        raise NoGraphFormError(f"polyfit of {x.dtype.name}")
     return x if x.dtype.is_floating else cast(x, np.float64)
 
 

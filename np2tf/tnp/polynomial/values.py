@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.polynomial import polynomial
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._dispatch.op import Array, op
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp.linalg.products import rank_of
@@ -26,7 +26,7 @@ def _coefficients(c: tf.Tensor) -> tf.Tensor:
     """
     c = c if rank_of(c) else c[None]
     if c.shape[0] is None:
-        raise StagingError("the degree of a polynomial is known only at run time", "NP2TF503")
+        raise ShapeNeededError.of(what="the degree of a polynomial")
     if c.shape[0] == 0:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
     return cast(c, np.float64) if c.dtype.is_integer or c.dtype == tf.bool else c

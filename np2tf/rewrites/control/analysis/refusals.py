@@ -31,12 +31,19 @@ class Refusals:
 
     Args:
         unknown: its calls whose callees no text shows; what these do is told while staging.
+        methods: its calls of methods of the module's classes, which may have names of a list's methods.
     """
 
     def __init__(
-        self, function: cst.FunctionDef, facts: Facts, static: Static, unknown: Collection[cst.Call]
+        self,
+        function: cst.FunctionDef,
+        facts: Facts,
+        static: Static,
+        unknown: Collection[cst.Call],
+        methods: Collection[cst.Call],
     ) -> None:
         self._unknown = frozenset(unknown)
+        self._methods = frozenset(methods)
         self._facts = facts
         self._static = static
         self._known: dict[cst.CSTNode, str | None] = {}
@@ -65,7 +72,8 @@ class Refusals:
         calls = (part for top in _inside(node) for part in _walk_here(top) if isinstance(part, cst.Call))
         for call in calls:
             name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-            if name in ("append", "extend", "insert") and not self._changes_nothing(call.func):
+            is_growing = name in ("append", "extend", "insert") and call not in self._methods
+            if is_growing and not self._changes_nothing(call.func):
                 return call
         return None
 
@@ -88,6 +96,7 @@ class Refusals:
             and isinstance(node.func, cst.Attribute)
             and node.func.attr.value in GROWS
             and node not in self._unknown
+            and node not in self._methods
             and not self._changes_nothing(node.func)
         ):
             return f"`{self._facts.code(node.func)}(...)`, which changes a Python container"

@@ -11,7 +11,7 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.random.bits.buffered import TAKEN, Buffered, Words32
 from np2tf.runtime.random.bits.sources import Source
-from np2tf.runtime.random.bits.words import masked, multiplied, right, u64
+from np2tf.runtime.random.bits.words import mask_bits, multiply, right, u64
 
 #: So many integers are accepted by comparing all with all.
 _FEW = 24
@@ -52,7 +52,7 @@ def _scaled_half(source: Source, most: tf.Tensor) -> tf.Tensor:
     threshold = tf.math.floormod(u64(2**32) - span, span)
 
     def good(product: tf.Tensor) -> tf.Tensor:
-        return masked(product, _HALF) >= threshold
+        return mask_bits(product, _HALF) >= threshold
 
     (product,) = source.until(good, lambda: [source.half() * span], [u64(0)])
     return right(product, 32)
@@ -66,7 +66,7 @@ def _scaled_word(source: Source, most: tf.Tensor) -> tf.Tensor:
 
     def draw() -> list[tf.Tensor]:
         word = source.word()
-        low, high = multiplied(word, span)
+        low, high = multiply(word, span)
         return [low, tf.where(everything, word, high)]
 
     def good(low: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
@@ -127,13 +127,13 @@ def _scaled_at_once(source: Buffered, most: int, count: int) -> tuple[tf.Tensor,
     """Whether nothing is rejected, and the integers if so."""
     products = source.halves(count) * u64(most + 1)
     threshold = (2**32 - most - 1) % (most + 1)
-    return tf.reduce_all(masked(products, _HALF) >= u64(threshold)), right(products, 32)
+    return tf.reduce_all(mask_bits(products, _HALF) >= u64(threshold)), right(products, 32)
 
 
 def _masked_at_once(source: Words32, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
     """Whether so many of three times as many are accepted, and these."""
     tried, taken = 3 * count + 8, source.parts[TAKEN]
-    values = masked(source.halves(tried), (1 << most.bit_length()) - 1)
+    values = mask_bits(source.halves(tried), (1 << most.bit_length()) - 1)
     accepted = values <= u64(most)
     place = tf.range(tried, dtype=tf.int64)
     # How many have been accepted up to each: few enough to be compared with one another.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tensorflow as tf
 
 from np2tf.runtime.random.bits.sources import OfWords32, OfWords64, Source, fraction, fraction_of_halves
-from np2tf.runtime.random.bits.words import LOW_32, masked, right, u64
+from np2tf.runtime.random.bits.words import LOW_32, mask_bits, right, u64
 from np2tf.runtime.xla.dynamic_shapes import OF_INPUT
 
 #: The part of the state that counts the words taken; its value at first is where the call's words begin.
@@ -66,7 +66,7 @@ class Words64(OfWords64, Buffered):
         """The same, so many times."""
         kept, upper, taken = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[TAKEN]
         words = self.at(taken + tf.range((count + 1) // 2, dtype=tf.int64))
-        halves = tf.reshape(tf.stack([masked(words, LOW_32), right(words, 32)], 1), [-1])
+        halves = tf.reshape(tf.stack([mask_bits(words, LOW_32), right(words, 32)], 1), [-1])
         needed = tf.where(kept, count // 2, (count + 1) // 2)
         last = tf.gather(halves, tf.maximum(2 * needed - 1, 0))
         self.parts[TAKEN] = taken + tf.cast(needed, tf.int64)

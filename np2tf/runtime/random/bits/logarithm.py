@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.random.bits.words import masked, right
+from np2tf.runtime.random.bits.words import mask_bits, right
 
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _COEFFICIENTS = (
@@ -34,15 +34,15 @@ Product = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 def log1p(x: tf.Tensor, product: Product, fused: bool | None = None) -> tf.Tensor:
     """Of a number above -1 and not above 0."""
     times = _Times(product, fuses() if fused is None else fused)
-    magnitude = masked(_upper(x), 0x7FFFFFFF)
+    magnitude = mask_bits(_upper(x), 0x7FFFFFFF)
     near = magnitude <= _NEAR
     one = tf.ones_like(x)
     u = tf.where(near, one, one + x)
-    k, fraction = right(_upper(u), 20) - 1023, masked(_upper(u), 0xFFFFF)
+    k, fraction = right(_upper(u), 20) - 1023, mask_bits(_upper(u), 0xFFFFF)
     correction = (x - (u - 1.0)) / u
     small = fraction < _ROOT
     exponent = tf.where(small, tf.constant(_ONE, tf.int64), tf.constant(_HALF, tf.int64))
-    u = tf.bitcast(tf.bitwise.bitwise_or(masked(tf.bitcast(u, tf.int64), _FRACTION), exponent), tf.float64)
+    u = tf.bitcast(tf.bitwise.bitwise_or(mask_bits(tf.bitcast(u, tf.int64), _FRACTION), exponent), tf.float64)
     k = tf.where(small, k, k + 1)
     fraction = tf.where(small, fraction, right(0x100000 - fraction, 2))
     f = tf.where(near, x, u - 1.0)

@@ -9,7 +9,7 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.random.bits.packing import Packing
-from np2tf.runtime.random.bits.words import LOW_32, Wide, left, masked, plus, right, times, u64, wide
+from np2tf.runtime.random.bits.words import LOW_32, Wide, left, mask_bits, plus, right, times, u64, wide
 
 _PCG_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 _MT_SIZE, _MT_SHIFT = 624, 397
@@ -173,7 +173,7 @@ class OfWords64(Source):
         self.parts[self.place] = tf.where(kept, before, self.parts[self.place])
         self.parts["uinteger"] = tf.where(kept, upper, tf.stack([right(word, 32), u64(0)]))
         self.parts["has_uint32"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
-        return tf.where(kept, upper[0], masked(word, LOW_32))
+        return tf.where(kept, upper[0], mask_bits(word, LOW_32))
 
 
 class OfWords32(Source):
@@ -227,7 +227,7 @@ class Mt19937(OfWords32):
     @classmethod
     def unfolded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         """The key that is being taken from, and the one after it."""
-        keys = tf.concat([parts["key"], _twisted(parts["key"])], 0)
+        keys = tf.concat([parts["key"], _twist(parts["key"])], 0)
         rest = {name: part for name, part in parts.items() if name not in ("key", "pos")}
         return {"keys": keys, "place": tf.stack([parts["pos"][0], u64(0)]), **rest}
 
@@ -252,10 +252,10 @@ class Mt19937(OfWords32):
         last, late = at + 1 >= _MT_SIZE, at + _MT_SHIFT >= _MT_SIZE
         lower = tf.gather(keys, tf.where(last, then, now + at + 1))
         other = tf.gather(keys, tf.where(late, then - _MT_SIZE, now) + at + _MT_SHIFT)
-        made = _mixed(number, lower, other)
+        made = _mix(number, lower, other)
         self.parts["keys"] = gen_xla_ops.xla_dynamic_update_slice(keys, made[None], (then + at)[None])
         self.parts["place"] = tf.bitcast(tf.stack([at + 1, now // _MT_SIZE]), tf.uint64)
-        return tf.cast(_tempered(number), tf.uint64)
+        return tf.cast(_temper(number), tf.uint64)
 
     def doubles(self, count: int) -> tf.Tensor:
         """All at once, as whole keys are."""
@@ -265,10 +265,10 @@ class Mt19937(OfWords32):
         parts = self.folded(self.parts)
         keys = [parts["key"]]
         while spare * (len(keys) - 1) < words:
-            keys.append(_twisted(keys[-1]))
+            keys.append(_twist(keys[-1]))
         start = tf.cast(parts["pos"][0], tf.int64)
         pairs = tf.cast(
-            _tempered(tf.gather(tf.concat(keys, 0), start + tf.range(words, dtype=tf.int64))), tf.uint64
+            _temper(tf.gather(tf.concat(keys, 0), start + tf.range(words, dtype=tf.int64))), tf.uint64
         )
         stop = start + words
         number = (stop - 1) // _MT_SIZE
@@ -286,7 +286,7 @@ def _output(state: Wide) -> tf.Tensor:
     """The halves joined, and turned by the upper six bits."""
     low, high = state
     mixed, turn = tf.bitwise.bitwise_xor(low, high), right(high, 58)
-    back = masked(u64(64) - turn, 63)
+    back = mask_bits(u64(64) - turn, 63)
     return tf.bitwise.bitwise_or(tf.bitwise.right_shift(mixed, turn), tf.bitwise.left_shift(mixed, back))
 
 
@@ -297,26 +297,26 @@ def fraction_of_halves(upper: tf.Tensor, lower: tf.Tensor) -> tf.Tensor:
     return tf.cast(tf.bitcast(whole, tf.int64), tf.float64) * 2.0**-53
 
 
-def _tempered(key: tf.Tensor) -> tf.Tensor:
+def _temper(key: tf.Tensor) -> tf.Tensor:
     key = tf.bitwise.bitwise_xor(key, right(key, 11))
-    key = tf.bitwise.bitwise_xor(key, masked(left(key, 7), 0x9D2C5680))
-    key = tf.bitwise.bitwise_xor(key, masked(left(key, 15), 0xEFC60000))
+    key = tf.bitwise.bitwise_xor(key, mask_bits(left(key, 7), 0x9D2C5680))
+    key = tf.bitwise.bitwise_xor(key, mask_bits(left(key, 15), 0xEFC60000))
     return tf.bitwise.bitwise_xor(key, right(key, 18))
 
 
-def _twisted(key: tf.Tensor) -> tf.Tensor:
+def _twist(key: tf.Tensor) -> tf.Tensor:
     """The next key. Each number is made of three, of which two are old until 227 are new."""
     first, lag = _MT_SIZE - _MT_SHIFT, 2 * (_MT_SIZE - _MT_SHIFT)
-    a = _mixed(key[:first], key[1 : first + 1], key[_MT_SHIFT:])
-    b = _mixed(key[first:lag], key[first + 1 : lag + 1], a)
-    c = _mixed(key[lag:-1], key[lag + 1 :], b[: _MT_SIZE - 1 - lag])
-    last = _mixed(key[-1:], a[:1], b[_MT_SHIFT - 1 - first : _MT_SHIFT - first])
+    a = _mix(key[:first], key[1 : first + 1], key[_MT_SHIFT:])
+    b = _mix(key[first:lag], key[first + 1 : lag + 1], a)
+    c = _mix(key[lag:-1], key[lag + 1 :], b[: _MT_SIZE - 1 - lag])
+    last = _mix(key[-1:], a[:1], b[_MT_SHIFT - 1 - first : _MT_SHIFT - first])
     return tf.concat([a, b, c, last], 0)
 
 
-def _mixed(upper: tf.Tensor, lower: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
-    joined = masked(upper, 0x80000000) + masked(lower, 0x7FFFFFFF)
-    odd = tf.where(masked(joined, 1) > 0, tf.constant(0x9908B0DF, tf.uint32), tf.constant(0, tf.uint32))
+def _mix(upper: tf.Tensor, lower: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
+    joined = mask_bits(upper, 0x80000000) + mask_bits(lower, 0x7FFFFFFF)
+    odd = tf.where(mask_bits(joined, 1) > 0, tf.constant(0x9908B0DF, tf.uint32), tf.constant(0, tf.uint32))
     return tf.bitwise.bitwise_xor(tf.bitwise.bitwise_xor(other, right(joined, 1)), odd)
 
 

@@ -24,24 +24,24 @@ def left(value: tf.Tensor, bits: int) -> tf.Tensor:
     return tf.bitwise.left_shift(value, tf.constant(bits, value.dtype))
 
 
-def masked(value: tf.Tensor, mask: int) -> tf.Tensor:
+def mask_bits(value: tf.Tensor, mask: int) -> tf.Tensor:
     """The bits under a mask."""
     return tf.bitwise.bitwise_and(value, tf.constant(mask, value.dtype))
 
 
-def multiplied(a: tf.Tensor, b: tf.Tensor) -> Wide:
+def multiply(a: tf.Tensor, b: tf.Tensor) -> Wide:
     """The whole product of two words."""
-    a_low, a_high = masked(a, LOW_32), right(a, 32)
-    b_low, b_high = masked(b, LOW_32), right(b, 32)
+    a_low, a_high = mask_bits(a, LOW_32), right(a, 32)
+    b_low, b_high = mask_bits(b, LOW_32), right(b, 32)
     low, crossed = a_low * b_low, a_high * b_low
     middle = crossed + right(low, 32)
-    other = a_low * b_high + masked(middle, LOW_32)
+    other = a_low * b_high + mask_bits(middle, LOW_32)
     return a * b, a_high * b_high + right(middle, 32) + right(other, 32)
 
 
 def times(a: Wide, b: Wide) -> Wide:
     """The product modulo 2**128."""
-    low, high = multiplied(a[0], b[0])
+    low, high = multiply(a[0], b[0])
     return low, high + a[0] * b[1] + a[1] * b[0]
 
 

@@ -8,11 +8,19 @@ from typing import Annotated, Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import MemoryLayoutError, NoGraphFormError
 from np2tf.tnp._array.ndarray import array_over, is_array, ndarray, scalar, tensor_array
-from np2tf.tnp._array.strides import copied, is_laid_out, laid_out, named, order_of_new, settled, shadow
+from np2tf.tnp._array.strides import (
+    is_laid_out,
+    lay_out,
+    lay_out_copy,
+    layout_probe,
+    named,
+    order_of_new,
+    resolve_order,
+)
 from np2tf.tnp._chapters.manipulation.views.shared_memory import made_over
-from np2tf.tnp._dispatch.host_results import hosted
+from np2tf.tnp._dispatch.host_results import host_only
 from np2tf.tnp._dispatch.op import (
     OPS,
     BoundedShape,
@@ -29,13 +37,13 @@ from np2tf.tnp._dispatch.op import (
     on_host,
     op,
 )
-from np2tf.tnp._dispatch.residency import eager_on_host, has_tensor, placed
+from np2tf.tnp._dispatch.residency import eager_on_host, has_tensor, wrap_result
 from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole, selected_array, selection_of
-from np2tf.tnp._operands.conversion import as_tensor, as_view, assigned, is_guest, to_numpy
+from np2tf.tnp._operands.conversion import as_tensor, as_view, assigned, is_numpy_subclass, to_numpy
 from np2tf.tnp._operands.promotion import tf_dtype
 from np2tf.tnp._slicing.view_transforms import Basic, ReadOnly, Reshape
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
 
 __all__ = [
@@ -77,7 +85,7 @@ def fill(shape: tuple[Any, ...], value: tf.Tensor, order: str | None = None) -> 
     """
     if any(isinstance(n, SymInt) for n in shape):
         return _bounded(shape, value, order)
-    return laid_out(_filled(shape, value), order_of_new(len(shape), order))
+    return lay_out(_filled(shape, value), order_of_new(len(shape), order))
 
 
 def _bounded(shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
@@ -100,8 +108,8 @@ def _alike(source: ndarray, shape: tuple[Any, ...], value: tf.Tensor, order: str
     if any(isinstance(n, SymInt) for n in shape):
         return fill(shape, value, order if order in ("C", "F") else "C")
     if order in (None, "A", "K") and source.tensor.shape.rank != len(shape):
-        return fill(shape, value, settled(shadow(source), order))
-    return copied(_filled(shape, value), source, order)
+        return fill(shape, value, resolve_order(layout_probe(source), order))
+    return lay_out_copy(_filled(shape, value), source, order)
 
 
 def _filled(shape: tuple[Any, ...], value: tf.Tensor) -> tf.Tensor:
@@ -240,7 +248,7 @@ def _prototype(value: Any) -> ndarray:
         StagingError: the new array would be in another byte order.
     """
     if isinstance(value, np.ndarray) and not value.dtype.isnative:
-        raise StagingError("an array in another byte order", "NP2TF503")
+        raise MemoryLayoutError("an array in another byte order")
     return as_view(value)
 
 
@@ -387,21 +395,21 @@ def _made(
     if copy is False and not is_array(object) and not isinstance(object, tf.Tensor):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     if ndmax is not None:
-        raise StagingError("ndmax=", "NP2TF503")
+        raise NoGraphFormError("ndmax=")
     if isinstance(object, np.ndarray) and dtype is None and not object.dtype.isnative:
-        raise StagingError("an array in another byte order", "NP2TF503")
-    object = np.asarray(object) if is_guest(object) else object
+        raise MemoryLayoutError("an array in another byte order")
+    object = np.asarray(object) if is_numpy_subclass(object) else object
     tensor = as_tensor(object) if dtype is None else assigned(object, dtype)
     wanted = dtype if dtype is not None else _dtype_of(object)
     missing = (ndmin or 0) - tensor.shape.rank
     if order == "A" and not (copy and is_array(object) and object.tensor.dtype == tensor.dtype):
         order = "K"  # as NumPy does if it does more than copy
     if missing <= 0:
-        return named(copied(tensor, object, order), wanted)
-    made = copied(tensor[(None,) * missing + (...,)], object, order)
+        return named(lay_out_copy(tensor, object, order), wanted)
+    made = lay_out_copy(tensor[(None,) * missing + (...,)], object, order)
     if tensor.shape.is_fully_defined():
         # As in NumPy, the result is a view of an array with fewer axes.
-        made.storage()[0].owner_path = (Reshape(tuple(tensor.shape.as_list())),)
+        made.storage_and_chain()[0].owner_chain = (Reshape(tuple(tensor.shape.as_list())),)
     return named(made, wanted)
 
 
@@ -412,9 +420,9 @@ def _dtype_of(value: Any) -> Any:
 
 def _unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
     """Return the array on TensorFlow that `a` is or stands for, if NumPy would not copy it; else None."""
-    if type(a) is scalar or not (is_array(a) or (current_region() is not None and isinstance(a, np.ndarray))):
+    if type(a) is scalar or not (is_array(a) or (current_scope() is not None and isinstance(a, np.ndarray))):
         return None
-    if is_guest(a):
+    if is_numpy_subclass(a):
         return None
     shared = as_view(a)
     if dtype is not None and np.dtype(getattr(dtype, "as_numpy_dtype", dtype)) != shared.dtype:
@@ -455,7 +463,7 @@ def array(
     See https://numpy.org/doc/stable/reference/generated/numpy.array.html.
     """
     order, copy = memory_order(order), copy_mode(copy)
-    if subok and is_guest(object):
+    if subok and is_numpy_subclass(object):
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)  # type: ignore[return-value]
     if like is not None and not is_array(like):
         return np.array(to_numpy(object), dtype, copy=copy, order=order, ndmin=ndmin, like=like)  # type: ignore[return-value]
@@ -463,7 +471,7 @@ def array(
         wanted = getattr(dtype, "as_numpy_dtype", dtype)
         made = np.array(object, wanted, copy=copy, order=order, ndmin=ndmin)
         shares = isinstance(object, np.ndarray) and np.may_share_memory(made, object)
-        return made if shares else placed(made)  # type: ignore[return-value,no-any-return]
+        return made if shares else wrap_result(made)  # type: ignore[return-value,no-any-return]
     if not copy:
         shared = _unchanged(object, dtype, order)
         if shared is not None and shared.ndim >= ndmin:
@@ -646,12 +654,12 @@ def _copied(a: ndarray, order: Any) -> ndarray:
     part = selection_of(a)
     if part is not None and len(part.parts) == 1:  # one axis has only one order
         return selected_array(part)
-    return copied(a.tensor, a, order)
+    return lay_out_copy(a.tensor, a, order)
 
 
 attach("copy", _copy_method)
 
-_from_others_memory = hosted(np.frombuffer)
+_from_others_memory = host_only(np.frombuffer)
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
@@ -677,9 +685,9 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
 
 
 OPS[np.frombuffer] = frombuffer
-fromiter = hosted(np.fromiter)
-fromstring = hosted(np.fromstring)
-_from_others = hosted(np.from_dlpack)
+fromiter = host_only(np.fromiter)
+fromstring = host_only(np.fromstring)
+_from_others = host_only(np.from_dlpack)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> ndarray:
@@ -695,7 +703,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> n
     if device is None and (is_array(x) or isinstance(x, tf.Tensor)) and type(x) is not scalar:
         if copy or not is_array(x):
             return array(x, copy=True) if copy else tensor_array(x)
-        return x[...] if x.tensor.shape.rank is not None else array_over(*x.storage())  # type: ignore[no-any-return]
+        return x[...] if x.tensor.shape.rank is not None else array_over(*x.storage_and_chain())  # type: ignore[no-any-return]
     return _from_others(x, device=device, copy=copy)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._array.strides import laid_out, order_of_new
+from np2tf.tnp._array.strides import lay_out, order_of_new
 from np2tf.tnp._chapters.creation.arrays import asarray
-from np2tf.tnp._dispatch.host_results import SMALL, hosted
+from np2tf.tnp._dispatch.host_results import SMALL, host_only
 from np2tf.tnp._dispatch.op import Array, COrF, DType, Int, Shape, op, shape_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import tf_dtype
@@ -75,10 +75,10 @@ def eye(
     rows = N[0]
     columns = rows if M is None else shape_of(M)[0]
     if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= SMALL:
-        return laid_out(tf.constant(np.eye(rows, columns, k, dtype)), order_of_new(2, order))
+        return lay_out(tf.constant(np.eye(rows, columns, k, dtype)), order_of_new(2, order))
     row = tf.range(tf.cast(rows, tf.int64))[:, None]
     unit = tf.equal(tf.range(tf.cast(columns, tf.int64)), row + k)
-    return laid_out(tf.cast(unit, tf_dtype(dtype or float)), order_of_new(2, order))
+    return lay_out(tf.cast(unit, tf_dtype(dtype or float)), order_of_new(2, order))
 
 
 @op(np.identity)
@@ -278,9 +278,9 @@ def _from(function: Any) -> Any:
     return call
 
 
-diag_indices = hosted(np.diag_indices)
-mask_indices = hosted(np.mask_indices)
-tril_indices = hosted(np.tril_indices)
-triu_indices = hosted(np.triu_indices)
+diag_indices = host_only(np.diag_indices)
+mask_indices = host_only(np.mask_indices)
+tril_indices = host_only(np.tril_indices)
+triu_indices = host_only(np.triu_indices)
 tril_indices_from = _from(tril_indices)
 triu_indices_from = _from(triu_indices)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp._dispatch.host_results import SMALL, hosted, known
+from np2tf.tnp._dispatch.host_results import SMALL, host_only, known
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, Array, DType, Int, Operand, op, repeatable, shape_of
-from np2tf.tnp._dispatch.residency import has_tensor, lifted, placed
+from np2tf.tnp._dispatch.residency import has_tensor, lifted, wrap_result
 from np2tf.tnp._front.operand_kinds import operands_in
 from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._operands.conversion import as_tensor, cast
@@ -248,7 +248,7 @@ def logspace(
     if _is_known(start, stop, base) and num <= SMALL:
         return _constants(np.logspace(start, stop, num, endpoint, base, dtype, axis))
     if not _is_known(base):
-        raise StagingError("logspace with a base that is an array", "NP2TF503")
+        raise NoGraphFormError("logspace with a base that is an array")
     exponents = as_tensor(linspace(start, stop, num, endpoint, axis=axis))
     made = tf.pow(as_tensor(base, exponents.dtype.as_numpy_dtype), exponents)
     return tensor_array(made if dtype is None else cast(made, dtype))
@@ -281,7 +281,7 @@ def geomspace(
         return _constants(np.geomspace(start, stop, num, endpoint, dtype, axis))
     result = inexact_type(start, stop)
     if result.kind != "f" or axis != 0:
-        raise StagingError("geomspace of complex numbers, or along another axis", "NP2TF503")
+        raise NoGraphFormError("geomspace of complex numbers, or along another axis")
     begin, end = as_tensor(start, result), as_tensor(stop, result)
     if tf.get_static_value(tf.reduce_any(tf.equal(begin, 0)) | tf.reduce_any(tf.equal(end, 0))):
         raise ValueError("Geometric sequence cannot include zero")
@@ -352,7 +352,7 @@ def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
     rank = len(dimensions)
     wanted = tf_dtype(dtype or int)
     if wanted == tf.bool:
-        raise StagingError("indices as truth values", "NP2TF503")
+        raise NoGraphFormError("indices as truth values")
     grids = [
         tf.reshape(tf.cast(tf.range(n), wanted), [-1 if k == j else 1 for k in range(rank)])
         for j, n in enumerate(dimensions)
@@ -396,7 +396,7 @@ class Grid:
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
         if not has_tensor(operands_in(key)):
-            return placed(self.numpy[known(key)])
+            return wrap_result(self.numpy[known(key)])
         try:
             return self._on_tensors(key, parts)
         except LEFT_TO_NUMPY as error:
@@ -424,8 +424,8 @@ class Grid:
 mgrid = Grid(np.mgrid)
 ogrid = Grid(np.ogrid)
 
-bartlett = hosted(np.bartlett)
-blackman = hosted(np.blackman)
-hamming = hosted(np.hamming)
-hanning = hosted(np.hanning)
-kaiser = hosted(np.kaiser)
+bartlett = host_only(np.bartlett)
+blackman = host_only(np.blackman)
+hamming = host_only(np.hamming)
+hanning = host_only(np.hanning)
+kaiser = host_only(np.kaiser)

@@ -89,7 +89,7 @@ class flatiter:
         return tensor_array(picked.tensor) if type(picked) is ndarray else picked
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if is_read_only(self.base.storage()[1]):
+        if is_read_only(self.base.storage_and_chain()[1]):
             raise ValueError("underlying array is read-only")
         view = flat_view(self.base)
         try:

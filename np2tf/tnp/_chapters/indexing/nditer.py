@@ -11,7 +11,7 @@ from np2tf.counts import counts
 from np2tf.tnp._array.ndarray import is_array, ndarray
 from np2tf.tnp._array.strides import host_view
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 __all__ = ["nditer"]
 
@@ -22,8 +22,7 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwarg
     """Return NumPy's own iterator over arrays.
 
     The iterator goes over copies of tensor arrays. If an operand is written to, every step copies the changes
-    to the
-    array.
+    to the array.
 
     Args:
         op: array, or sequence of arrays.
@@ -43,7 +42,7 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwarg
         if is_array(one) and not _WRITES.isdisjoint(wanted[place]):
             copies.append((one, given[place]))
     iterator = np.nditer(given if several else given[0], flags or (), op_flags, *args, **kwargs)
-    if any(map(is_array, operands)) and current_region() is None:
+    if any(map(is_array, operands)) and current_scope() is None:
         counts.host += 1
     return WritingIterator(iterator, copies) if copies else iterator
 

@@ -1,8 +1,7 @@
 """Functions that write into their first argument, and return it: callers must use the returned object.
 
 They write through an array, so that its views and its owner see the write. A tf.Tensor, which cannot change,
-is
-replaced by a new tensor.
+is replaced by a new tensor.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp._chapters.indexing.flatiter import cycled, flat_view, flatiter
 from np2tf.tnp._chapters.indexing.take import along, axis_length, indices_of, reshaped_index, truth, within
@@ -34,7 +33,7 @@ from np2tf.tnp._operands.conversion import (
     to_numpy,
 )
 from np2tf.tnp._operands.promotion import kind_of, kind_of_item, ufunc_loop
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
@@ -63,7 +62,7 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
                 return call(tensor_array(target), *args, **kwargs).tensor
             # Tensor arrays claim to be np.ndarray, too: only `is_array` tells the kinds apart.
             on_host = isinstance(target, np.ndarray) and not is_array(target)
-            if on_host and current_region() is None:
+            if on_host and current_scope() is None:
                 refuse_to_lose_gradient((*args, *kwargs.values()))
                 on_numpy(target, args, kwargs)
                 return target
@@ -104,7 +103,7 @@ def _static_size(array: ndarray) -> int:
     """
     size = array.tensor.shape.num_elements()
     if size is None:
-        raise StagingError("a write by position into an array whose size is known only at run time")
+        raise ShapeNeededError("a write by position into an array whose size is known only at run time")
     return size
 
 
@@ -126,7 +125,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     """
     index = reshaped_index(indices_of(ind), [-1])
     if index.shape[0] is None:
-        raise StagingError("put at places whose number is known only at run time")
+        raise ShapeNeededError("put at places whose number is known only at run time")
     if index.shape[0] == 0:
         return
     if a.tensor.shape.num_elements() == 0:
@@ -194,7 +193,7 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     if values.shape[0] == 0:
         none = tf.get_static_value(~tf.reduce_any(chosen))
         if none is None:
-            raise StagingError("place of no values, with a mask known only at run time", "NP2TF503")
+            raise ValueNeededError("place of no values, with a mask known only at run time")
         if not none:
             raise ValueError("Cannot insert from an empty array!")
         return
@@ -319,7 +318,7 @@ def _fill_matrix(a: ndarray, val: Any) -> None:
     tensor = a.tensor
     rows, columns = tensor.shape.as_list()
     if rows is None or columns is None:
-        raise StagingError("fill_diagonal of a matrix whose shape is known only at run time")
+        raise ShapeNeededError("fill_diagonal of a matrix whose shape is known only at run time")
     values = cycled(assigned(val, a.dtype), min(rows, columns))
     wide = tf.pad(tf.reshape(values, [1, -1]), [[0, 0], [0, columns - values.shape[0]]])
     on_diagonal = tf.constant(np.eye(rows, columns, dtype=bool))
@@ -381,7 +380,7 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
 def _one_by_one(ufunc: Ufunc, loop: Any, base: tf.Tensor, places: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
     """Apply a ufunc at each place in turn; a place is a row of `places`, as in tensor_scatter_nd_add."""
     if tf.executing_eagerly():
-        raise StagingError("a loop over the indices, one operation at a time", "NP2TF503")
+        raise NoGraphFormError("a loop over the indices, one operation at a time")
     width = places.shape[-1]
     rows = tf.reshape(places, [-1, width])
     parts = tf.reshape(values, tf.concat([tf.shape(rows)[:1], tf.shape(base)[width:]], 0))

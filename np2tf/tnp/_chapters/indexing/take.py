@@ -9,21 +9,21 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._dispatch.op import Array, Axis, COrF, Operand, Operands, Shape, attach, op
-from np2tf.tnp._dispatch.residency import placed, runs_on_host
+from np2tf.tnp._dispatch.residency import runs_on_host, wrap_result
 from np2tf.tnp._indexing.advanced import positions
 from np2tf.tnp._indexing.boolean_masks import masked, true_places
 from np2tf.tnp._indexing.get_set import getitem
 from np2tf.tnp._indexing.selection_keys import true_places_of
 from np2tf.tnp._masked.selection import guarded, mask_selection, selected_array
-from np2tf.tnp._operands.conversion import as_tensor, is_guest, promote
+from np2tf.tnp._operands.conversion import as_tensor, is_numpy_subclass, promote
 from np2tf.tnp._operands.promotion import result_type
 from np2tf.tnp._slicing.view_transforms import Transpose
 from np2tf.tnp._tensor.dtype_dispatch import gathered
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 __all__ = [
     "argwhere",
@@ -198,7 +198,7 @@ def _common(left: list[Any], right: list[Any]) -> list[Any] | None:
     """
     if None in left or None in right:
         if any(1 in (n, m) and n != m for n, m in zip(left, right, strict=True)):
-            raise StagingError("broadcasting of lengths known only at run time")
+            raise ShapeNeededError("broadcasting of lengths known only at run time")
         return None
     try:
         return list(np.broadcast_shapes(tuple(left), tuple(right)))
@@ -416,7 +416,7 @@ def _checked_choice(picks: tf.Tensor, count: int) -> tf.Tensor:
     static = tf.get_static_value(violated)
     if static:
         raise ValueError("invalid entry in choice array")
-    if static is None and current_region() is not None:
+    if static is None and current_scope() is not None:
         record_violation(violated)
     return picks
 
@@ -469,12 +469,12 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
 
     See https://numpy.org/doc/stable/reference/generated/numpy.piecewise.html.
     """
-    if runs_on_host((x, condlist, *args), kw) or is_guest(x):
+    if runs_on_host((x, condlist, *args), kw) or is_numpy_subclass(x):
         wrapped = [
-            (lambda values, *rest, f=f, **named: f(placed(values), *rest, **named)) if callable(f) else f
+            (lambda values, *rest, f=f, **named: f(wrap_result(values), *rest, **named)) if callable(f) else f
             for f in funclist
         ]
-        return placed(np.piecewise(_known(x), _known(condlist), wrapped, *args, **kw))
+        return wrap_result(np.piecewise(_known(x), _known(condlist), wrapped, *args, **kw))
     tensor = as_tensor(x)
     conditions = _conditions(condlist, tensor)
     if len(funclist) == len(conditions) + 1:
@@ -571,7 +571,7 @@ def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
     static = tf.get_static_value(violated)
     if static:
         raise ValueError(f"index is out of bounds for array with size {size}")
-    if static is None and current_region() is not None:
+    if static is None and current_scope() is not None:
         record_violation(violated)
     parts = []
     for n in shape if order == "F" else reversed(shape):
@@ -619,7 +619,7 @@ def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order:
             static = tf.get_static_value(violated)
             if static:
                 raise ValueError("invalid entry in coordinates array")
-            if static is None and current_region() is not None:
+            if static is None and current_scope() is not None:
                 record_violation(violated)
         else:
             part = within(part, length, 0, how)

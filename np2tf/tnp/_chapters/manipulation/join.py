@@ -10,14 +10,14 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.memory_order import blocks_within
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._chapters.creation.ranges import arange, linspace
 from np2tf.tnp._dispatch.host_results import known
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, Array, Axis, DType, Int, Operands, op, repeatable
-from np2tf.tnp._dispatch.residency import has_tensor, lifted, placed
+from np2tf.tnp._dispatch.residency import has_tensor, lifted, wrap_result
 from np2tf.tnp._front.operand_kinds import operands_in
 from np2tf.tnp._operands.conversion import as_tensor, assigned
 from np2tf.tnp._operands.promotion import default_dtype, kind_of, kinds_of_items, result_type_of
@@ -101,7 +101,7 @@ def concatenate(
 
     See https://numpy.org/doc/stable/reference/generated/numpy.concatenate.html.
     """
-    if isinstance(arrays, Rows) and axis is not None:
+    if isinstance(arrays, StackableSequence) and axis is not None:
         return joined_rows(arrays, axis, dtype)
     tensors = same_dtype(arrays, dtype, casting)
     if axis is None:
@@ -131,7 +131,7 @@ def stack(
 
     See https://numpy.org/doc/stable/reference/generated/numpy.stack.html.
     """
-    if isinstance(arrays, Rows):
+    if isinstance(arrays, StackableSequence):
         return stacked_rows(arrays, axis, dtype)
     if not arrays:
         raise ValueError("need at least one array to stack")
@@ -142,23 +142,23 @@ def stack(
     return tensor_array(tf.stack(tensors, normalize_axis_index(axis, tensors[0].shape.rank + 1)))
 
 
-def stacked_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
+def stacked_rows(rows: StackableSequence, axis: int, dtype: Any = None) -> ndarray:
     """Do ``np.stack`` for a list that grew in staged code."""
-    tensor = rows.stacked(joins=True)
+    tensor = rows.stack(joins=True)
     tensor = tensor if dtype is None else as_tensor(tensor, dtype)
     axis = normalize_axis_index(axis, tensor.shape.rank)
     order = [*range(1, axis + 1), 0, *range(axis + 1, tensor.shape.rank)]
     return tensor_array(tf.transpose(tensor, order) if axis else tensor)
 
 
-def joined_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
+def joined_rows(rows: StackableSequence, axis: int, dtype: Any = None) -> ndarray:
     """Do ``np.concatenate`` for a list that grew in staged code.
 
     Raises:
         ValueError: the list holds numbers.
         StagingError: two lengths of the result are unknown.
     """
-    rank = rows.stacked().shape.rank - 1
+    rank = rows.stack().shape.rank - 1
     if rank == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     axis = normalize_axis_index(axis, rank)
@@ -166,12 +166,12 @@ def joined_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
     sizes = [size if size is not None else -1 for size in tensor.shape]
     if sizes.count(-1) == 0 or sizes[axis] == -1:
         return tensor_array(tf.reshape(tensor, [*sizes[:axis], -1, *sizes[axis + 2 :]]))
-    raise StagingError("arrays of a shape that depends on data are joined", "NP2TF503")
+    raise ShapeNeededError("arrays of a shape that depends on data are joined")
 
 
-def _rows_of_vectors(rows: Rows, numpy: Callable[..., Any], dtype: Any) -> ndarray:
+def _rows_of_vectors(rows: StackableSequence, numpy: Callable[..., Any], dtype: Any) -> ndarray:
     """Do ``np.vstack`` and similar functions for a list of numbers or vectors that grew in staged code."""
-    tensor = rows.stacked(joins=True)
+    tensor = rows.stack(joins=True)
     tensor = tensor if dtype is None else as_tensor(tensor, dtype)
     if numpy is np.hstack:
         return tensor_array(tf.reshape(tensor, [-1]))
@@ -203,7 +203,7 @@ def _stacking(
 
     @op(numpy)
     def call(tup: Operands, *, dtype: DType = None, casting: str = "same_kind") -> ndarray:
-        if isinstance(tup, Rows) and tup.stacked().shape.rank in (1, 2):
+        if isinstance(tup, StackableSequence) and tup.stack().shape.rank in (1, 2):
             return _rows_of_vectors(tup, numpy, dtype)
         tensors = [shaped(tensor) for tensor in same_dtype(tup, dtype, casting)]
         return joined(tensors, axis if tensors[0].shape.rank > 1 else 0)
@@ -307,7 +307,7 @@ class Joiner:
 
     def __getitem__(self, key: Any) -> Any:
         if not has_tensor(operands_in(key)):
-            return placed(self.numpy[known(key)])
+            return wrap_result(self.numpy[known(key)])
         try:
             return self._joined(key if isinstance(key, tuple) else (key,))
         except LEFT_TO_NUMPY as error:
@@ -319,7 +319,7 @@ class Joiner:
 
     def _joined(self, parts: tuple[Any, ...]) -> ndarray:
         if any(isinstance(part, str) for part in parts):
-            raise StagingError("a directive string in r_ or c_", "NP2TF503")
+            raise NoGraphFormError("a directive string in r_ or c_")
         made = [self._range(part) if isinstance(part, slice) else part for part in parts]
         dtype = result_type_of(tuple(map(kind_of, made)))
         tensors = [at_least(1, as_tensor(part, dtype)) for part in made]

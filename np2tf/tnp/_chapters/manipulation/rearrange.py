@@ -10,18 +10,18 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, is_foreign, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp._array.strides import copied, is_laid_out
+from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError, XlaShapeError
+from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, tensor_array, wrap_tensor
+from np2tf.tnp._array.strides import is_laid_out, lay_out_copy
 from np2tf.tnp._chapters.manipulation.views.parts import diagonal
 from np2tf.tnp._dispatch.eager_fast_path import converted
-from np2tf.tnp._dispatch.host_results import hosted
+from np2tf.tnp._dispatch.host_results import host_only
 from np2tf.tnp._dispatch.op import Array, Axis, DType, Int, Operand, Shape, attach, memory_order, op
 from np2tf.tnp._dispatch.residency import has_array, has_tensor
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._operands.conversion import as_tensor, as_view, assigned, cast, promote, to_numpy
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 __all__ = [
     "astype",
@@ -46,7 +46,7 @@ def _known(value: Any) -> Any:
     if not isinstance(value, (ndarray, np.ndarray, tf.Tensor, list, tuple)):
         return value
     # While staging, an array on the host is an input of the graph: its contents are not known.
-    if isinstance(value, tf.Tensor) or has_tensor((value,)) or (has_array((value,)) and current_region()):
+    if isinstance(value, tf.Tensor) or has_tensor((value,)) or (has_array((value,)) and current_scope()):
         tensor = as_tensor(value)
         static = tf.get_static_value(tensor)
         return None if static is None else np.asarray(static)
@@ -85,7 +85,7 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
     if counts is not None and length is not None:
         return tensor_array(tf.gather(a, np.repeat(np.arange(length), counts), axis=axis))
     if counts is None and staging_for_xla():
-        raise StagingError("repeat with counts known only at run time", "NP2TF505")
+        raise XlaShapeError("repeat with counts known only at run time")
     staged = as_tensor(repeats, np.int64)
     record_violation(tf.reduce_any(staged < 0))
     return tensor_array(tf.repeat(a, staged, axis=axis))
@@ -126,7 +126,7 @@ def resize(a: Array, new_shape: Shape) -> ndarray:
     flat = tf.reshape(a, [-1])
     wanted = math.prod(new_shape)
     if flat.shape[0] is None:
-        raise StagingError("resize of an array whose size is known only at run time")
+        raise ShapeNeededError("resize of an array whose size is known only at run time")
     if flat.shape[0] == 0:
         return tensor_array(tf.zeros(new_shape, a.dtype))
     return tensor_array(tf.reshape(tf.gather(flat, np.arange(wanted) % flat.shape[0]), new_shape))
@@ -205,9 +205,7 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
     axis = normalize_axis_index(axis, arr.shape.rank)
     length, where = arr.shape[axis], _known(obj)
     if length is None or where is None:
-        raise StagingError(
-            "insert at places, or into an array of a length, known only at run time", "NP2TF503"
-        )
+        raise ShapeNeededError("insert at places, or into an array of a length, known only at run time")
     new = as_tensor(values, arr.dtype.as_numpy_dtype)
     new = new[(None,) * max(arr.shape.rank - new.shape.rank, 0) + (...,)]
     places = np.arange(length)[where] if isinstance(where, slice) else np.asarray(where)
@@ -261,12 +259,12 @@ def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
     axis = normalize_axis_index(axis, arr.shape.rank)
     length, where = arr.shape[axis], _known(obj)
     if length is None:
-        raise StagingError("delete from an axis whose length is known only at run time", "NP2TF503")
+        raise ShapeNeededError("delete from an axis whose length is known only at run time")
     if where is not None:
         return tensor_array(tf.gather(arr, np.delete(np.arange(length), where), axis=axis))
     place = as_tensor(obj, np.int64)
     if place.shape.rank != 0:
-        raise StagingError("delete at places known only at run time", "NP2TF503")
+        raise ValueNeededError("delete at places known only at run time")
     place = tf.where(place < 0, place + length, place)
     kept = tf.range(length - 1, dtype=tf.int64)
     return tensor_array(tf.gather(arr, kept + tf.cast(kept >= place, tf.int64), axis=axis))
@@ -310,10 +308,10 @@ def pad(
     if mode != "constant" and constant_values is not _ABSENT:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'constant_values'}}")
     if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
-        raise StagingError("pad with the keywords of its other modes", "NP2TF503")
+        raise NoGraphFormError("pad with the keywords of its other modes")
     width = _known(pad_width)
     if width is None or isinstance(width, dict) or (mode in _GATHERED and None in array.shape.as_list()):
-        raise StagingError("pad by widths known only at run time, or given as a dict", "NP2TF503")
+        raise ValueNeededError("pad by widths known only at run time, or given as a dict")
     if np.asarray(width).dtype.kind not in "iu":
         raise TypeError("`pad_width` must be of integral type.")
     rank = array.shape.rank
@@ -323,7 +321,7 @@ def pad(
     if mode in ("constant", "empty"):
         return tensor_array(_pad_constant(array, pairs, 0 if constant_values is _ABSENT else constant_values))
     if mode not in _GATHERED:
-        raise StagingError(f"pad with mode {mode!r}", "NP2TF503")
+        raise NoGraphFormError(f"pad with mode {mode!r}")
     for k, pair in enumerate(pairs):
         if any(pair):
             array = tf.gather(array, np.pad(np.arange(array.shape[k]), pair, mode), axis=k)
@@ -484,13 +482,13 @@ def _astype_method(
     letter = memory_order(order)
     if not copy and have == wanted and is_laid_out(a, letter):
         return a
-    if is_foreign(wanted) or not wanted.isnative:
+    if is_unsupported_dtype(wanted) or not wanted.isnative:
         counts.host += 1
         return np.array(a.numpy()).astype(wanted)
     made = assigned(a, wanted)
-    return wrap_tensor(made) if type(a) is not ndarray else copied(made, a, letter)
+    return wrap_tensor(made) if type(a) is not ndarray else lay_out_copy(made, a, letter)
 
 
 attach("astype", _astype_method)
 
-broadcast_shapes = hosted(np.broadcast_shapes)
+broadcast_shapes = host_only(np.broadcast_shapes)

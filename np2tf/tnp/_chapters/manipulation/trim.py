@@ -8,10 +8,10 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, wrap_tensor
 from np2tf.tnp._chapters.manipulation.views.reshape import view
-from np2tf.tnp._dispatch.host_results import hosted
+from np2tf.tnp._dispatch.host_results import host_only
 from np2tf.tnp._dispatch.op import OPS, Axis, View
 from np2tf.tnp._front.numpy_version import NUMPY
 
@@ -40,7 +40,7 @@ def _trimmed(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
             return filt
         if rows and (values.shape[1:].num_elements() or 0) > 1:
             raise ValueError(_AMBIGUOUS)
-        raise StagingError("trim_zeros of several axes", "NP2TF503")
+        raise NoGraphFormError("trim_zeros of several axes")
     axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, argname="axis")
     if not axes:
         return filt
@@ -73,7 +73,7 @@ def _number(place: Any) -> Any:
     return wrap_tensor(place) if known is None else int(known)
 
 
-_of_known = hosted(np.trim_zeros)
+_of_known = host_only(np.trim_zeros)
 
 
 def trim_zeros(filt: Any, *args: Any, **kwargs: Any) -> Any:

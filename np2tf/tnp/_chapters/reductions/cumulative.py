@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.reductions.primitives import accumulating, isnan, scan
 from np2tf.tnp._dispatch.op import Array, Axis, DType, op
 from np2tf.tnp._operands.axis_arguments import flattened, normalize_axis, rank
@@ -36,14 +36,14 @@ def _running(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
             length.
     """
     if x.dtype == tf.bool:
-        raise StagingError(f"cum{name} in bool", "NP2TF503")
+        raise NoGraphFormError(f"cum{name} in bool")
     if x.dtype not in COMPLEX:
         function = tf.raw_ops.Cumsum if name == "sum" else tf.raw_ops.Cumprod
         return function(x=x, axis=axis, exclusive=False, reverse=False)
     if name == "sum":
         return tf.complex(_running(name, tf.math.real(x), axis), _running(name, tf.math.imag(x), axis))
     if x.shape[axis] is None:
-        raise StagingError("cumprod of complex numbers along an axis of unknown length", "NP2TF503")
+        raise ShapeNeededError("cumprod of complex numbers along an axis of unknown length")
     return scan(tf.multiply, x, axis)
 
 

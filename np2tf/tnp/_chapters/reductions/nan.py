@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ValueNeededError
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all, raw_prod, raw_sum
 from np2tf.tnp._chapters.reductions.reductions import (
     _result_of_variance,
@@ -219,7 +219,7 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
         StagingError: `initial` or `where` is given.
     """
     if initial is not None or where is not True:
-        raise StagingError(f"nan{name[:3]} with initial or where", "NP2TF503")
+        raise NoGraphFormError(f"nan{name[:3]} with initial or where")
     axes = normalize_axes(axis, rank(a))
     require_elements(a, axes, "f" + name[:3])
     nan = isnan(a)
@@ -306,7 +306,7 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
     if nan is not None:
         hopeless = tf.get_static_value(tf.reduce_any(tf.reduce_all(nan, along)))
         if hopeless is None:
-            raise StagingError(f"nan{name} of numbers known only at run time, maybe all NaN", "NP2TF503")
+            raise ValueNeededError(f"nan{name} of numbers known only at run time, maybe all NaN")
         if hopeless:
             raise ValueError("All-NaN slice encountered")
         x = tf.where(nan, tf.constant(-np.inf if name == "argmax" else np.inf, x.dtype), x)

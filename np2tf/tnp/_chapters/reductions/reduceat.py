@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import tensor_array
 from np2tf.tnp._operands.axis_arguments import normalize_axis, rank
 from np2tf.tnp._operands.conversion import as_tensor
@@ -38,7 +38,7 @@ def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any =
     length = x.shape[along]
     reduce = Ufunc.reducers.get(ufunc.__name__)
     if starts is None or length is None or reduce is None or np.size(starts) > _FEW:
-        raise StagingError(f"{ufunc.__name__}.reduceat", "NP2TF503")
+        raise NoGraphFormError(f"{ufunc.__name__}.reduceat")
     if starts.ndim != 1:
         raise ValueError("object too deep for desired array")
     for start in starts:
@@ -50,5 +50,5 @@ def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any =
         piece = tf.gather(x, tf.range(start, max(stop, start + 1)), axis=along)
         parts.append(as_tensor(reduce(tensor_array(piece), axis=along)))
     if not parts:
-        raise StagingError("reduceat of no slices", "NP2TF503")
+        raise NoGraphFormError("reduceat of no slices")
     return tensor_array(tf.stack(parts, along))

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.ndarray import weak_scalar
 from np2tf.tnp._chapters.reductions.nan_extrema import reduce_extreme
 from np2tf.tnp._chapters.reductions.primitives import (
@@ -85,7 +85,7 @@ def _total(
         if rank(start) != 0:
             raise ValueError("setting an array element with a sequence.")
         if identity == 0 and _is_negative_zero(start) and not record.could_possibly_record():
-            raise StagingError("a sum that may be -0", "NP2TF503")
+            raise NoGraphFormError("a sum that may be -0")
         result = result + start if identity == 0 else result * start
     return cast(result, wanted)
 
@@ -158,7 +158,7 @@ def refuse_extended(a: tf.Tensor) -> None:
         StagingError: `a` has such a dtype.
     """
     if np.dtype(a.dtype.as_numpy_dtype).kind == "V":
-        raise StagingError(f"a mean of {a.dtype.name}", "NP2TF503")
+        raise NoGraphFormError(f"a mean of {a.dtype.name}")
 
 
 def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tf.Tensor:
@@ -216,7 +216,7 @@ def variance_of(
     axes = normalize_axes(axis, rank(a))
     if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
         # In NumPy the mean loses its imaginary part, and the distances from the mean keep theirs.
-        raise StagingError("the variance of complex numbers in another dtype", "NP2TF503")
+        raise NoGraphFormError("the variance of complex numbers in another dtype")
     wide = widened(dtype if dtype is not None else mean_dtype(a))
     x = cast(a, wide)
     number = count(a, axes, keepdims, where)
@@ -416,7 +416,7 @@ def complex_extreme(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: An
     """
     for axis in sorted(axes, reverse=True):
         if a.shape[axis] is None:
-            raise StagingError(f"{name} of complex numbers along an axis of unknown length", "NP2TF503")
+            raise ShapeNeededError(f"{name} of complex numbers along an axis of unknown length")
         a = tree_reduce(EXTREMES[name], a, axis, keepdims)
     return a
 
@@ -535,7 +535,7 @@ def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
         StagingError: the numbers are complex.
     """
     if x.dtype in COMPLEX:
-        raise StagingError(f"{name} of complex numbers", "NP2TF503")
+        raise NoGraphFormError(f"{name} of complex numbers")
     if x.dtype == tf.bool:
         x = tf.cast(x, tf.int32)
     function = tf.argmax if name == "argmax" else tf.argmin

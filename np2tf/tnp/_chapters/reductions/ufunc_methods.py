@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.ndarray import wrap_tensor
 from np2tf.tnp._chapters.reductions import cumulative, reductions
 from np2tf.tnp._chapters.reductions.primitives import scan, tree_reduce
@@ -58,7 +58,7 @@ def _known_length(x: tf.Tensor, axis: int) -> int:
         StagingError: the length is unknown.
     """
     if x.shape[axis] is None:
-        raise StagingError("a ufunc's reduction along an axis of unknown length", "NP2TF503")
+        raise ShapeNeededError("a ufunc's reduction along an axis of unknown length")
     return int(x.shape[axis])
 
 
@@ -74,7 +74,7 @@ def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
         where: Any = True,
     ) -> Any:
         if initial is not None or where is not True:
-            raise StagingError(f"initial= and where= of {ufunc.__name__}.reduce", "NP2TF503")
+            raise NoGraphFormError(f"initial= and where= of {ufunc.__name__}.reduce")
         x, wanted = _operand(ufunc, array, dtype)
         for along in sorted(normalize_axes(axis, rank(x)), reverse=True):
             if _known_length(x, along) == 0:
@@ -99,7 +99,7 @@ def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
         along = normalize_axis(axis, rank(x))
         _known_length(x, along)
         if ufunc.__name__ in _ROUNDING and tf.executing_eagerly() and not record.could_possibly_record():
-            raise StagingError(f"{ufunc.__name__}.accumulate, rounded in NumPy's order", "NP2TF503")
+            raise NoGraphFormError(f"{ufunc.__name__}.accumulate, rounded in NumPy's order")
         return wrap_tensor(cast(scan(ufunc.implementation, x, along), wanted))
 
     return accumulate

@@ -13,13 +13,13 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.indexing.take import axis_length, gather_along, within
 from np2tf.tnp._dispatch.op import Array, Axis, Operands, attach, op
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 #: A partition of at most so many elements is sorted.
 _IN_ORDER = 2
@@ -36,7 +36,7 @@ def keys(values: tf.Tensor) -> tf.Tensor:
     """
     dtype = values.dtype
     if dtype.is_complex:
-        raise StagingError("sorting complex numbers", "NP2TF504")
+        raise NoGraphFormError("sorting complex numbers")
     if dtype == tf.uint64:
         return tf.bitcast(tf.bitwise.bitwise_xor(values, tf.constant(1 << 63, tf.uint64)), tf.int64)
     if not dtype.is_floating:
@@ -174,7 +174,7 @@ def argsort(
     _check_kind(kind, stable, descending)
     a, axis = _prepared(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
     found = order_along(a, axis, bool(descending))
-    if not stable and kind not in ("stable", "mergesort") and current_region() is not None:
+    if not stable and kind not in ("stable", "mergesort") and current_scope() is not None:
         record_violation(_has_ties(gather_along(a, found, axis), axis))
     return tensor_array(found)
 
@@ -252,7 +252,7 @@ def argpartition(
     length = a.shape[axis]
     _check_partition(kth, kind, length)
     if length is None or length > _IN_ORDER:
-        raise StagingError("argpartition, whose order on both sides is NumPy's to choose", "NP2TF503")
+        raise NoGraphFormError("argpartition, whose order on both sides is NumPy's to choose")
     return tensor_array(order_along(a, axis))
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.reductions.primitives import count, raw_sum
 from np2tf.tnp._chapters.reductions.reductions import mean_of
 from np2tf.tnp._dispatch.op import Array, Axis, DType, OptionalArray, op
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._operands.axis_arguments import normalize_axes, rank, refuse_axis_of_number
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type, result_type
@@ -106,7 +106,7 @@ def average(
         total = cast(tf.convert_to_tensor(count(a, axes, keepdims, True), tf.int64), _dtype(result))
     else:
         dtype = inexact_type(a, weights) if _dtype(a).kind in "bui" else result_type(a, weights)
-        if _dtype(a).kind in "bui" and by_numpys_rules():
+        if _dtype(a).kind in "bui" and uses_numpy_rules():
             dtype = np.promote_types(dtype, np.float64)
         weights = cast(_fitted_weights(weights, a, axis), dtype)
         weights = tf.broadcast_to(weights, tf.shape(a))
@@ -155,7 +155,7 @@ def _frequencies(weights: Any, name: str, length: Any) -> tf.Tensor | None:
         raise RuntimeError(f"incompatible numbers of samples and {name}")
     known = tf.get_static_value(weights)
     if known is None:
-        raise StagingError(f"{name} known only at run time", "NP2TF503")
+        raise ValueNeededError(f"{name} known only at run time")
     if name == "fweights" and np.any(known != np.around(known)):
         raise TypeError("fweights must be integer")
     if np.any(known < 0):
@@ -180,7 +180,7 @@ def _covariance(
     ddof = (0 if bias else 1) if ddof is None else ddof
     n = x.shape[1]
     if n is None:
-        raise StagingError("a covariance over an axis of unknown length", "NP2TF503")
+        raise ShapeNeededError("a covariance over an axis of unknown length")
     frequencies, importances = _frequencies(fweights, "fweights", n), _frequencies(aweights, "aweights", n)
     if frequencies is None and importances is None:
         warn_where(n == 0, EMPTY_MEAN)
@@ -312,7 +312,7 @@ def _row(x: tf.Tensor, name: str, why: str) -> tf.Tensor:
         raise ValueError("object too deep for desired array")
     x = tf.reshape(x, (-1,)) if rank(x) == 0 else x
     if x.shape[0] is None:
-        raise StagingError(f"{name} of a row of unknown length", "NP2TF503")
+        raise ShapeNeededError(f"{name} of a row of unknown length")
     if x.shape[0] == 0:
         raise ValueError(why)
     return x

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.sorting.search import positions
 from np2tf.tnp._dispatch.op import Array, Axis, Int, Operand, OptionalArray, OptionalInt, op
 from np2tf.tnp._front.promotion_mode import unrefused
@@ -17,7 +17,7 @@ from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._operands.promotion import result_type
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.real import remainder
 
@@ -193,7 +193,7 @@ def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtyp
         StagingError: the length of the axis is unknown.
     """
     if f.shape[axis] is None:
-        raise StagingError("a gradient along an axis of unknown length", "NP2TF503")
+        raise ShapeNeededError("a gradient along an axis of unknown length")
     if f.shape[axis] < edge_order + 1:
         raise ValueError(
             "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements "
@@ -309,7 +309,7 @@ def interp(
     See https://numpy.org/doc/stable/reference/generated/numpy.interp.html.
     """
     if COMPLEX[1] in (fp.dtype, xp.dtype) or COMPLEX[0] in (fp.dtype, xp.dtype):
-        raise StagingError("interpolation of complex numbers", "NP2TF503")
+        raise NoGraphFormError("interpolation of complex numbers")
     if x.dtype in COMPLEX:
         raise TypeError(
             "Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'"
@@ -391,7 +391,7 @@ def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2
     steps = _difference(p, along)
     dtype = result_type(steps, period)
     if dtype.kind != "f":
-        raise StagingError("unwrapping integers", "NP2TF503")
+        raise NoGraphFormError("unwrapping integers")
     steps, whole = cast(steps, dtype), as_tensor(period, dtype)
     half = whole / tf.constant(2, whole.dtype)
     limit = half if discont is None else as_tensor(discont, dtype)
@@ -413,7 +413,7 @@ def _components(x: tf.Tensor, axis: int) -> list[tf.Tensor]:
         ValueError: the axis does not have length 2 or 3.
     """
     along = normalize_axis(axis, rank(x))
-    if x.shape[along] is None and current_region() is None:
+    if x.shape[along] is None and current_scope() is None:
         count = tf.shape(x)[along]
         record_violation((count < 2) | (count > 3))
         padded = tf.pad(x, [[0, int(k == along)] for k in range(rank(x))])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.sorting.search import positions
 from np2tf.tnp._dispatch.op import Array, Int, OptionalArray, op
 from np2tf.tnp._front.numpy_version import NUMPY
@@ -90,7 +90,7 @@ def _number_of(bins: Any) -> int | None:
         ValueError: the number is less than 1.
     """
     if isinstance(bins, str):
-        raise StagingError("a number of bins that depends on the data", "NP2TF503")
+        raise ShapeNeededError("a number of bins that depends on the data")
     if rank(as_tensor(bins)) != 0:
         return None
     try:
@@ -124,7 +124,7 @@ def _flat(a: tf.Tensor) -> tf.Tensor:
         StagingError: the numbers are complex.
     """
     if a.dtype in COMPLEX:
-        raise StagingError("a histogram of complex numbers", "NP2TF503")
+        raise NoGraphFormError("a histogram of complex numbers")
     return tf.reshape(tf.cast(a, tf.uint8) if a.dtype == tf.bool else a, (-1,))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._chapters.statistics.histograms import _dtype, _ends, _even_edges, _flat, _places
 from np2tf.tnp._dispatch.op import OptionalArray, op
@@ -29,7 +29,7 @@ def _columns(sample: Any) -> list[tf.Tensor]:
     elif tensor.shape.rank < 2:
         tensor = tf.reshape(tensor, (1, -1))
     if tensor.shape.rank != 2 or tensor.shape[0] is None:
-        raise StagingError("a histogram of points of unknown dimension", "NP2TF503")
+        raise ShapeNeededError("a histogram of points of unknown dimension")
     return [_flat(column) for column in tf.unstack(tensor)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.reductions.primitives import isnan
 from np2tf.tnp._chapters.reductions.reductions import refuse_extended
 from np2tf.tnp._dispatch.op import Array, Axis, op
@@ -18,7 +18,7 @@ from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.value_warnings import ALL_NAN, EMPTY_MEAN, warn_where
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
@@ -52,8 +52,8 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
     axes = normalize_axes(axis, rank(a))
     kept = [k for k in range(rank(a)) if k not in axes]
     lengths = [a.shape[k] for k in axes]
-    if None in lengths and current_region() is not None:
-        raise StagingError("a quantile along an axis of unknown length", "NP2TF503")
+    if None in lengths and current_scope() is not None:
+        raise ShapeNeededError("a quantile along an axis of unknown length")
     n: Any = length(a, axes)
     if axes and axes != (rank(a) - 1,):
         a = tf.transpose(a, [*kept, *axes])
@@ -173,7 +173,7 @@ def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
         alpha, beta = _CONTINUOUS[method]
         return n * fractions + (alpha + fractions * (1 - alpha - beta)) - 1
     if method in ("inverted_cdf", "averaged_inverted_cdf", "closest_observation"):
-        raise StagingError(f"quantiles by the method {method}", "NP2TF503")
+        raise NoGraphFormError(f"quantiles by the method {method}")
     raise ValueError(f"{method!r} is not a valid method")
 
 
@@ -201,7 +201,7 @@ def _at_run_time(
         StagingError: the method is not "linear".
     """
     if method != "linear":
-        raise StagingError(f"quantiles of an unknown number of values by the method {method}", "NP2TF503")
+        raise ShapeNeededError(f"quantiles of an unknown number of values by the method {method}")
     floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
     virtual = tf.cast(n - 1, tf.as_dtype(floating)) * tf.constant(fractions.astype(floating))
     low = tf.cast(tf.floor(virtual), tf.int64)
@@ -218,7 +218,7 @@ def _refuse_nothing(n: Any) -> None:
         StagingError: the axis is empty.
     """
     if isinstance(n, int) and n == 0:
-        raise StagingError("quantiles of nothing", "NP2TF503")
+        raise NoGraphFormError("quantiles of nothing")
     if not isinstance(n, int):
         record_violation(n == 0)
 
@@ -230,7 +230,7 @@ def _refuse(weights: Any) -> None:
         StagingError: there are weights.
     """
     if weights is not None:
-        raise StagingError("quantiles with weights", "NP2TF503")
+        raise NoGraphFormError("quantiles with weights")
 
 
 @op(np.quantile)
@@ -354,7 +354,7 @@ def median(
     See https://numpy.org/doc/stable/reference/generated/numpy.median.html.
     """
     if a.dtype in COMPLEX:
-        raise StagingError("the median of complex numbers", "NP2TF503")
+        raise NoGraphFormError("the median of complex numbers")
     refuse_extended(a)
     rows, axes, n = _rows(a, axis)
     given = np.dtype(a.dtype.as_numpy_dtype)
@@ -397,7 +397,7 @@ def _of_the_rest(
     if not a.dtype.is_floating:
         return _quantiles(a, fractions, weak, axis, method, keepdims)
     if method != "linear":
-        raise StagingError(f"quantiles without NaN by the method {method}", "NP2TF503")
+        raise NoGraphFormError(f"quantiles without NaN by the method {method}")
     ordered, last, axes = _sorted_without_nan(a, axis)
     flat = tf.constant(fractions.reshape(-1).astype(np.float64))
     virtual = tf.cast(tf.maximum(last, 0), tf.float64) * flat

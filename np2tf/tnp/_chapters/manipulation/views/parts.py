@@ -8,13 +8,13 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_scalar
 from np2tf.tnp._chapters.manipulation.views.reshape import moveaxis, permuted, swapaxes, view
 from np2tf.tnp._dispatch.op import Axis, Int, View
 from np2tf.tnp._slicing.view_transforms import Basic, Diagonal, Sealed
 from np2tf.tnp._tensor.index_bounds import refuse_where
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 __all__ = [
@@ -158,8 +158,8 @@ def _sections(a: ndarray, sections: int, axis: int) -> list[Any]:
     """Return the cuts that divide an axis into sections of nearly equal lengths."""
     total = a.shape[axis]
     if not isinstance(total, int):
-        if current_region() is not None:
-            raise StagingError("splitting an axis whose length is known only at run time")
+        if current_scope() is not None:
+            raise ShapeNeededError("splitting an axis whose length is known only at run time")
         small, extra = total.tensor // sections, total.tensor % sections
         cuts = [k * small + tf.minimum(tf.cast(k, tf.int64), extra) for k in range(1, sections)]
         return [SymInt.fresh(cut, 0) for cut in cuts]

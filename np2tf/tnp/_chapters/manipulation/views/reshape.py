@@ -12,15 +12,15 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.staging import ShapeNeededError
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, storage_of, tensor_array, wrap_tensor
 from np2tf.tnp._array.strides import (
-    copied,
     is_contiguous,
+    lay_out_copy,
+    layout_probe,
     order_of_iteration,
     reshapes_in_place,
-    settled,
-    shadow,
+    resolve_order,
 )
 from np2tf.tnp._dispatch.op import OPS, Axis, Int, MemoryOrder, Shape, View, attach, memory_order, op
 from np2tf.tnp._operands.axis_arguments import checked_rank
@@ -28,7 +28,7 @@ from np2tf.tnp._operands.conversion import to_numpy
 from np2tf.tnp._slicing.view_transforms import Basic, ReadOnly, Reshape, Transpose
 from np2tf.tnp._tensor.dtype_dispatch import opaque
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region, link_aliases
+from np2tf.tnp._tensor.storage import current_scope, link_aliases
 
 __all__ = [
     "atleast_1d",
@@ -85,7 +85,7 @@ def view(
 def viewed_on_host(value: Any) -> bool:
     """Return whether NumPy makes the view of an array: the array is on the host, and nothing is staged."""
     on_host = isinstance(value, np.ndarray) and not is_array(value)
-    return on_host and current_region() is None and tf.executing_eagerly()
+    return on_host and current_scope() is None and tf.executing_eagerly()
 
 
 def lengths(array: ndarray) -> list[Any]:
@@ -110,7 +110,7 @@ def _resolved(shape: tuple[Any, ...], have: list[Any]) -> Any:
         raise ValueError("can only specify one unknown dimension")
     if not all(isinstance(n, int) for n in (*shape, *have)):
         if any(isinstance(n, int) and n < -1 for n in shape):
-            raise StagingError("reshape with a negative length other than -1")
+            raise ShapeNeededError("reshape with a negative length other than -1")
         if all(isinstance(n, int) for n in shape):
             return list(shape)
         return tf.stack([tf.cast(n, tf.int64) for n in shape])
@@ -121,12 +121,12 @@ def _resolved(shape: tuple[Any, ...], have: list[Any]) -> Any:
     return tuple(n if n >= 0 else size // wanted for n in shape)
 
 
-def _lens(a: ndarray, shape: Any) -> Reshape:
-    """Return the lens that gives `a` another shape.
+def _transform(a: ndarray, shape: Any) -> Reshape:
+    """Return the view transform that gives `a` another shape.
 
     If the number of elements is known only at run time and does not fit, the call is discarded.
     """
-    if a.tensor.shape.is_fully_defined() or current_region() is None or not isinstance(shape, list):
+    if a.tensor.shape.is_fully_defined() or current_scope() is None or not isinstance(shape, list):
         return Reshape(shape)
     # TensorFlow's optimiser assumes that a tensor which is reshaped to known lengths has as many elements.
     target = opaque(tf.constant(shape, tf.int64))
@@ -141,16 +141,16 @@ def _lens(a: ndarray, shape: Any) -> Reshape:
 def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
     """Return ``a.reshape(shape)`` in C order, as a view if NumPy returns a view."""
     target = _resolved(shape, lengths(a))
-    lens = _lens(a, target)
+    transform = _transform(a, target)
     if reshapes_in_place(a, target):
-        return a.view_through(lens)
-    made = tensor_array(lens.get(a.tensor))
+        return a.view_through(transform)
+    made = tensor_array(transform.get(a.tensor))
     if a.tensor.shape.is_fully_defined():
         # NumPy copies the array in its own layout, and returns a view of the copy.
-        made.storage()[0].owner_path = (Reshape(tuple(a.tensor.shape.as_list())),)
-    elif current_region() is not None:
+        made.storage_and_chain()[0].owner_chain = (Reshape(tuple(a.tensor.shape.as_list())),)
+    elif current_scope() is not None:
         # It depends on the lengths whether NumPy returns a view or a copy.
-        link_aliases(cell_of(made), [cell_of(a)])
+        link_aliases(storage_of(made), [storage_of(a)])
     return made
 
 
@@ -161,12 +161,12 @@ def _reversed(a: ndarray) -> ndarray:
 
 def _goes_backwards(a: ndarray, order: str | None) -> bool:
     """Return whether `order` means that the first axis varies fastest."""
-    return order == "F" or (order == "A" and settled(shadow(a), "A") == "F")
+    return order == "F" or (order == "A" and resolve_order(layout_probe(a), "A") == "F")
 
 
 def _in_memory_order(a: ndarray) -> ndarray:
     """Return a view of `a` with its axes in the order of NumPy's memory."""
-    made = shadow(a)
+    made = layout_probe(a)
     order = order_of_iteration(made) if made is not None and not made.flags.c_contiguous else None
     return a if order is None else permuted(a, order)
 
@@ -190,16 +190,16 @@ def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = N
     if order == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
     backwards = _goes_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
-    source = copied(a.tensor, a, "F" if backwards else "C") if copy else a
+    source = lay_out_copy(a.tensor, a, "F" if backwards else "C") if copy else a
     if backwards:
         flipped = reshaped(_reversed(source), tuple(reversed(shape)))
         made = _reversed(flipped)
-        cell, path = flipped.storage()
-        if cell.owner_path and not path:
-            cell.owner_path += (Transpose(tuple(reversed(range(a.ndim)))),)
+        storage, chain = flipped.storage_and_chain()
+        if storage.owner_chain and not chain:
+            storage.owner_chain += (Transpose(tuple(reversed(range(a.ndim)))),)
     else:
         made = reshaped(source, shape)
-    if copy is False and made.storage()[0] is not a.storage()[0]:
+    if copy is False and made.storage_and_chain()[0] is not a.storage_and_chain()[0]:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return made
 
@@ -261,8 +261,8 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
     have = a.tensor.shape.as_list()
     if axis is None:
         if None in have:
-            if current_region() is not None:
-                raise StagingError("squeeze of an array whose shape is known only at run time")
+            if current_scope() is not None:
+                raise ShapeNeededError("squeeze of an array whose shape is known only at run time")
             return a.view_through(Reshape(tf.shape(tf.squeeze(a.tensor), tf.int64)))
         dropped = [k for k, n in enumerate(have) if n == 1]
     elif not have and axis in (0, -1):
@@ -348,7 +348,7 @@ def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
             )
         return array.view_through(ReadOnly(shape))
     made = array.view_through(ReadOnly(tf.stack([tf.cast(n, tf.int64) for n in shape])))
-    if current_region() is not None:
+    if current_scope() is not None:
         _ = made.tensor  # raises at run time if the lengths do not fit, even if nobody reads the tensor
     return made
 

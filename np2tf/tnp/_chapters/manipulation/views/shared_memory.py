@@ -9,30 +9,30 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, ndarray, path_of
-from np2tf.tnp._array.strides import host_view, memory_of, shadow
+from np2tf.staging import MemoryLayoutError
+from np2tf.tnp._array.ndarray import chain_of, is_array, ndarray, storage_of
+from np2tf.tnp._array.strides import host_view, layout_probe, memory_of
 from np2tf.tnp._chapters.manipulation.views.reshape import permuted
 from np2tf.tnp._dispatch.op import OPS
 from np2tf.tnp._operands.conversion import to_numpy
 from np2tf.tnp._operands.promotion import has_tf_dtype
-from np2tf.tnp._slicing.view_transforms import Basic, Bitcast, Reshape, read_path
+from np2tf.tnp._slicing.view_transforms import Basic, Bitcast, Reshape, read_chain
 
 __all__ = ["may_share_memory", "shares_memory"]
 
 
 def _positions(array: ndarray) -> np.ndarray:
-    """Return the positions in its cell of the elements that an array sees.
+    """Return the positions in its storage of the elements that an array sees.
 
     Raises:
         StagingError: the positions are not known while staging.
     """
     if not tf.executing_eagerly():
-        raise StagingError("which parts of an array overlap is asked while staging", "NP2TF503")
-    cell, path = array.storage()
-    shape = cell.value.shape
+        raise MemoryLayoutError("which parts of an array overlap is asked while staging")
+    storage, chain = array.storage_and_chain()
+    shape = storage.value.shape
     places = tf.reshape(tf.range(math.prod(shape), dtype=tf.int64), shape)
-    return read_path(places, path).numpy()
+    return read_chain(places, chain).numpy()
 
 
 def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
@@ -47,15 +47,15 @@ def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
             return a is b
         # NumPy and TensorFlow never share memory.
         return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
-    cell = cell_of(a)
-    if cell is not cell_of(b):
-        if cell_of(b) in cell.may_alias:
-            raise StagingError("whether two staged arrays share memory is known only at run time", "NP2TF503")
+    storage = storage_of(a)
+    if storage is not storage_of(b):
+        if storage_of(b) in storage.may_alias:
+            raise MemoryLayoutError("whether two staged arrays share memory is known only at run time")
         return False
-    if a is b or not (path_of(a) or path_of(b)):
+    if a is b or not (chain_of(a) or chain_of(b)):
         return a.size > 0  # type: ignore[no-any-return]
     memory = memory_of(a)
-    first, second = shadow(a, memory), shadow(b, memory)
+    first, second = layout_probe(a, memory), layout_probe(b, memory)
     if first is not None and second is not None:
         return numpy(first, second)
     return bool(np.isin(_positions(a), _positions(b)).any())
@@ -146,7 +146,7 @@ def made_over(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
     if not has_tf_dtype(wanted.dtype):
         return wanted
     if start % size or wanted.nbytes % size or not (in_c or in_f):
-        raise StagingError("memory seen otherwise than in whole elements, one after the other", "NP2TF503")
+        raise MemoryLayoutError("memory seen otherwise than in whole elements, one after the other")
     source = memory.source
     if memory.flags.fnc:
         source = permuted(source, reversed(range(memory.ndim)))

@@ -8,7 +8,7 @@ import tensorflow as tf
 from numpy.lib import stride_tricks
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.manipulation.views.reshape import view
 from np2tf.tnp._dispatch.op import OPS, Array, Axis, Shape, on_host
@@ -41,7 +41,7 @@ def sliding_window_view(
     See https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html.
     """
     if writeable:
-        raise StagingError("a sliding window to write through", "NP2TF503")
+        raise NoGraphFormError("a sliding window to write through")
     rank = x.shape.rank
     axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, allow_duplicate=True)
     if len(axes) != len(window_shape):
