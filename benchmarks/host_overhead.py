@@ -305,7 +305,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="What np2tf costs where NumPy does the work.")
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--only", default="", help="rows whose title contains this")
-    parser.add_argument("--size", type=int, default=1_000_000, help="of the arrays of the large expression")
+    parser.add_argument(
+        "--size", type=int, default=1_000_000, help="the size of the arrays in the large expression"
+    )
     options = parser.parse_args()
     print(f"{'':58} {'NumPy µs':>10} {'np2tf µs':>10} {'extra ns':>9} {'share':>7} {'goal':>9}")
     for row in rows(options.size):

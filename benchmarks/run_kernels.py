@@ -136,7 +136,11 @@ def run_once(names: list[str], size: str, limit: float, data: Path | None) -> No
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option(
-    "--system", "systems", multiple=True, type=click.Choice(SYSTEMS[1:]), help="Only these beside NumPy."
+    "--system",
+    "systems",
+    multiple=True,
+    type=click.Choice(SYSTEMS[1:]),
+    help="Run only these systems beside NumPy.",
 )
 @click.option(
     "--seconds", default=1.0, show_default=True, help="How long the warm calls of a kernel are repeated."

@@ -36,7 +36,7 @@ def _explain(ctx: click.Context, param: click.Parameter, code: str | None) -> No
 _OPTIONS = (
     click.option("-q", "--quiet", is_flag=True, help="Print the findings only."),
     click.option(
-        "-v", "--verbose", is_flag=True, help="Say what becomes of every function with loops or arrays."
+        "-v", "--verbose", is_flag=True, help="Print what becomes of every function with loops or arrays."
     ),
     click.option(
         "--summary", is_flag=True, help="Print how many functions are staged, and why others are not."
@@ -48,7 +48,7 @@ _OPTIONS = (
     click.option(
         "--baseline",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Hide the findings that this file knows.",
+        help="Hide the findings that this file contains.",
     ),
     click.option(
         "--write-baseline",
@@ -57,8 +57,8 @@ _OPTIONS = (
     ),
     click.option("--add-ignore", is_flag=True, help="Write a suppression into the files for each finding."),
     click.option("--fix-ignores", is_flag=True, help="Remove suppressions that hide nothing."),
-    click.option("--exit-zero", is_flag=True, help="Exit with status 0 whatever is found."),
-    click.option("--jobs", type=click.IntRange(1), help="Read the files in so many processes."),
+    click.option("--exit-zero", is_flag=True, help="Exit with status 0 also if there are findings."),
+    click.option("--jobs", type=click.IntRange(1), help="The number of processes that read the files."),
     click.option(
         "--explain",
         metavar="CODE",

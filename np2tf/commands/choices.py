@@ -24,14 +24,31 @@ _KEYS = {
 _OPTIONS = (
     click.option("--select", multiple=True, metavar="CODES", help=f"Show these findings only. {_CODES}"),
     click.option("--ignore", multiple=True, metavar="CODES", help="Do not show these findings."),
-    click.option("--include", multiple=True, metavar="PATTERN", help="What is Python in a folder (*.py)."),
-    click.option("--exclude", multiple=True, metavar="PATTERN", help="Pass over these instead of the usual."),
-    click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Pass over these as well."),
-    click.option("--force-exclude", is_flag=True, help="Pass over excluded files also where they are named."),
+    click.option(
+        "--include",
+        multiple=True,
+        metavar="PATTERN",
+        help="Patterns of the files in a folder that are Python (*.py).",
+    ),
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="PATTERN",
+        help="Skip the files that match, instead of the default patterns.",
+    ),
+    click.option(
+        "--extend-exclude",
+        multiple=True,
+        metavar="PATTERN",
+        help="Skip the files that match, in addition to the default patterns.",
+    ),
+    click.option(
+        "--force-exclude", is_flag=True, help="Skip excluded files even if the command line names them."
+    ),
     click.option(
         "--respect-gitignore/--no-respect-gitignore",
         default=True,
-        help="Pass over what git ignores (default).",
+        help="Skip the files that git ignores (default).",
     ),
 )
 

@@ -15,7 +15,7 @@ from np2tf.disk.discovery import Search
 
 
 @click.command()
-@click.option("--show", is_flag=True, help="Print it (what the command does in any case).")
+@click.option("--show", is_flag=True, help="Print the configuration (the command always does).")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…", type=click.Path(path_type=Path))
 def config(files: tuple[Path, ...], show: bool) -> None:
     """Show what applies to each FILE, key by key, and where it comes from.

@@ -30,10 +30,12 @@ from np2tf.disk.outcome import problem
 @click.option("--check", is_flag=True, help="Name the files that would change and write nothing.")
 @click.option("--write", is_flag=True, help="Change the files in place.")
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), help="Write into this folder instead."
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="Write the translations into this folder."
 )
-@click.option("--copy-other", is_flag=True, help="With --out: copy what cannot be translated as it is.")
-@click.option("--stdin-filename", metavar="FILE", help="What standard input is taken for.")
+@click.option(
+    "--copy-other", is_flag=True, help="With --out: copy files that cannot be translated unchanged."
+)
+@click.option("--stdin-filename", metavar="FILE", help="The file that standard input stands for.")
 @click.option(
     "-j",
     "--jobs",
@@ -46,8 +48,10 @@ from np2tf.disk.outcome import problem
     help="Decorate functions with @np2tf.jit and lower control flow (default).",
 )
 @click.option("--line-length", type=int, help="How long a call of an np2tf operator may be on one line (99).")
-@click.option("--safe/--fast", default=True, help="Have a second look at each translation (default).")
-@click.option("--no-cache", is_flag=True, help="Translate also what is known to stay as it is.")
+@click.option("--safe/--fast", default=True, help="Check each translation (default).")
+@click.option(
+    "--no-cache", is_flag=True, help="Translate also the files that the cache knows to stay unchanged."
+)
 @file_choices
 @click.option("-q", "--quiet", is_flag=True, help="Print no findings and no summary.")
 def convert(paths: tuple[str, ...], **choices: Any) -> None:

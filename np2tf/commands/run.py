@@ -60,13 +60,19 @@ class _Run(click.Command):
     "--include", multiple=True, metavar="PATTERN", help="Translate these modules, too: a name or a pattern."
 )
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not translate these modules.")
-@click.option("--device", metavar="DEVICE", help="Run TensorFlow's part there: cpu, gpu, gpu:1, tpu:0 …")
+@click.option(
+    "--device", metavar="DEVICE", help="Run TensorFlow's part on this device: cpu, gpu, gpu:1, tpu:0 …"
+)
 @click.option("--float32", is_flag=True, help="Make new floating-point arrays 32 bits wide by default.")
 @click.option(
-    "--jit", type=click.Choice(("on", "strict", "off")), help="Compile what can be, or all, or nothing."
+    "--jit",
+    type=click.Choice(("on", "strict", "off")),
+    help="Compile every function that can be, or all, or none.",
 )
 @click.option(
-    "--tier", type=click.Choice(("auto", "compile")), help="Compile when worth it, or at the first call."
+    "--tier",
+    type=click.Choice(("auto", "compile")),
+    help="Compile a function when it pays, or at the first call.",
 )
 @click.option(
     "--eager",
@@ -79,7 +85,9 @@ class _Run(click.Command):
     metavar="[text|json]",
     help="At the end, tell what ran compiled, eagerly and on the host, and how long that took.",
 )
-@click.option("--report-file", type=click.Path(path_type=Path), help="Write the report there, not to stderr.")
+@click.option(
+    "--report-file", type=click.Path(path_type=Path), help="Write the report to this file, not to stderr."
+)
 @click.option("--full-traceback", is_flag=True, help="Show np2tf's and TensorFlow's frames in tracebacks.")
 @click.argument("program", nargs=-1, metavar="(FILE | -m MODULE) [ARGUMENT]…")
 def run(

@@ -31,11 +31,13 @@ _Made = TypeVar("_Made")
 @click.option(
     "--repeat", default=3, show_default=True, type=click.IntRange(min=2), help="Calls of every main()."
 )
-@click.option("-k", "wanted", default="", metavar="TEXT", help="Only those whose name contains TEXT.")
-@click.option("--size", type=int, help="Of projects: their --size.")
-@click.option("--small", is_flag=True, help="Of projects: the --size that they call small.")
 @click.option(
-    "--tier", type=click.Choice(("auto", "compile")), help="Of projects, translated: as np2tf run's."
+    "-k", "wanted", default="", metavar="TEXT", help="Verify only programs whose name contains TEXT."
+)
+@click.option("--size", type=int, help="For projects: the value of their option --size.")
+@click.option("--small", is_flag=True, help="For projects: use the --size that they call small.")
+@click.option(
+    "--tier", type=click.Choice(("auto", "compile")), help="For translated projects: as in `np2tf run`."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def verify(
@@ -76,7 +78,7 @@ def verify(
         raise click.UsageError(f"NP2TF926 {error}") from error
     programs = find_programs(paths, wanted)
     if not programs and not found:
-        raise click.UsageError("there is no such program in these places")
+        raise click.UsageError("there is no such program in the given files and folders")
     rtols = (RTOL, projects.RTOL) if rtol is None else (rtol, rtol)
     outcomes = _each(programs, lambda path: verify_program(path, rtol=rtols[0], repeat=repeat))
     of_projects = _each(

@@ -125,7 +125,9 @@ class _Pool(Generic[In, Out]):
             try:
                 told.set_result(executor.submit(self._work, task).result())
             except BrokenProcessPool:
-                told.set_result(self._failed(task, ChildProcessError("the process that worked on it died")))
+                told.set_result(
+                    self._failed(task, ChildProcessError("the process that translated the file died"))
+                )
             except Exception as error:
                 told.set_result(self._failed(task, error))
         return told

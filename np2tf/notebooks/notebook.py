@@ -46,7 +46,7 @@ class Notebook:
         """Read a file.
 
         Raises:
-            SourceError: the file is not a notebook of Jupyter's format 4.
+            SourceError: it is not a notebook of Jupyter's format 4.
         """
         try:
             text = data.decode("utf-8")
@@ -104,7 +104,7 @@ class Notebook:
         parts = _MARKED.split(text)
         numbers = [int(number) for number in parts[1::2]]
         if parts[0] or numbers != [cell.number for cell in self.cells]:
-            raise NoPlaceError("its cells would not be the same")
+            raise NoPlaceError("the translation has other cells")
         result = self.data
         shift = len(_BOM) if self.data.startswith(_BOM) else 0
         restored = self.magics.restored(parts[2::2])

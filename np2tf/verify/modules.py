@@ -50,7 +50,7 @@ def module_from_text(text: str, path: Path, name: str, label: str) -> Iterator[M
     loader = TextLoader(text, label)
     spec = importlib.util.spec_from_loader(name, loader)
     if spec is None:
-        raise ImportError(f"no module can be made of {path}")
+        raise ImportError(f"{path} cannot be loaded as a module")
     module = importlib.util.module_from_spec(spec)
     module.__file__ = str(path)
     linecache.cache[label] = (len(text), None, text.splitlines(keepends=True), label)

@@ -37,7 +37,7 @@ def _operands(name: str, first: tf.Tensor, second: tf.Tensor, mode: Any) -> tupl
         raise ValueError("in1 and in2 should have the same dimensionality")
     a, b = promote(first, second)
     if None in (*a.shape, *b.shape) or 0 in (*a.shape, *b.shape) or a.dtype in (tf.bool, tf.float16):
-        raise refused(f"{name} of such arrays")
+        raise refused(f"{name} of empty arrays, of booleans or float16, or of arrays of unknown shape")
     return a, b
 
 

@@ -69,7 +69,7 @@ def _metric(name: str, metric: Any, p: Any) -> Callable[[tf.Tensor, tf.Tensor], 
         StagingError: the metric is the caller's own function, or only SciPy has it.
     """
     if not isinstance(metric, str):
-        raise refused(f"{name} with a metric of the caller's")
+        raise refused(f"{name} with a metric that is the caller's function")
     wanted = metric.lower()
     if wanted in ("minkowski", "mi", "m"):
         power = 2.0 if p is None else p
@@ -94,7 +94,7 @@ def _vectors(name: str, x: tf.Tensor) -> tf.Tensor:
     if rank_of(x) != 2:
         raise ValueError("A 2-dimensional array must be passed.")
     if not x.shape.is_fully_defined() or x.dtype.is_complex or 0 in x.shape:
-        raise refused(f"{name} of such an array")
+        raise refused(f"{name} of complex numbers, or of an array that is empty or of unknown shape")
     return cast(x, np.float64)
 
 
@@ -167,7 +167,9 @@ def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
     """
     rank = rank_of(X)
     if rank not in (1, 2) or not X.shape.is_fully_defined() or 0 in X.shape:
-        raise refused("squareform of such an array")
+        raise refused(
+            "squareform of an array that is neither vector nor matrix, or is empty or of unknown shape"
+        )
     if (force.lower() == "tomatrix" and rank != 1) or (force.lower() == "tovector" and rank != 2):
         raise ValueError(f"squareform: force={force!r} does not fit the array")
     if rank == 1:
@@ -214,7 +216,7 @@ def euclidean(u: Array, v: Array) -> tf.Tensor:
     """
     first, second = (cast(as_tensor(one), np.float64) if not one.dtype.is_complex else one for one in (u, v))
     if rank_of(first) != 1 or rank_of(second) != 1 or first.dtype.is_complex or u.dtype == tf.float32:
-        raise refused("euclidean of such operands")
+        raise refused("euclidean of operands that are complex, in single precision, or not vectors")
     if first.shape != second.shape:
         raise ValueError("operands could not be broadcast together")
     return _METRICS["euclidean"](first, second)

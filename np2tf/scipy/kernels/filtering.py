@@ -24,10 +24,10 @@ def _coefficients(name: str, b: tf.Tensor, a: tf.Tensor) -> tuple[tf.Tensor, tf.
         StagingError: the coefficients are not vectors of known lengths, or the denominator begins with 0.
     """
     if rank_of(b) > 1 or rank_of(a) > 1:
-        raise refused(f"{name} with coefficients that are no vectors")
+        raise refused(f"{name} with coefficients that are not vectors")
     b, a = tf.reshape(b, [-1]), tf.reshape(a, [-1])
     if not a.shape[0] or not b.shape[0]:
-        raise refused(f"{name} with no coefficients, or an unknown number of them")
+        raise refused(f"{name} with no coefficients, or with an unknown number of coefficients")
     unless(tf.not_equal(a[0], tf.zeros((), a.dtype)), f"{name} with a denominator that begins with 0")
     length = max(a.shape[0], b.shape[0])
     padded = [tf.pad(one, [[0, length - one.shape[0]]]) for one in (b, a)]
@@ -74,7 +74,7 @@ def _signal(name: str, x: tf.Tensor, axis: int, *others: tf.Tensor) -> tuple[tf.
         StagingError: the signal is empty or of unknown shape, or only SciPy handles the dtypes.
     """
     if rank_of(x) == 0 or not x.shape.is_fully_defined() or 0 in x.shape:
-        raise refused(f"{name} of no samples, or of an unknown number of them")
+        raise refused(f"{name} of no samples, or of an unknown number of samples")
     if all(one.dtype.is_integer or one.dtype == tf.bool for one in (x, *others)) and name == "lfilter":
         raise refused("lfilter of integers")
     dtype = inexact_type(x, *others)

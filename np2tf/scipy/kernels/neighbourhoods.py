@@ -63,7 +63,7 @@ def _input(name: str, x: tf.Tensor, exact: bool = True) -> tf.Tensor:
     if x.dtype.is_complex or x.dtype in (tf.bool, tf.float16) or (x.dtype.is_integer and not exact):
         raise refused(f"{name} of {x.dtype.name}")
     if x.dtype == tf.uint64 or not x.shape.is_fully_defined() or 0 in x.shape:
-        raise refused(f"{name} of such an array")
+        raise refused(f"{name} of uint64, or of an array that is empty or of unknown shape")
     return x
 
 
@@ -108,9 +108,9 @@ def _weights(name: str, x: tf.Tensor, weights: Any) -> tf.Tensor:
     tensor = as_tensor(weights)
     _input(name, x, exact=tensor.dtype.is_integer)
     if x.dtype.is_unsigned or tensor.dtype.is_complex or tensor.shape.num_elements() in (None, 0):
-        raise refused(f"{name} with such weights")
+        raise refused(f"{name} with unsigned integers, complex weights, or an unknown number of weights")
     if tensor.shape.num_elements() > _MOST_TERMS:
-        raise refused(f"{name} with so many weights")
+        raise refused(f"{name} with more than {_MOST_TERMS} weights")
     return _wide(tensor)
 
 
@@ -295,7 +295,7 @@ def _gaussian(
         float(known[0]), int(known[1]), float(known[2]), None if radius is None else operator.index(radius)
     )
     if len(weights) > _MOST_TERMS:
-        raise refused("gaussian_filter with so many weights")
+        raise refused(f"gaussian_filter with more than {_MOST_TERMS} weights")
     return _correlated_1d(x, tf.constant(weights), axis, mode, cval, len(weights) // 2)
 
 
@@ -393,7 +393,7 @@ def _uniform(x: tf.Tensor, size: Any, axis: int, mode: Any, cval: Any) -> tf.Ten
     if count < 1:
         raise RuntimeError("incorrect filter size")
     if count > _MOST_TERMS:
-        raise refused("uniform_filter of such a size")
+        raise refused(f"uniform_filter of a size over {_MOST_TERMS}")
     terms = _windows(_wide(x), axis, count, count // 2, mode, cval)
     return _like(sum(terms[1:], terms[0]) / tf.constant(count, tf.float64), x)
 
@@ -465,7 +465,7 @@ def _extreme(name: str, combine: Callable[..., tf.Tensor]) -> None:
         for axis in range(rank):
             count = int(_number(name, _for_axis(size, axis, rank)))
             if not 1 <= count <= _MOST_TERMS:
-                raise refused(f"{name} of such a size")
+                raise refused(f"{name} of a size that is not from 1 to {_MOST_TERMS}")
             terms = _windows(result, axis, count, count // 2, _for_axis(mode, axis, rank), cval)
             result = functools.reduce(combine, terms)
         return result

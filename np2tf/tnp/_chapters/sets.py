@@ -265,7 +265,7 @@ def isin(
     if kind == "table" and not all(whole):
         raise ValueError("The 'table' method is only supported for boolean or integer arrays.")
     if kind == "table" and _is_too_wide(test_elements):
-        raise NoGraphFormError("a table of very many numbers, which NumPy refuses")
+        raise NoGraphFormError("isin with kind='table' for a range of integers that NumPy may refuse")
     left, right = promote(element, test_elements)
     found = _members(tf.reshape(left, [-1]), tf.reshape(right, [-1]), invert)
     return tensor_array(tf.reshape(found, tf.shape(left) if None in left.shape.as_list() else left.shape))

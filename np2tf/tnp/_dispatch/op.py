@@ -443,7 +443,7 @@ def _on_tensors(
         if out is not None:
             given = _typed_by_output(numpy, out, args, given)
         if given.get("like") is not None and not is_array(given["like"]):
-            raise ArrayClassError("like= what NumPy is to ask")
+            raise ArrayClassError("like= with an object whose __array_function__ NumPy calls")
         values, extra = plan.bind(args, given)
         values = without_rank(plan.name, plan.order, values) if staging else values
         result = wrap_tensor(implementation(*values, **extra))

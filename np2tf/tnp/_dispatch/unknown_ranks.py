@@ -262,7 +262,7 @@ class _Cases:
             # The value of a number may have another type than its leaf.
             if outcomes[0].error or all(outcome.error for outcome in outcomes[1:]):
                 raise error from None
-            outcomes[0] = _Outcome(ShapeNeededError("of an array of no axes the result has another type"))
+            outcomes[0] = _Outcome(ShapeNeededError("the result has another type if the array has no axes"))
             try:
                 self._join(outcomes)
             except _Differs:

@@ -32,7 +32,7 @@ def brought_to_host(array: ndarray) -> np.ndarray:
         StagingError: the value is not known while staging.
     """
     if current_scope() is not None or not tf.executing_eagerly():
-        raise MemoryLayoutError("NumPy is to see the memory of a staged array")
+        raise MemoryLayoutError("NumPy asks for the memory of a staged array")
     references = getrefcount(array), getrefcount(storage_of(array))
     counts.host += 1
     held = np.array(array.numpy())

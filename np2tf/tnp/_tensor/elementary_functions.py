@@ -259,7 +259,7 @@ def _arctan2(y: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
 
 
 def _near_half(size: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return whether a sine exceeds 1/2, and its angle; for a sine over 1/2, half of the complement's angle."""
+    """Return whether a sine is over 1/2, and its angle; for a sine over 1/2, half of the complement."""
     is_large = size > 0.5
     square = tf.where(is_large, 0.5 * (1.0 - size), size * size)
     root = tf.where(is_large, tf.sqrt(square), size)

@@ -147,7 +147,7 @@ def staging_scope(trace: Any, counter: tf.Tensor | None = None) -> Iterator[Stag
         StagingError: the scopes are nested too deeply.
     """
     if len(_stack.scopes) >= MOST_NESTED:
-        raise RecursionLimitError("branches and loops are staged too deep within one another")
+        raise RecursionLimitError("staged branches and loops are nested too deeply")
     if trace is not None:
         trace.check_deadline()
     scope = StagingScope(trace, counter)

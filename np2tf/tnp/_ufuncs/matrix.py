@@ -21,7 +21,7 @@ class GeneralUfunc(Ufunc):
 
     def _on_tensors(self, args: tuple[Any, ...], *given: Any, **kwargs: Any) -> Any:
         if kwargs.keys() & {"axes", "axis", "keepdims"}:
-            raise NoGraphFormError(f"axes chosen in {self.__name__}")
+            raise NoGraphFormError(f"{self.__name__} with axes=, axis= or keepdims=")
         return super()._on_tensors(args, *given, **kwargs)
 
 

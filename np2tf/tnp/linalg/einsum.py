@@ -269,7 +269,7 @@ def _stand_in(operand: Any) -> Any:
     if not is_array(operand) and not isinstance(operand, (np.ndarray, tf.Tensor, tf.Variable)):
         return operand
     if None in operand.shape:
-        raise ShapeNeededError("a path for operands of unknown shape")
+        raise ShapeNeededError("einsum_path for operands of unknown shape")
     return np.broadcast_to(np.zeros(()), tuple(operand.shape))
 
 

@@ -27,7 +27,7 @@ def computable(name: str, *operands: tf.Tensor, finite: Any = True) -> tuple[tf.
         if operand.dtype in (tf.float16, tf.bfloat16):
             raise refused(f"{name} of {operand.dtype.name}")
         if operand.shape.num_elements() in (0, None):
-            raise refused(f"{name} of no numbers, or of a number of them that is not known")
+            raise refused(f"{name} of an array that is empty or of unknown size")
     found = floating(*operands)
     require_finite(name, finite, *found)
     return found
@@ -76,7 +76,7 @@ def norm(
     """
     by_lapack = (1, float("inf")) if rank_of(a) == 2 else (None, 2) if rank_of(a) == 1 else ()
     if a.dtype in (tf.float32, tf.complex64) and ord in by_lapack and axis is None and not keepdims:
-        raise refused("norm in single precision, which is one of Python's numbers,")
+        raise refused("norm in single precision, which SciPy returns as a Python number,")
     require_finite("norm", check_finite and (a.dtype.is_floating or a.dtype.is_complex), a)
     return norms.norm.__wrapped__(a, ord, axis, keepdims)  # type: ignore[attr-defined]
 
@@ -84,7 +84,7 @@ def norm(
 def _vector(name: str, c: tf.Tensor) -> tf.Tensor:
     """Return an operand after a check that it is a vector of known length."""
     if rank_of(c) != 1 or not c.shape[0]:
-        raise refused(f"{name} of what is no vector")
+        raise refused(f"{name} of an array that is not a vector of known length")
     return c
 
 

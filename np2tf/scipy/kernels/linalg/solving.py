@@ -418,7 +418,7 @@ def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tu
     first, right = computable("lstsq", a, b, finite=check_finite)
     columns = _columns("lstsq", first, right)
     if first.shape[0] < first.shape[1]:
-        raise refused("lstsq of fewer equations than unknowns")
+        raise refused("lstsq with fewer equations than unknowns")
     relative = epsilon(first) if cond is None else cond
     solution, _, rank, values = least_squares(first, columns, relative)
     unless(tf.equal(rank, first.shape[1]), "lstsq of a matrix that has not full rank")

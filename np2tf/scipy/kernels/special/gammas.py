@@ -261,7 +261,7 @@ def zeta(x: Array, q: Any = None) -> tf.Tensor:
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.zeta.html.
     """
     if q is None or x.dtype.is_complex:
-        raise refused("the zeta function of Riemann, or of complex numbers")
+        raise refused("zeta without q, or of complex numbers")
     first, second = promote(x, q)
     wide = (cast(first, np.float64), cast(second, np.float64))
     return cast(hurwitz(*wide), np.float32 if first.dtype in (tf.float16, tf.float32) else np.float64)

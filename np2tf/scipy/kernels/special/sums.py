@@ -55,7 +55,7 @@ def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.logsumexp.html.
     """
     if a.shape.num_elements() in (0, None):
-        raise refused("logsumexp of no elements, or of a number of them that is not known")
+        raise refused("logsumexp of an array that is empty or of unknown size")
     if b is not None:
         weights = as_tensor(b)
         if weights.dtype.is_complex:

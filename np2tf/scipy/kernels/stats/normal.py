@@ -244,7 +244,7 @@ def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
     else:
         size = centre.shape[0] if rank_of(centre) else 1
     if rank_of(spread) > 2 or (centre is not None and rank_of(centre) > 1) or size is None:
-        raise refused(f"{name} with such parameters")
+        raise refused(f"{name} with a mean or covariance of too many axes or of unknown length")
     if rank_of(spread) == 0 or (rank_of(spread) == 1 and size > 1):
         spread = tf.linalg.diag(tf.broadcast_to(spread, [size]))
     spread = tf.reshape(spread, [1, 1]) if rank_of(spread) == 1 else spread

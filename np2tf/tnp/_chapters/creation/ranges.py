@@ -352,7 +352,7 @@ def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
     rank = len(dimensions)
     wanted = tf_dtype(dtype or int)
     if wanted == tf.bool:
-        raise NoGraphFormError("indices as truth values")
+        raise NoGraphFormError("indices with dtype bool")
     grids = [
         tf.reshape(tf.cast(tf.range(n), wanted), [-1 if k == j else 1 for k in range(rank)])
         for j, n in enumerate(dimensions)

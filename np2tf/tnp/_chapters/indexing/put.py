@@ -125,7 +125,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     """
     index = reshaped_index(indices_of(ind), [-1])
     if index.shape[0] is None:
-        raise ShapeNeededError("put at places whose number is known only at run time")
+        raise ShapeNeededError("put at a number of positions that is known only at run time")
     if index.shape[0] == 0:
         return
     if a.tensor.shape.num_elements() == 0:
@@ -380,7 +380,7 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
 def _one_by_one(ufunc: Ufunc, loop: Any, base: tf.Tensor, places: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
     """Apply a ufunc at each place in turn; a place is a row of `places`, as in tensor_scatter_nd_add."""
     if tf.executing_eagerly():
-        raise NoGraphFormError("a loop over the indices, one operation at a time")
+        raise NoGraphFormError("a ufunc's at() in eager code, which would run an operation for each index")
     width = places.shape[-1]
     rows = tf.reshape(places, [-1, width])
     parts = tf.reshape(values, tf.concat([tf.shape(rows)[:1], tf.shape(base)[width:]], 0))

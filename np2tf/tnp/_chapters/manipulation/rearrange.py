@@ -264,7 +264,7 @@ def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
         return tensor_array(tf.gather(arr, np.delete(np.arange(length), where), axis=axis))
     place = as_tensor(obj, np.int64)
     if place.shape.rank != 0:
-        raise ValueNeededError("delete at places known only at run time")
+        raise ValueNeededError("delete at positions known only at run time")
     place = tf.where(place < 0, place + length, place)
     kept = tf.range(length - 1, dtype=tf.int64)
     return tensor_array(tf.gather(arr, kept + tf.cast(kept >= place, tf.int64), axis=axis))
@@ -308,7 +308,7 @@ def pad(
     if mode != "constant" and constant_values is not _ABSENT:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'constant_values'}}")
     if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
-        raise NoGraphFormError("pad with the keywords of its other modes")
+        raise NoGraphFormError("pad with end_values, stat_length or reflect_type")
     width = _known(pad_width)
     if width is None or isinstance(width, dict) or (mode in _GATHERED and None in array.shape.as_list()):
         raise ValueNeededError("pad by widths known only at run time, or given as a dict")

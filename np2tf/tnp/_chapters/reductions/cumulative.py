@@ -36,7 +36,7 @@ def _running(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
             length.
     """
     if x.dtype == tf.bool:
-        raise NoGraphFormError(f"cum{name} in bool")
+        raise NoGraphFormError(f"cum{name} with dtype bool")
     if x.dtype not in COMPLEX:
         function = tf.raw_ops.Cumsum if name == "sum" else tf.raw_ops.Cumprod
         return function(x=x, axis=axis, exclusive=False, reverse=False)

@@ -85,7 +85,7 @@ def _total(
         if rank(start) != 0:
             raise ValueError("setting an array element with a sequence.")
         if identity == 0 and _is_negative_zero(start) and not record.could_possibly_record():
-            raise NoGraphFormError("a sum that may be -0")
+            raise NoGraphFormError("a sum with initial=-0.0")
         result = result + start if identity == 0 else result * start
     return cast(result, wanted)
 

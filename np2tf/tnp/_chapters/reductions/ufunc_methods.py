@@ -99,7 +99,9 @@ def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
         along = normalize_axis(axis, rank(x))
         _known_length(x, along)
         if ufunc.__name__ in _ROUNDING and tf.executing_eagerly() and not record.could_possibly_record():
-            raise NoGraphFormError(f"{ufunc.__name__}.accumulate, rounded in NumPy's order")
+            raise NoGraphFormError(
+                f"{ufunc.__name__}.accumulate in eager code, which would round in another order than NumPy,"
+            )
         return wrap_tensor(cast(scan(ufunc.implementation, x, along), wanted))
 
     return accumulate

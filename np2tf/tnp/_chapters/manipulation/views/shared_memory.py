@@ -146,7 +146,7 @@ def made_over(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
     if not has_tf_dtype(wanted.dtype):
         return wanted
     if start % size or wanted.nbytes % size or not (in_c or in_f):
-        raise MemoryLayoutError("memory seen otherwise than in whole elements, one after the other")
+        raise MemoryLayoutError("an array over memory that does not see contiguous whole elements")
     source = memory.source
     if memory.flags.fnc:
         source = permuted(source, reversed(range(memory.ndim)))

@@ -41,7 +41,7 @@ def sliding_window_view(
     See https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html.
     """
     if writeable:
-        raise NoGraphFormError("a sliding window to write through")
+        raise NoGraphFormError("sliding_window_view with writeable=True")
     rank = x.shape.rank
     axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, allow_duplicate=True)
     if len(axes) != len(window_shape):
