@@ -38,6 +38,12 @@ _LAZY: dict[str, tuple[str, str]] = {
     "warn": ("np2tf.runtime.introspection.user_frames", "warn"),
 }
 
+#: What IPython asks for at `%load_ext np2tf` and `%unload_ext np2tf`.
+_IPYTHON = {
+    "load_ipython_extension": ("np2tf.imports.ipython_extension", "load"),
+    "unload_ipython_extension": ("np2tf.imports.ipython_extension", "unload"),
+}
+
 __all__ = ["__version__", "config", *_LAZY, *_OPERATORS]
 
 if TYPE_CHECKING:
@@ -72,7 +78,7 @@ def __getattr__(name: str) -> Any:
         value = _staging_operator(name)
     else:
         try:
-            module, attribute = _LAZY[name]
+            module, attribute = _LAZY.get(name) or _IPYTHON[name]
         except KeyError:
             raise AttributeError(f"module 'np2tf' has no attribute {name!r}") from None
         loaded = importlib.import_module(module)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from np2tf.disk.outcome import Outcome, problem, reason_of
+from np2tf.documents.docstrings import with_doctests
+from np2tf.documents.page import SUFFIXES, UnsafeError, translated_page
 from np2tf.facts import Facts
 from np2tf.linking.summary import ModuleSummary
 from np2tf.notebooks.magics import NoPlaceError
 from np2tf.notebooks.notebook import SUFFIX, Notebook
 from np2tf.options import Options
-from np2tf.pipeline import translate
+from np2tf.pipeline import Result, translate
 from np2tf.rewrites.control.fates import Fate, fates
 from np2tf.rewrites.control.summaries import summarise
 from np2tf.tree.safety import unsafe
 from np2tf.tree.source import Source, SourceError
 
 
-def translated(path: Path, root: Path, options: Options) -> Outcome:
+def translate_file(path: Path, root: Path, options: Options) -> Outcome:
     """Translate one file; whatever goes wrong becomes a diagnostic."""
     try:
         data = path.read_bytes()
@@ -30,6 +33,8 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_s
     """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
     if path.suffix == SUFFIX:
         return _notebook(data, path, root, options, is_safe)
+    if options.docs and path.suffix in SUFFIXES:
+        return _page(data, path, root, options)
     try:
         source = Source.of(data, str(path))
         made = translate(source, options)
@@ -37,11 +42,39 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_s
         wrong = unsafe(source, made.text, made.touched, encoded) if is_safe else None
         if wrong is not None:
             return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
+        if options.docs:
+            made = _with_doctests(source, made, options)
+            encoded = source.encoded(made.text)
         found = (made.diagnostics, made.facts, made.suppressed)
         return Outcome(path, root, source.original, made.text, encoded, *found)
     except SourceError as error:
         return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
+    except UnsafeError as error:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, str(error))])
     except Exception as error:  # one file must not stop the others; it is reported as np2tf's own fault
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
+
+
+def _with_doctests(source: Source, made: Result, options: Options) -> Result:
+    """A translation with the doctests in its docstrings translated."""
+    text, further = with_doctests(source.original, made.text, source.path, options)
+    found = sorted([*made.diagnostics, *further], key=lambda one: (one.line, one.column))
+    return replace(made, text=text, changed=text != source.original, diagnostics=found)
+
+
+def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
+    """Translate the blocks of code in a page; all else in it stays as it is."""
+    try:
+        text = data.decode("utf-8")
+        after, found = translated_page(text, str(path), options)
+        return Outcome(path, root, text, after, after.encode("utf-8"), found)
+    except UnicodeDecodeError as error:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF902", path, str(error))])
+    except SourceError as error:
+        return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
+    except UnsafeError as error:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, str(error))])
+    except Exception as error:  # as above
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
 
 

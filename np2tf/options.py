@@ -18,3 +18,7 @@ class Options:
     """Stage what is fit for it whether or not it seems worth it: something staged calls it."""
     line_length: int = LINE_LENGTH
     """Calls of operators (`np2tf.cond(…)`) that would be longer are broken. Other lines are the source's."""
+    docs: bool = False
+    """Translate code in pages and docstrings as well."""
+    passed_on: tuple[str, ...] = ()
+    """Names that other files of the project read of this one, where NumPy's stay bound; `*` is all."""

@@ -67,7 +67,9 @@ def translate(source: Source, options: Options) -> Result:
     report = Report.of(source.path, source.text)
     try:
         facts = Facts.of(source.module, source.path)
-        something = imports.anything_to_translate(facts) or control.anything_to_stage(facts, options)
+        something = imports.anything_to_translate(facts, options.passed_on) or control.anything_to_stage(
+            facts, options
+        )
         if not something and not options.everything:
             names.report_only(facts, report)
             return Result(before, list(report), facts=facts, suppressed=report.suppressed)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.disk.outcome import Outcome, problem, reason_of
-from np2tf.files import facts_of, fates_of, summary_of, translated
-from np2tf.linking.acting import Linked
+from np2tf.files import facts_of, fates_of, summary_of, translate_file
+from np2tf.linking.acting import LinkedProject
 from np2tf.linking.summary import ModuleSummary
 from np2tf.notebooks.notebook import SUFFIX
 from np2tf.options import Options
@@ -23,7 +23,7 @@ _Task = tuple[Path, Path, Options]
 _Read = tuple[Path, Outcome, "ModuleSummary | None", list[Fate]]
 
 
-def linked_report(linked: Linked, summary: ModuleSummary, text: str) -> Report:
+def linked_report(linked: LinkedProject, summary: ModuleSummary, text: str) -> Report:
     """The functions of a file that are jitted, and whose calls run on the host for what a callee does.
 
     Args:
@@ -68,7 +68,7 @@ class Project:
         self._fates: dict[Path, list[Fate]] = {}
         self._texts: dict[str, str] = {}
         self._plain: dict[str, str] = {}
-        self._linked: Linked | None = None
+        self._linked: LinkedProject | None = None
 
     def outcomes(self, jobs: int = 1) -> Iterator[Outcome]:
         """Each file's translation, in the order of the files.
@@ -80,7 +80,7 @@ class Project:
         read = partial(_read, with_fates=self._with_fates)
         from np2tf.conversion.workers import in_order
 
-        with closing(in_order(read, _failed, tasks, max(1, min(jobs, len(tasks))))) as results:
+        with closing(in_order(read, _crash_result, tasks, max(1, min(jobs, len(tasks))))) as results:
             for path, outcome, summary, fates in results:
                 if not outcome.failed:
                     self.add(path, summary, outcome.before)
@@ -109,24 +109,24 @@ class Project:
 
     def reports(self) -> Iterator[Report]:
         """These findings file by file, also those that comments ask to hide."""
-        linked = self._joined()
+        linked = self._link()
         for path, text in self._texts.items():
             yield linked_report(linked, self._summaries[path], text)
 
     def fates(self) -> Iterator[tuple[Path, Fate]]:
         """What becomes of each function, in the order of the files; all of them have been translated."""
-        linked = self._joined()
+        linked = self._link()
         for path, found in self._fates.items():
             for one in found:
                 why = linked.why(str(path), one.name) if one.fate != PLAIN else None
                 by_callee = one.fate != HOST or "which cannot be staged" in one.reason
                 yield path, replace(one, fate=HOST, reason=why) if why is not None and by_callee else one
 
-    def _joined(self) -> Linked:
+    def _link(self) -> LinkedProject:
         if self._linked is None:
             files = [(str(path), str(root)) for path, root in self._files if path.suffix != SUFFIX]
             known = list(self._summaries.values())
-            self._linked = Linked(files, known, self._summary_of_plain, self._deriving_from)
+            self._linked = LinkedProject(files, known, self._summary_of_plain, self._deriving_from)
         return self._linked
 
     def _summary_of_plain(self, path: str) -> ModuleSummary | None:
@@ -145,13 +145,13 @@ def _read(task: _Task, with_fates: bool) -> _Read:
     """What one file tells by itself. What is known of it takes much more memory than its text, so that only
     its summary is kept."""
     path, root, options = task
-    outcome = translated(path, root, options)
+    outcome = translate_file(path, root, options)
     summary = summary_of(outcome, options)
     fates = fates_of(outcome, options) if with_fates else []
     return path, replace(outcome, facts=None), summary, fates
 
 
-def _failed(task: _Task, error: BaseException) -> _Read:
+def _crash_result(task: _Task, error: BaseException) -> _Read:
     path, root, _ = task
     return path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]), None, []
 

@@ -32,7 +32,7 @@ TREE = ("np2tf.tree", *FLOOR)
 FACTS = ("np2tf.facts", "np2tf.linking.summary", *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
 TRANSLATE = ("np2tf.pipeline", *REWRITES)
-RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.staging", *FLOOR)
+RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.pytree", "np2tf.staging", *FLOOR)
 TNP = ("np2tf.tnp", *RIGHT_FLOOR)
 SCIPY = ("np2tf.scipy", *TNP)
 RUNTIME = ("np2tf.runtime", *SCIPY)
@@ -112,6 +112,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.backend": ("np2tf.config", *FLOOR),
     "np2tf.counts": ("np2tf.staging", *FLOOR),
     "np2tf.lazy": (),
+    "np2tf.pytree": ("np2tf.pytree",),
     "np2tf.staging": ("np2tf.config", *FLOOR),
     "np2tf.tree": TREE,
     **stacked("np2tf.facts", ("module", "dataflow"), ("np2tf.linking.summary", *TREE)),
@@ -123,7 +124,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.rewrites": REWRITES,
     "np2tf.pipeline": TRANSLATE,
     "np2tf.notebooks": TREE,
-    "np2tf.files": ("np2tf.notebooks", "np2tf.disk", *TRANSLATE),
+    "np2tf.documents": TRANSLATE,
+    "np2tf.files": ("np2tf.notebooks", "np2tf.documents", "np2tf.disk", *TRANSLATE),
     "np2tf.conversion": (
         *("np2tf.files", "np2tf.disk", "np2tf.options", "np2tf.linking.summary"),
         *within("np2tf.imports.cache", "store", "files", "fingerprint"),
@@ -137,7 +139,14 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "np2tf.formats": FLOOR,
     "np2tf.checking": (
-        *("np2tf.candidates", "np2tf.notebooks", "np2tf.project", "np2tf.disk", "np2tf.options"),
+        *(
+            "np2tf.candidates",
+            "np2tf.notebooks",
+            "np2tf.documents",
+            "np2tf.project",
+            "np2tf.disk",
+            "np2tf.options",
+        ),
         *TREE,
     ),
     **stacked("np2tf.tnp", LEVELS, RIGHT_FLOOR),
@@ -200,6 +209,7 @@ LEFT = (
         "np2tf.formats",
         "np2tf.checking",
         "np2tf.notebooks",
+        "np2tf.documents",
     ),
 )
 RIGHT = (
@@ -209,6 +219,7 @@ RIGHT = (
     "np2tf.config",
     "np2tf.counts",
     "np2tf.lazy",
+    "np2tf.pytree",
     "np2tf.staging",
 )
 BOTH = ("np2tf.rules", "np2tf.suppressions", "np2tf.diagnostics", "np2tf.coverage")
@@ -373,8 +384,8 @@ def test_no_cycles() -> None:
 def test_the_test_sees_what_it_should() -> None:
     """The reader of imports is not blind: it finds known ones, absolute, relative and inside functions."""
     assert "np2tf.diagnostics" in imports("np2tf.tree.source")
-    assert "rich.console" in imports("np2tf.commands.output")
-    assert "rich.console" not in imports("np2tf.commands.output", at_import=True)
+    assert "rich.console" in imports("np2tf.commands.tables.console")
+    assert "rich.console" not in imports("np2tf.commands.tables.console", at_import=True)
     assert len(MODULES) > 40
 
 

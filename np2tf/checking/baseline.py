@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from np2tf.checking.edits import lines_of
-from np2tf.checking.findings import BY_OTHER_FILES, Checked
+from np2tf.checking.findings import BY_OTHER_FILES, CheckedFile
 from np2tf.checking.ignores import ABOUT_SUPPRESSIONS
 from np2tf.diagnostics import Diagnostic
 from np2tf.disk.writing import write
@@ -41,7 +41,7 @@ class BaselineError(Exception):
         super().__init__(f"{path}:{line}: not a baseline: {reason}")
 
 
-class Known(NamedTuple):
+class FindingKey(NamedTuple):
     """The properties by which a baseline recognises a finding."""
 
     path: str
@@ -55,8 +55,8 @@ class Baseline:
     """The entries of one file: how often each finding is known, and the line of its entry."""
 
     file: Path
-    counts: Counter[Known] = field(default_factory=Counter)
-    lines: dict[Known, int] = field(default_factory=dict)
+    counts: Counter[FindingKey] = field(default_factory=Counter)
+    lines: dict[FindingKey, int] = field(default_factory=dict)
 
     @classmethod
     def read(cls, file: Path) -> Baseline:
@@ -72,21 +72,21 @@ class Baseline:
             raise BaselineError(file, line, "it is not UTF-8") from None
         baseline = cls(file)
         for line, entry in _entries(file, text):
-            known, count = _known(file, line, entry)
+            known, count = _parse_entry(file, line, entry)
             baseline.counts[known] += count
             baseline.lines.setdefault(known, line)
         return baseline
 
-    def of(self, found: Diagnostic, text: str) -> Known:
+    def of(self, found: Diagnostic, text: str) -> FindingKey:
         """Return the entry that stands for a finding.
 
         Args:
             found: the finding.
-            text: the text of the file or notebook cell that the finding is about.
+            text: the text of the file or notebook storage that the finding is about.
         """
         lines = lines_of(text.removeprefix("\ufeff"))
         source = lines[found.line - 1].strip() if 0 < found.line <= len(lines) else ""
-        return Known(self.name(found.path), found.code, _digest(found.message), source)
+        return FindingKey(self.name(found.path), found.code, _digest(found.message), source)
 
     def name(self, path: str) -> str:
         """Return a file's path as entries spell it: relative to the baseline's folder."""
@@ -109,7 +109,7 @@ class Baseline:
                 new.append(found)
         return new
 
-    def stale(self, files: Sequence[Checked], is_selected: IsSelectedIn) -> list[Diagnostic]:
+    def stale(self, files: Sequence[CheckedFile], is_selected: IsSelectedIn) -> list[Diagnostic]:
         """Return a finding for each entry that `new` has left over.
 
         Only entries count whose file has been checked with that code selected, or no longer exists.
@@ -122,16 +122,16 @@ class Baseline:
                 found.append(Diagnostic(STALE, str(self.file), self.lines[known], 1, tuple(words.items())))
         return found
 
-    def _is_gone(self, known: Known, file: Checked | None, is_selected: IsSelectedIn) -> bool:
+    def _is_gone(self, known: FindingKey, file: CheckedFile | None, is_selected: IsSelectedIn) -> bool:
         if file is None:
             return not (self.file.parent / known.path).exists()
         if file.is_failed:
             return False
         return is_selected(known.code, file.path) and (file.is_whole or known.code not in BY_OTHER_FILES)
 
-    def renewed(
+    def renew(
         self,
-        files: Sequence[Checked],
+        files: Sequence[CheckedFile],
         findings: Iterable[Diagnostic],
         texts: Mapping[str, str],
         is_selected: IsSelectedIn,
@@ -199,7 +199,7 @@ def _entries(file: Path, text: str) -> Iterator[tuple[int, Any]]:
         raise BaselineError(file, _line(text, place), "something follows the list")
 
 
-def _known(file: Path, line: int, entry: Any) -> tuple[Known, int]:
+def _parse_entry(file: Path, line: int, entry: Any) -> tuple[FindingKey, int]:
     if not isinstance(entry, dict) or set(entry) != set(_FIELDS):
         raise BaselineError(file, line, f"an entry has the fields {', '.join(_FIELDS)}")
     for name, kind in _FIELDS.items():
@@ -207,7 +207,7 @@ def _known(file: Path, line: int, entry: Any) -> tuple[Known, int]:
             raise BaselineError(file, line, f"{name} is a {'text' if kind is str else 'whole number'}")
     if entry["count"] < 1:
         raise BaselineError(file, line, "count is 1 or more")
-    return Known(*(entry[name] for name in Known._fields)), entry["count"]
+    return FindingKey(*(entry[name] for name in FindingKey._fields)), entry["count"]
 
 
 def _after_space(text: str, place: int) -> int:

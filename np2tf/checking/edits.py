@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from np2tf.checking.ignores import ABOUT_SUPPRESSIONS, Unused
+from np2tf.checking.ignores import ABOUT_SUPPRESSIONS, UnusedSuppression
 from np2tf.diagnostics import Diagnostic
 from np2tf.disk.writing import write
 from np2tf.suppressions import Statement, Suppression, Suppressions, statements
@@ -52,10 +52,10 @@ def with_suppressions(text: str, findings: Iterable[Diagnostic]) -> tuple[str, i
         else:
             end = len(lines[place.last - 1].rstrip("\r\n"))
             edits.append((place.last, end, end, f"  # np2tf: ignore[{', '.join(sorted(set(codes)))}]"))
-    return bom + _edited(lines, edits), count
+    return bom + _apply_edits(lines, edits), count
 
 
-def without(text: str, unused: Sequence[Unused]) -> str:
+def without(text: str, unused: Sequence[UnusedSuppression]) -> str:
     """Return the text without the suppressions that hide nothing."""
     bom, body = _split(text)
     lines = lines_of(body)
@@ -70,7 +70,7 @@ def without(text: str, unused: Sequence[Unused]) -> str:
             edits.append((comment.line, comment.start, comment.end, new))
         else:
             edits.append(_removal(comment, lines[comment.line - 1]))
-    return bom + _edited(lines, edits)
+    return bom + _apply_edits(lines, edits)
 
 
 def rewrite(path: Path, before: str, after: str) -> None:
@@ -93,7 +93,7 @@ def rewrite(path: Path, before: str, after: str) -> None:
         raise ValueError(error.diagnostic.message) from None
     if source.original != before:
         raise ValueError("it has changed meanwhile")
-    if _meaning(before) != _meaning(after):
+    if _syntax_of(before) != _syntax_of(after):
         raise ValueError("there is no place for a comment")
     write(path, source.encoded(after))
 
@@ -130,7 +130,7 @@ def _removal(comment: Suppression, line: str) -> tuple[int, int, int, str]:
     return comment.line, len(before.rstrip()), comment.end, ""
 
 
-def _edited(lines: Sequence[str], edits: Iterable[tuple[int, int, int, str]]) -> str:
+def _apply_edits(lines: Sequence[str], edits: Iterable[tuple[int, int, int, str]]) -> str:
     result = list(lines)
     for line, start, end, new in sorted(edits, reverse=True):
         old = result[line - 1]
@@ -138,7 +138,7 @@ def _edited(lines: Sequence[str], edits: Iterable[tuple[int, int, int, str]]) ->
     return "".join(result)
 
 
-def _meaning(text: str) -> str:
+def _syntax_of(text: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.dump(ast.parse(text.removeprefix(_BOM)))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from np2tf.candidates import is_translated
 from np2tf.diagnostics import Diagnostic
+from np2tf.documents.page import SUFFIXES as PAGES
 from np2tf.notebooks.notebook import SUFFIX, Notebook
 from np2tf.project import Project
 from np2tf.tree.source import SourceError
@@ -18,7 +19,7 @@ BY_OTHER_FILES = frozenset({"NP2TF402"})
 
 
 @dataclass
-class Checked:
+class CheckedFile:
     """One file, and its findings.
 
     Attributes:
@@ -26,6 +27,7 @@ class Checked:
             notebook, its program.
         would_change: whether a translation changes the file.
         is_whole: whether the files around it have been read too.
+        is_page: whether the file is a text page with Python in it, whose comments are not looked for.
         found: the findings, none of them hidden yet; for a notebook, the findings in its program.
     """
 
@@ -36,6 +38,7 @@ class Checked:
     is_failed: bool = False
     is_crashed: bool = False
     notebook: Notebook | None = None
+    is_page: bool = False
     found: list[Diagnostic] = field(default_factory=list)
 
     @property
@@ -44,7 +47,7 @@ class Checked:
         return is_translated(self.text)
 
 
-def checked(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[Checked]:
+def check_files(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[CheckedFile]:
     """Return the files of a project with their findings.
 
     Args:
@@ -53,19 +56,20 @@ def checked(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[Ch
         jobs: how many processes read the files.
     """
     whole = [os.path.join(os.path.abspath(folder), "") for folder in folders]
-    files: dict[str, Checked] = {}
+    files: dict[str, CheckedFile] = {}
     for outcome in project.outcomes(jobs):
         data = outcome.before.encode("utf-8") or outcome.data
         notebook = _notebook(outcome.path, data)
         found = [*outcome.diagnostics, *outcome.suppressed]
-        files[str(outcome.path)] = Checked(
+        files[str(outcome.path)] = CheckedFile(
             outcome.path,
-            notebook.text if notebook is not None else outcome.before or _shown(outcome.data),
+            notebook.text if notebook is not None else outcome.before or _relative_path(outcome.data),
             outcome.changed,
             os.path.abspath(outcome.path).startswith(tuple(whole)),
             outcome.failed,
             outcome.crashed,
             notebook,
+            outcome.path.suffix in PAGES,
             found if notebook is None else [notebook.in_program(one) for one in found],
         )
     for report in project.reports():
@@ -90,5 +94,5 @@ def order(found: Diagnostic) -> tuple[int, int, str]:
     return found.line, found.column, found.code
 
 
-def _shown(data: bytes) -> str:
+def _relative_path(data: bytes) -> str:
     return data.decode("utf-8", "replace")

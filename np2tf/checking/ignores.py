@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from np2tf.checking.findings import BY_OTHER_FILES, Checked, order
+from np2tf.checking.findings import BY_OTHER_FILES, CheckedFile, order
 from np2tf.diagnostics import Diagnostic, codes
 from np2tf.suppressions import Malformed, Suppression, Suppressions
 
@@ -18,7 +18,7 @@ IsSelected = Callable[[str], bool]
 
 
 @dataclass(frozen=True)
-class Unused:
+class UnusedSuppression:
     """The part of a comment that hides nothing.
 
     Attributes:
@@ -33,18 +33,18 @@ class Unused:
 
 
 @dataclass
-class Judged:
+class JudgedFindings:
     """The findings of one file that are shown, and the unused parts of its suppressions."""
 
     shown: list[Diagnostic] = field(default_factory=list)
-    unused: list[Unused] = field(default_factory=list)
+    unused: list[UnusedSuppression] = field(default_factory=list)
 
 
-def judge(file: Checked, is_selected: IsSelected) -> Judged:
+def judge(file: CheckedFile, is_selected: IsSelected) -> JudgedFindings:
     """Hide the findings that are suppressed or not selected, and find the suppressions that hide nothing."""
-    suppressions = Suppressions.of(file.text) if not file.is_failed else Suppressions()
+    suppressions = Suppressions.of(file.text) if not (file.is_failed or file.is_page) else Suppressions()
     used: set[tuple[Suppression, str]] = set()
-    judged = Judged()
+    judged = JudgedFindings()
     for found in file.found:
         by = suppressions.covering(found.code, found.line) if found.severity != "error" else None
         if by is not None:
@@ -56,8 +56,11 @@ def judge(file: Checked, is_selected: IsSelected) -> Judged:
         if is_selected(found.code) and not judgement.is_hidden(found):
             judged.shown.append(found)
     named = {code for code in ABOUT_SUPPRESSIONS if is_selected(UNUSED)}
-    for unused in (*judgement.unused(frozenset(codes()) - ABOUT_SUPPRESSIONS), *judgement.unused(named)):
-        found = judgement.told(unused)
+    for unused in (
+        *judgement.unused_suppressions(frozenset(codes()) - ABOUT_SUPPRESSIONS),
+        *judgement.unused_suppressions(named),
+    ):
+        found = judgement.diagnostic(unused)
         if is_selected(UNUSED) and not judgement.is_hidden(found):
             judged.shown.append(found)
             judged.unused.append(unused)
@@ -67,7 +70,7 @@ def judge(file: Checked, is_selected: IsSelected) -> Judged:
 
 @dataclass
 class _Judgement:
-    file: Checked
+    file: CheckedFile
     suppressions: Suppressions
     used: set[tuple[Suppression, str]]
     is_selected: IsSelected
@@ -85,13 +88,13 @@ class _Judgement:
         """Yield findings about malformed comments, and about codes that do not exist."""
         for malformed in self.suppressions.malformed:
             words = {"comment": malformed.text, "reason": malformed.reason}
-            yield self._found(MALFORMED, malformed, **words)
+            yield self._make_diagnostic(MALFORMED, malformed, **words)
         for comment in self.suppressions.comments:
             for code in dict.fromkeys(comment.codes):
                 if code not in codes():
-                    yield self._found(UNKNOWN, comment, name=f"`{code}`{_suggestion(code)}")
+                    yield self._make_diagnostic(UNKNOWN, comment, name=f"`{code}`{_suggestion(code)}")
 
-    def unused(self, among: frozenset[str] | set[str]) -> list[Unused]:
+    def unused_suppressions(self, among: frozenset[str] | set[str]) -> list[UnusedSuppression]:
         """Return the comments that hide nothing, and the codes in comments that hide nothing.
 
         A code that the run did not look for is never called unused.
@@ -106,13 +109,13 @@ class _Judgement:
             if not comment.codes:
                 is_used = any(by == comment for by, _ in self.used)
                 if not is_used and among - ABOUT_SUPPRESSIONS and self._looked_for_all():
-                    found.append(Unused(comment))
+                    found.append(UnusedSuppression(comment))
                 continue
             once = [code for code in dict.fromkeys(comment.codes) if code in among]
             idle = tuple(code for code in once if self._is_idle(comment, code))
             twice = tuple(code for code in once if code not in idle and comment.codes.count(code) > 1)
             if idle or twice:
-                found.append(Unused(comment, idle, twice))
+                found.append(UnusedSuppression(comment, idle, twice))
         return found
 
     def _is_idle(self, comment: Suppression, code: str) -> bool:
@@ -122,16 +125,16 @@ class _Judgement:
     def _looked_for_all(self) -> bool:
         return self.file.is_whole and all(map(self.is_selected, codes()))
 
-    def told(self, unused: Unused) -> Diagnostic:
+    def diagnostic(self, unused: UnusedSuppression) -> Diagnostic:
         """Return the finding that reports an unused suppression."""
         named = ", ".join(
             [*(f"`{code}`" for code in unused.codes), *(f"`{code}`, again," for code in unused.twice)]
         )
         scope = "file-ignore" if unused.comment.is_file else "ignore"
         comment = f"{named} in `# np2tf: {scope}[…]`" if named else f"`# np2tf: {scope}`"
-        return self._found(UNUSED, unused.comment, comment=comment)
+        return self._make_diagnostic(UNUSED, unused.comment, comment=comment)
 
-    def _found(self, code: str, place: Suppression | Malformed, **words: str) -> Diagnostic:
+    def _make_diagnostic(self, code: str, place: Suppression | Malformed, **words: str) -> Diagnostic:
         end = (place.line, place.end + 1)
         return Diagnostic(code, str(self.file.path), place.line, place.start + 1, tuple(words.items()), end)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from np2tf.checking.baseline import IsSelectedIn
 from np2tf.checking.edits import rewrite, with_suppressions, without
-from np2tf.checking.findings import Checked, checked
-from np2tf.checking.ignores import Judged, judge
+from np2tf.checking.findings import CheckedFile, check_files
+from np2tf.checking.ignores import JudgedFindings, judge
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
 from np2tf.options import Options
 from np2tf.project import Project
@@ -21,8 +21,8 @@ class Run:
     """The files of one run, and their findings."""
 
     project: Project
-    files: list[Checked]
-    judged: list[Judged]
+    files: list[CheckedFile]
+    judged: list[JudgedFindings]
     further: list[Diagnostic] = field(default_factory=list)
     """Findings about the run: files that could not be written, entries of a baseline."""
     known: int = 0
@@ -49,7 +49,7 @@ class Run:
             with_fates: whether to collect the fates of functions.
         """
         project = Project(files, with_fates, options_of)
-        read = checked(project, folders, jobs)
+        read = check_files(project, folders, jobs)
         judged = [judge(file, partial(_selected_in, is_selected, file.path)) for file in read]
         for file, one in zip(read, judged):
             if file.notebook is not None:
@@ -85,7 +85,7 @@ class Run:
         """
         findings = files = 0
         for file, judged in zip(self.files, self.judged):
-            if file.is_failed:
+            if file.is_failed or file.is_page:
                 continue
             shown = judged.shown
             if file.notebook is not None:
@@ -104,7 +104,7 @@ class Run:
                 files += 1
         return comments, files
 
-    def _rewritten(self, file: Checked, text: str) -> bool:
+    def _rewritten(self, file: CheckedFile, text: str) -> bool:
         try:
             if file.notebook is not None:
                 raise ValueError("suppressions in notebooks are written by hand")

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
         return configurations.of(path).is_selected(code, path)
 
     def options_of(path: Path) -> Options:
-        return configurations.of(path).options()
+        return replace(configurations.of(path).options(), docs=chosen["docs"])
 
     def run() -> Run:
         return Run.of(files, folders, selection, options_of, jobs, with_fates)
@@ -173,7 +174,7 @@ def _edited(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
 
 def _written(found: Run, known: Baseline, selection: IsSelectedIn, quiet: bool) -> Run:
     """Write the baseline, and return the run with the findings that the baseline does not hold."""
-    renewed = known.renewed(found.files, found.findings, found.texts, selection)
+    renewed = known.renew(found.files, found.findings, found.texts, selection)
     try:
         count = renewed.write()
     except OSError as error:

@@ -21,6 +21,8 @@ _KEYS = {
     "jit": "jit",
     "line_length": "line-length",
 }
+#: Endings of pages with code that --docs looks for.
+PAGES = (".md", ".markdown", ".rst")
 _OPTIONS = (
     click.option("--select", multiple=True, metavar="CODES", help=f"Show these findings only. {_CODES}"),
     click.option("--ignore", multiple=True, metavar="CODES", help="Do not show these findings."),
@@ -44,6 +46,9 @@ _OPTIONS = (
     ),
     click.option(
         "--force-exclude", is_flag=True, help="Skip excluded files even if the command line names them."
+    ),
+    click.option(
+        "--docs", is_flag=True, help="Also code in Markdown and reStructuredText, and doctests in docstrings."
     ),
     click.option(
         "--respect-gitignore/--no-respect-gitignore",
@@ -80,6 +85,7 @@ def search_of(choices: dict[str, Any], configurations: Configurations) -> Search
     """Return the search for files that these options ask for."""
     return Search(
         configurations,
+        pages=PAGES if choices["docs"] else (),
         gitignore=choices["respect_gitignore"],
         force_exclude=choices["force_exclude"],
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
+from np2tf.commands import output
 from np2tf.configuration import Configurations
 from np2tf.configuration.reading import KEYS
 from np2tf.configuration.settings import DEFAULT
@@ -33,7 +35,19 @@ def config(files: tuple[Path, ...], show: bool) -> None:
         for key in KEYS:
             value = getattr(settings, key.replace("-", "_"))
             value = _as_toml(dict(value) if key == "per-file-ignores" else value)
-            click.echo(f"{key} = {value}  # {settings.told_by.get(key, DEFAULT)}")
+            _show(f"{key} = {value}", settings.told_by.get(key, DEFAULT))
+
+
+def _show(line: str, told_by: str) -> None:
+    """Print a key with where its value comes from; on a terminal that is too narrow, above it."""
+    if not sys.stdout.isatty() or len(f"{line}  # {told_by}") <= output.columns():
+        click.echo(f"{line}  # {told_by}")
+        return
+    click.echo(f"# {told_by}")
+    if len(line) > output.columns() and line.endswith("]"):
+        key, _, items = line.partition(" = [")
+        line = f"{key} = [\n    " + items[:-1].replace(", ", ",\n    ") + ",\n]"
+    click.echo(line)
 
 
 def _as_toml(value: Any) -> str:

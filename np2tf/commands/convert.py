@@ -15,12 +15,13 @@ from np2tf.commands.choices import configurations_of, file_choices, search_of
 from np2tf.commands.delivery import Delivery, Diffs, Elsewhere, InPlace, Names, Stream, delivered, status
 from np2tf.commands.progress import Bar
 from np2tf.configuration import Configurations
-from np2tf.conversion.many import converted
+from np2tf.conversion.many import convert_files
+from np2tf.conversion.passed_on import passed_on
 from np2tf.conversion.tasks import Done, Task
 from np2tf.conversion.trees import TargetError, copy, targets
 from np2tf.conversion.unchanged import Unchanged
 from np2tf.diagnostics import Diagnostic
-from np2tf.disk.discovery import Found
+from np2tf.disk.discovery import FoundFile
 from np2tf.disk.outcome import problem
 
 
@@ -107,7 +108,7 @@ def _printing(choices: dict[str, Any]) -> Delivery | None:
     return Names() if choices["check"] else None
 
 
-def _writing(found: list[Found], choices: dict[str, Any]) -> Delivery:
+def _writing(found: list[FoundFile], choices: dict[str, Any]) -> Delivery:
     if choices["out"] is None:
         return InPlace() if choices["write"] else Diffs()
     try:
@@ -116,7 +117,9 @@ def _writing(found: list[Found], choices: dict[str, Any]) -> Delivery:
         raise click.UsageError(str(error)) from None
 
 
-def _found(paths: tuple[str, ...], configurations: Configurations, choices: dict[str, Any]) -> list[Found]:
+def _found(
+    paths: tuple[str, ...], configurations: Configurations, choices: dict[str, Any]
+) -> list[FoundFile]:
     search = search_of(choices, configurations)
     search.every_name = choices["out"] is not None
     search.others = choices["copy_other"]
@@ -125,27 +128,30 @@ def _found(paths: tuple[str, ...], configurations: Configurations, choices: dict
 
 
 def _tasks(
-    found: Sequence[Found], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
+    found: Sequence[FoundFile], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> tuple[list[Task], list[Done]]:
     """Return a task for each file that can be read, and a finding for each file that cannot."""
     tasks: list[Task] = []
     unread: list[Done] = []
     for path, root in ((one.path, one.root) for one in found):
-        options = configurations.of(path).options()
+        options = replace(configurations.of(path).options(), docs=choices["docs"])
         try:
             data = path.read_bytes()
         except OSError as error:
             unread.append(Done(path, [problem("NP2TF906", path, error.strerror or str(error))]))
             continue
         tasks.append(Task(path, root, data, options, choices["safe"], delivery.patch))
-    return tasks, unread
+    shared = passed_on((task.path, task.data) for task in tasks)
+    return [
+        replace(task, options=replace(task.options, passed_on=shared.get(task.path, ()))) for task in tasks
+    ], unread
 
 
 def _standard_input(
     configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> list[Task]:
     path = Path(choices["stdin_filename"] or "<stdin>")
-    options = configurations.of(path).options()
+    options = replace(configurations.of(path).options(), docs=choices["docs"])
     task = Task(path, Path(), sys.stdin.buffer.read(), options, choices["safe"], delivery.patch)
     if choices["force_exclude"] and search_of(choices, configurations).excludes(path):
         delivery.take(task, Done(path, []))
@@ -153,7 +159,7 @@ def _standard_input(
     return [task]
 
 
-def _copied(found: list[Found], out: Path) -> list[Done]:
+def _copied(found: list[FoundFile], out: Path) -> list[Done]:
     """Copy the files that are not Python, and return a finding for each file that cannot be copied."""
     problems: list[Done] = []
     for one in found:
@@ -173,7 +179,7 @@ def _delivered(
     outcomes: list[Done] = []
     unchanged = Unchanged(not choices["no_cache"])
     with Bar(len(tasks), not choices["quiet"]) as bar:
-        for task, made in zip(tasks, converted(tasks, choices["jobs"], unchanged)):
+        for task, made in zip(tasks, convert_files(tasks, choices["jobs"], unchanged)):
             done = delivered(delivery, task, made)
             settings = configurations.of(task.path)
             shown = [one for one in done.diagnostics if settings.is_selected(one.code, task.path)]

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import click
 
+from np2tf.commands import output
 from np2tf.coverage import Module, totals
 from np2tf.coverage import coverage as covered
 
@@ -53,9 +54,8 @@ def _print_names(modules: Mapping[str, Module]) -> None:
         click.echo(module)
         kinds = {**dict.fromkeys(names.native, "native"), **dict.fromkeys(names.host, "host")}
         for name in sorted({*kinds, *names.no}):
-            click.echo(
-                f"  {kinds.get(name, 'no'):8}{name}" + (f": {names.no[name]}" if name in names.no else "")
-            )
+            reason = f": {names.no[name]}" if name in names.no else ""
+            output.prose(f"  {kinds.get(name, 'no'):8}{name}{reason}", 8)
 
 
 def markdown(modules: Mapping[str, Module]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from np2tf import rules
+from np2tf.commands import output
 from np2tf.diagnostics import codes
 
 _KINDS = {
@@ -21,10 +22,10 @@ def explain(names: tuple[str, ...]) -> None:
     declared = codes()
     if not names:
         for code in sorted(declared):
-            click.echo(f"{code}  {declared[code].message}")
+            output.prose(f"{code}  {declared[code].message}", 10)
         return
     for name in names:
-        click.echo(explanation(name))
+        output.prose(explanation(name))
 
 
 def explanation(name: str) -> str:

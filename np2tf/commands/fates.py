@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.table import Table
-
-from np2tf.commands.output import wide_console
+from np2tf.commands.tables.console import new_table, say, show_table, wide_console
 from np2tf.rewrites.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
 
 #: The table shows at most so many reasons.
@@ -16,7 +14,7 @@ ROWS = 20
 def show_summary(fates: Sequence[Fate]) -> None:
     """Print how many functions have which fate, and why the others stay on the host."""
     console = wide_console()
-    table = Table(title="Functions that compute with arrays")
+    table = new_table(console, "Functions that compute with arrays")
     table.add_column("what becomes of them")
     for name in ("all", "share", "with loops", "share"):
         table.add_column(name, justify="right")
@@ -26,15 +24,13 @@ def show_summary(fates: Sequence[Fate]) -> None:
     for fate in (STAGED, CALLED, HOST):
         table.add_row(fate, *map(str, (*share(fates, fate), *share(loops, fate))))
     table.add_row("in all", str(len(fates)), "", str(len(loops)), "")
-    console.print(table)
+    show_table(console, table)
     if plain:
-        console.print(
-            f"{plain} more have loops, and nothing in them shows arrays or calculates: plain Python"
-        )
-    told = Table(title="Why functions stay on the host")
+        say(console, f"{plain} more have loops, and nothing in them shows arrays or calculates: plain Python")
+    told = new_table(console, "Why functions stay on the host")
     told.add_column("functions", justify="right")
     told.add_column("reason")
     for reason, count in reasons(fates, ROWS):
         told.add_row(str(count), reason)
     if told.row_count:
-        console.print(told)
+        show_table(console, told)

@@ -5,19 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import click
 
+from np2tf.commands.tables.console import WIDTH
+from np2tf.commands.tables.console import wide_console as wide_console
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
 from np2tf.disk.outcome import Outcome
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-WIDTH = 150
-"""The columns of a table that goes to a file or a pipe."""
 
 
 def findings(found: Iterable[Diagnostic], *, to_stderr: bool) -> None:
@@ -82,6 +79,25 @@ def columns() -> int:
     return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
 
 
+def prose(text: str, indent: int = 0) -> None:
+    """Print text for people. On a terminal, lines longer than its width are broken between words.
+
+    Args:
+        text: the text.
+        indent: the number of columns by which the rest of a broken line is further in than its beginning.
+    """
+    if sys.stdout.isatty():
+        text = "\n".join(_broken(line, columns(), indent) for line in text.split("\n"))
+    click.echo(text)
+
+
+def _broken(line: str, width: int, indent: int) -> str:
+    margin = " " * (indent + len(line) - len(line.lstrip()))
+    return textwrap.fill(
+        line, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
+    )
+
+
 def status(outcomes: Iterable[Outcome]) -> int:
     """Return the exit status that a set of outcomes calls for."""
     all_of = list(outcomes)
@@ -130,16 +146,3 @@ def files_told(number: int, changed: int, failed: int, verb: str) -> str:
 def many(number: int, name: str) -> str:
     """Return a number with its noun: `1 file`, `2 files`."""
     return f"{number} {name}{'s' * (number != 1)}"
-
-
-def wide_console() -> Console:
-    """Return a console for tables. If the output is not a terminal, the console is wide enough for them."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=WIDTH)
-
-
-def number(value: float | None, form: str = "{:.3f}") -> str:
-    """Return a number as text for a table; an empty text for None."""
-    return "" if value is None else form.format(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,9 @@ from np2tf.commands import Deferred
 from np2tf.config import config
 from np2tf.diagnostics import codes
 from np2tf.imports.programs.execute import execute, on_device
+from np2tf.imports.programs.one_line import warn_in_one_line
 from np2tf.imports.programs.program import CannotRun, Program, prepare
+from np2tf.imports.programs.startup_log import keep_quiet
 from np2tf.imports.programs.tracebacks import show
 
 FORMATS = ("text", "json")
@@ -88,6 +89,7 @@ class _Run(click.Command):
 @click.option(
     "--report-file", type=click.Path(path_type=Path), help="Write the report to this file, not to stderr."
 )
+@click.option("-v", "--verbose", is_flag=True, help="Show TensorFlow's start-up log.")
 @click.option("--full-traceback", is_flag=True, help="Show np2tf's and TensorFlow's frames in tracebacks.")
 @click.argument("program", nargs=-1, metavar="(FILE | -m MODULE) [ARGUMENT]…")
 def run(
@@ -99,6 +101,7 @@ def run(
     float32: bool,
     report: str | None,
     report_file: Path | None,
+    verbose: bool,
     full_traceback: bool,
     **settings: str | None,
 ) -> NoReturn:
@@ -118,7 +121,9 @@ def run(
     chosen = {name: value for name, value in settings.items() if value is not None}
     if float32:
         chosen["floats"] = "float32"
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    if not verbose:
+        keep_quiet()
+    warn_in_one_line()
     for name, value in chosen.items():
         setattr(config, name, value)
     found = _device(device) if device else None

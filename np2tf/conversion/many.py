@@ -12,7 +12,7 @@ from np2tf.conversion.unchanged import Unchanged
 _WORTH_WORKERS = 48 * 1024
 
 
-def converted(tasks: Sequence[Task], jobs: int | None, unchanged: Unchanged) -> Iterator[Done]:
+def convert_files(tasks: Sequence[Task], jobs: int | None, unchanged: Unchanged) -> Iterator[Done]:
     """Yield the results of the files, in the order of the files.
 
     Args:
@@ -36,8 +36,8 @@ def _worked_on(tasks: Sequence[Task], jobs: int | None) -> Generator[Done, None,
 
     if jobs is None:
         jobs = cores() if sum(len(task.data) for task in tasks) > _WORTH_WORKERS else 1
-    yield from in_order(done, _failed, tasks, max(1, min(jobs, len(tasks))))
+    yield from in_order(done, _crash_result, tasks, max(1, min(jobs, len(tasks))))
 
 
-def _failed(task: Task, error: BaseException) -> Done:
+def _crash_result(task: Task, error: BaseException) -> Done:
     return failure(task.path, error)

@@ -7,14 +7,14 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from np2tf.disk.discovery import Found
+from np2tf.disk.discovery import FoundFile
 
 
 class TargetError(ValueError):
     """Translations cannot be written to a folder without a loss."""
 
 
-def targets(found: Sequence[Found], out: Path) -> dict[Path, Path]:
+def targets(found: Sequence[FoundFile], out: Path) -> dict[Path, Path]:
     """Return the target of each file: its place below `out` is that of the file below its root.
 
     Raises:

@@ -12,7 +12,7 @@ from np2tf.conversion.tasks import Done, Task
 from np2tf.diagnostics import Diagnostic
 from np2tf.imports.cache import store
 from np2tf.imports.cache.files import Cache
-from np2tf.imports.cache.fingerprint import begun, key_from
+from np2tf.imports.cache.fingerprint import begin_hash, key_from
 
 
 class Unchanged:
@@ -23,7 +23,7 @@ class Unchanged:
     """
 
     def __init__(self, is_used: bool = True) -> None:
-        self._cache: Cache | None = store.unchanged() if is_used else None
+        self._cache: Cache | None = store.unchanged_files_cache() if is_used else None
 
     def find(self, task: Task) -> Done | None:
         """Return the result of a task whose file is known not to change; None if that is not known."""
@@ -44,4 +44,4 @@ class Unchanged:
         self._cache.store(self._key(task), told)
 
     def _key(self, task: Task) -> str:
-        return key_from(begun(("unchanged", task.options)), task.data, os.path.abspath(task.path))
+        return key_from(begin_hash(("unchanged", task.options)), task.data, os.path.abspath(task.path))

@@ -74,7 +74,7 @@ class _Pool(Generic[In, Out]):
         self._failed = failed
         self._jobs = jobs
         self._context = _context()
-        self._executor = self._started(jobs)
+        self._executor = self._start_pool(jobs)
         self._under_way: deque[tuple[In, Future[Out]]] = deque()
 
     def fill(self, waiting: Iterator[In]) -> bool:
@@ -83,7 +83,7 @@ class _Pool(Generic[In, Out]):
             task = next(waiting, None)
             if task is None:
                 break
-            self._under_way.append((task, self._submitted(task)))
+            self._under_way.append((task, self._submit(task)))
         return bool(self._under_way)
 
     def next(self) -> Out:
@@ -103,7 +103,7 @@ class _Pool(Generic[In, Out]):
         """Let the workers finish their current tasks, and end them."""
         self._executor.shutdown(cancel_futures=True)
 
-    def _submitted(self, task: In) -> Future[Out]:
+    def _submit(self, task: In) -> Future[Out]:
         try:
             return self._executor.submit(self._work, task)
         except BrokenProcessPool as error:
@@ -117,11 +117,11 @@ class _Pool(Generic[In, Out]):
         for index, (task, future) in enumerate(self._under_way):
             if isinstance(future.exception(), BrokenProcessPool):
                 self._under_way[index] = task, self._alone(task)
-        self._executor = self._started(self._jobs)
+        self._executor = self._start_pool(self._jobs)
 
     def _alone(self, task: In) -> Future[Out]:
         told: Future[Out] = Future()
-        with self._started(1) as executor:
+        with self._start_pool(1) as executor:
             try:
                 told.set_result(executor.submit(self._work, task).result())
             except BrokenProcessPool:
@@ -132,7 +132,7 @@ class _Pool(Generic[In, Out]):
                 told.set_result(self._failed(task, error))
         return told
 
-    def _started(self, jobs: int) -> ProcessPoolExecutor:
+    def _start_pool(self, jobs: int) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(jobs, self._context, initializer=_begin)
 
 

@@ -18,7 +18,7 @@ from np2tf.configuration.patterns import spec_of, verdict
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFile:
     """A file that the search has found."""
 
     path: Path
@@ -64,6 +64,7 @@ class Search:
         every_name: whether a file is found under each of its names, and not under the first name only.
         others: whether to find files that are not Python, too.
         apart_from: a folder that is not searched.
+        pages: endings of names of files that are searched in addition to the patterns of `include`.
     """
 
     configurations: Configurations = field(default_factory=Configurations)
@@ -72,9 +73,10 @@ class Search:
     every_name: bool = False
     others: bool = False
     apart_from: Path | None = None
+    pages: tuple[str, ...] = ()
     _seen: set[str] = field(default_factory=set, init=False, repr=False)
 
-    def files(self, paths: Iterable[Path]) -> Iterator[Found]:
+    def files(self, paths: Iterable[Path]) -> Iterator[FoundFile]:
         """Yield the files in the order of the arguments, each once; in a folder by name, subfolders last."""
         self._seen = set()
         for path in paths:
@@ -83,7 +85,7 @@ class Search:
             if path.is_dir():
                 yield from self._below(path)
             elif self._is_new(path):
-                yield Found(path, path.parent)
+                yield FoundFile(path, path.parent)
 
     def excludes(self, path: Path) -> bool:
         """Return whether the search would exclude a path, or a folder above it, if it found the path."""
@@ -93,7 +95,7 @@ class Search:
         base = str(settings.folder)
         if settings.relative(whole) is None:  # no configuration, and not below the current folder
             base = _repository(above[-1]) or Path(whole).anchor
-        excluding, ignoring = [_Patterns(base, _excluding(settings))], self._gitignores(above[-1])
+        excluding, ignoring = [_Patterns(base, _exclusions(settings))], self._gitignores(above[-1])
         for folder in above:
             if _relative(folder, base) is not None and os.path.exists(os.path.join(folder, "pyvenv.cfg")):
                 return True
@@ -101,23 +103,23 @@ class Search:
                 return True
         return self._is_taken_out(whole + "/" * path.is_dir(), excluding, ignoring)
 
-    def _below(self, root: Path) -> Iterator[Found]:
+    def _below(self, root: Path) -> Iterator[FoundFile]:
         whole = os.path.abspath(root)
         ignoring: list[_Patterns] = []
         if not os.path.lexists(os.path.join(whole, ".git")):  # only a .gitignore inside applies
             ignoring = self._gitignores(os.path.dirname(whole))
         yield from self._in(root, root, whole, ignoring)
 
-    def _in(self, folder: Path, root: Path, whole_root: str, above: list[_Patterns]) -> Iterator[Found]:
+    def _in(self, folder: Path, root: Path, whole_root: str, above: list[_Patterns]) -> Iterator[FoundFile]:
         whole, real = os.path.abspath(folder), os.path.realpath(folder)
         settings = self.configurations.of_folder(whole)
         ignoring = [*above, *(_gitignore(whole) if self.gitignore else ())]
-        excluding = [_Patterns(str(settings.folder), _excluding(settings)).beneath(whole_root)]
+        excluding = [_Patterns(str(settings.folder), _exclusions(settings)).beneath(whole_root)]
         including = _Patterns(str(settings.folder), settings.include).beneath(whole_root)
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
-            yield Found(folder, root)  # reading it will fail, and report the reason
+            yield FoundFile(folder, root)  # reading it will fail, and report the reason
             return
         folders = []
         for entry in entries:
@@ -128,10 +130,10 @@ class Search:
                 continue
             if not _is_regular(entry) or self._is_taken_out(shown, excluding, ignoring):
                 continue
-            is_source = including.says(shown) is True
+            is_source = including.says(shown) is True or entry.name.endswith(self.pages)
             known = None if entry.is_symlink() else os.path.join(real, entry.name)
             if (is_source or self.others) and self._is_new(path, known):
-                yield Found(path, root, is_source)
+                yield FoundFile(path, root, is_source)
         for inner in folders:
             if not (inner / "pyvenv.cfg").exists() and not self._is_apart(inner):
                 yield from self._in(inner, root, whole_root, ignoring)
@@ -204,7 +206,7 @@ def _relative(path: str, base: str) -> str | None:
     return path[len(top) :].replace(os.sep, "/") if path.startswith(top) and len(path) > len(top) else None
 
 
-def _excluding(settings: Settings) -> tuple[str, ...]:
+def _exclusions(settings: Settings) -> tuple[str, ...]:
     return (*settings.exclude, *settings.extend_exclude)
 
 

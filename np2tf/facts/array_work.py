@@ -64,8 +64,8 @@ class ArrayWork:
         """
         if not self.is_there:
             return any(map(_calculates, self._nodes))
-        bodies = (body for node in self._nodes for body in _repeated(node)[:1])
-        return any(any(isinstance(node, _COMPUTES) for node in self._unprinted(body)) for body in bodies)
+        bodies = (body for node in self._nodes for body in _repeated_part(node)[:1])
+        return any(any(isinstance(node, _COMPUTES) for node in self._walk_unprinted(body)) for body in bodies)
 
     @cached_property
     def repeats(self) -> bool:
@@ -73,7 +73,7 @@ class ArrayWork:
         return any(
             self._works.of(callee).is_reached
             for loop in self._nodes
-            for part in _repeated(loop)
+            for part in _repeated_part(loop)
             for node in walk(part)
             for callee in self._effects.callees_at(node)
         )
@@ -107,12 +107,12 @@ class ArrayWork:
         )
         return slices >= ENOUGH or any(map(self._is_numpy_call, self._nodes))
 
-    def _unprinted(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    def _walk_unprinted(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """`node` and what is below it, without what is only printed."""
         if not is_call(self._facts, node, ("print",)):
             yield node
             for child in children(node):
-                yield from self._unprinted(child)
+                yield from self._walk_unprinted(child)
 
     def _shows_arrays(self, node: cst.CSTNode) -> bool:
         """Whether a node can only be about arrays."""
@@ -208,7 +208,7 @@ def _calculates(loop: cst.CSTNode) -> bool:
     return False
 
 
-def _repeated(node: cst.CSTNode) -> list[cst.CSTNode]:
+def _repeated_part(node: cst.CSTNode) -> list[cst.CSTNode]:
     """What a loop or a comprehension does again and again: its body, and the test of a `while`."""
     if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
         return [node.elt]

@@ -79,7 +79,10 @@ class Classes:
 
     def _is_plain(self, node: cst.ClassDef) -> bool:
         """Whether nothing in the class itself acts when attributes are touched, or makes another class."""
-        if any(dotted(item.decorator) not in _HARMLESS and not _configured(item) for item in node.decorators):
+        if any(
+            dotted(item.decorator) not in _HARMLESS and not _has_configuration(item)
+            for item in node.decorators
+        ):
             return False
         if any(dotted(arg.value) not in _METACLASSES for arg in node.keywords):
             return False
@@ -94,9 +97,9 @@ class Classes:
         found = [self.class_named(arg.value) for arg in node.bases]
         return [base for base in found if base is not None and base is not node]
 
-    def _derived(self, node: cst.ClassDef) -> list[cst.ClassDef]:
+    def _derived_classes(self, node: cst.ClassDef) -> list[cst.ClassDef]:
         direct = [one for one in self._members if node in self._bases(one)]
-        return direct + [far for one in direct for far in self._derived(one)]
+        return direct + [far for one in direct for far in self._derived_classes(one)]
 
     def is_self(self, node: cst.CSTNode) -> bool:
         """Whether a name is the object that the method around it was called on."""
@@ -140,7 +143,7 @@ class Classes:
             around = self.facts.scopes.function_of(around)
         return around
 
-    def called(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
+    def called_methods(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
         """The methods that `self.name` or `super().name` may be, those of derived classes included."""
         if not isinstance(node, cst.Attribute):
             return []
@@ -152,8 +155,10 @@ class Classes:
             return []
         start = self._owner[around]
         places = self._bases(start) if of_super else [start]
-        first = [found for place in places for found in [self.inherited(place, node.attr.value)] if found]
-        overriding = [self._members[one].get(node.attr.value) for one in self._derived(start)]
+        first = [
+            found for place in places for found in [self.inherited_method(place, node.attr.value)] if found
+        ]
+        overriding = [self._members[one].get(node.attr.value) for one in self._derived_classes(start)]
         every = [*first[:1], *(one for one in overriding if one is not None)]
         return list(dict.fromkeys(every)) if first else []
 
@@ -161,11 +166,13 @@ class Classes:
         """A class and its bases in this module."""
         return [node, *(far for base in self._bases(node) for far in self.lineage(base))]
 
-    def inherited(self, node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
+    def inherited_method(self, node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
         """The method of that name that objects of a class have."""
         if name in self._members[node]:
             return self._members[node][name]
-        return next((found for base in self._bases(node) if (found := self.inherited(base, name))), None)
+        return next(
+            (found for base in self._bases(node) if (found := self.inherited_method(base, name))), None
+        )
 
 
 def _is_plain_base(node: cst.BaseExpression) -> bool:
@@ -178,5 +185,5 @@ def decorators(function: cst.FunctionDef) -> list[str | None]:
     return [dotted(item.decorator) for item in function.decorators]
 
 
-def _configured(item: cst.Decorator) -> bool:
+def _has_configuration(item: cst.Decorator) -> bool:
     return isinstance(item.decorator, cst.Call) and dotted(item.decorator.func) in _HARMLESS

@@ -33,7 +33,7 @@ class Constructors:
         node = self._classes.class_named(func)
         if node is None:
             return []
-        methods = [self._classes.inherited(node, name) for name in _RUN]
+        methods = [self._classes.inherited_method(node, name) for name in _RUN]
         return [method for method in methods if method is not None]
 
     def makes(self, func: cst.CSTNode) -> bool:
@@ -68,7 +68,7 @@ class Constructors:
         if self._facts.imports.qualified(node.func) is not None:
             return True
         made_by = [arg.value for arg in node.args if arg.keyword and arg.keyword.value == "default_factory"]
-        return _named(node) in _FIELD and all(dotted(value) in _FACTORIES for value in made_by)
+        return _attribute_name(node) in _FIELD and all(dotted(value) in _FACTORIES for value in made_by)
 
 
 def _values(statement: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:
@@ -77,5 +77,5 @@ def _values(statement: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:
             yield small.value
 
 
-def _named(node: cst.CSTNode) -> str | None:
+def _attribute_name(node: cst.CSTNode) -> str | None:
     return dotted(node.func if isinstance(node, cst.Call) else node)

@@ -20,7 +20,7 @@ from np2tf.facts.classes import TRANSPARENT, Classes, decorators
 from np2tf.facts.constructors import Constructors
 from np2tf.facts.dataflow.flow import GROWS, block, parameters
 from np2tf.facts.defaults import READS, mutable_defaults
-from np2tf.facts.guarded import hidden, staged_parts
+from np2tf.facts.guarded import hidden_exception, staged_parts
 from np2tf.facts.stores import is_own, store_problems
 from np2tf.facts.texts import print_problem
 from np2tf.tree.names import root_of, words
@@ -163,11 +163,11 @@ class Effects:
             yield from [callee] if callee is not None else self.constructors.run_by(node.func)
         up = self.facts.parents[node]
         if not (isinstance(up, cst.Call) and node is up.func) or self._methods(node):
-            yield from self.classes.called(node)
+            yield from self.classes.called_methods(node)
 
     def _methods(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
         """The methods that a call of `node` may run, if none is under a decorator that hides it."""
-        found = self.classes.called(node)
+        found = self.classes.called_methods(node)
         return [] if any(map(_is_hidden, found)) else found
 
     def handed_on(self, function: cst.FunctionDef) -> list[cst.BaseExpression]:
@@ -223,7 +223,7 @@ class Effects:
     def _below(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
         if _is_unused_class(node, function):
             return
-        yield from self._one(node, function, in_message)
+        yield from self._problems_of(node, function, in_message)
         message = in_message or isinstance(node, (cst.Raise, cst.Assert))
         for child in children(node):
             if isinstance(child, cst.ExceptHandler):
@@ -236,7 +236,9 @@ class Effects:
             else:
                 yield from self._below(child, function, message)
 
-    def _one(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
+    def _problems_of(
+        self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool
+    ) -> Iterator[Problem]:
         reason = _STATEMENTS.get(type(node))
         if reason is not None:
             yield Problem(node, reason)
@@ -257,7 +259,7 @@ class Effects:
             elif verdict is not None:
                 self._unknown[function].append(node)
         elif isinstance(node, cst.Try):
-            found = hidden(node, function, self.facts, self.callees_at, self._is_unknown)
+            found = hidden_exception(node, function, self.facts, self.callees_at, self._is_unknown)
             if found is not None:
                 yield Problem(*found)
         else:
@@ -301,9 +303,9 @@ class Effects:
             return None
         if isinstance(node.func, cst.Attribute):
             return self._method(node, node.func, function)
-        return self._named(node, node.func) if isinstance(node.func, cst.Name) else _Callee.UNKNOWN
+        return self._resolve_callee(node, node.func) if isinstance(node.func, cst.Name) else _Callee.UNKNOWN
 
-    def _named(self, node: cst.Call, func: cst.Name) -> str | _Callee | None:
+    def _resolve_callee(self, node: cst.Call, func: cst.Name) -> str | _Callee | None:
         name, scopes = func.value, self.facts.scopes
         owner = scopes.of(func).owner_of(name)
         if owner is None:

@@ -46,16 +46,16 @@ def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             yield from staged_parts(child)
 
 
-def hidden(
+def hidden_exception(
     node: cst.Try, function: cst.FunctionDef, facts: Facts, callees: Callees, unknown: Unknown
 ) -> tuple[cst.CSTNode, str] | None:
     """What in a `try` may raise an exception that a graph would not show: the place, and the reason."""
     if not node.handlers:
         return None
-    return _hidden(node.body, function, facts, callees, unknown, {function})
+    return _find_hidden_exception(node.body, function, facts, callees, unknown, {function})
 
 
-def _hidden(
+def _find_hidden_exception(
     top: cst.CSTNode,
     function: cst.FunctionDef,
     facts: Facts,
@@ -70,11 +70,11 @@ def _hidden(
                 return node, f"has a try block around `{name}`, whose exceptions a graph may not show"
             local = isinstance(node.func, cst.Name) and _is_inner(node.func, facts)
             if local and top is not function.body:
-                return _hidden(function.body, function, facts, callees, unknown, seen)
+                return _find_hidden_exception(function.body, function, facts, callees, unknown, seen)
         for callee in callees(node):
             if callee not in seen:
                 seen.add(callee)
-                found = _hidden(callee.body, callee, facts, callees, unknown, seen)
+                found = _find_hidden_exception(callee.body, callee, facts, callees, unknown, seen)
                 if found is not None:
                     return node, found[1]
     return None

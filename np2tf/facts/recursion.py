@@ -39,7 +39,7 @@ class Recursion:
     def counters(self, function: cst.FunctionDef) -> Names:
         """The parameters that change by whole numbers where the function calls itself: `f(x, n - 1)`."""
         steps = (arg.value for call in self.calls(function) for arg in call.args)
-        stepped = {name for step in steps for name in [_stepped(step)] if name is not None}
+        stepped = {name for step in steps for name in [_stepped_name(step)] if name is not None}
         arrays = {name for node in walk(function) for name in self._taken_for_array(node)}
         inner = [node for node in walk(function) if isinstance(node, cst.FunctionDef)]
         return frozenset(name for one in inner for name in parameters(one.params)) & (stepped - arrays)
@@ -56,7 +56,7 @@ class Recursion:
 
     def _leads_to(self, call: cst.Call, function: cst.FunctionDef) -> bool:
         callee = self._effects.module_function(call.func)
-        starts = [callee] if callee is not None else self._effects.classes.called(call.func)
+        starts = [callee] if callee is not None else self._effects.classes.called_methods(call.func)
         seen: set[cst.FunctionDef] = set()
         stack = list(starts)
         while stack:
@@ -99,7 +99,7 @@ def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:
     return (part for part in walk(node) if isinstance(part, cst.Call))
 
 
-def _stepped(step: cst.CSTNode) -> str | None:
+def _stepped_name(step: cst.CSTNode) -> str | None:
     """The name in `name - 1`, `name // 2` and the like."""
     if not isinstance(step, cst.BinaryOperation) or not isinstance(step.operator, _STEPS):
         return None

@@ -113,24 +113,24 @@ class References:
     def bound(self, binding: cst.CSTNode) -> Ref:
         """What a name stands for that is bound here."""
         if isinstance(binding, cst.ImportAlias):
-            return self._imported(binding)
+            return self._import_ref(binding)
         top = self._facts.parents[binding]
         if isinstance(top, cst.Module) or self._facts.scopes.of(binding).is_module:
             if isinstance(binding, cst.FunctionDef):
                 return Ref("function", binding.name.value)
             if isinstance(binding, cst.ClassDef):
                 return Ref("class", binding.name.value)
-        value = self._assigned(binding)
+        value = self._assigned_value(binding)
         return UNKNOWN if value is None else self.of(value)
 
-    def _assigned(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
+    def _assigned_value(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
         target = self._facts.parents[binding]
         if isinstance(target, cst.AnnAssign):
             return target.value
         assign = self._facts.parents[target] if isinstance(target, cst.AssignTarget) else None
         return assign.value if isinstance(assign, cst.Assign) else None
 
-    def _imported(self, alias: cst.ImportAlias) -> Ref:
+    def _import_ref(self, alias: cst.ImportAlias) -> Ref:
         around = self._facts.parents[alias]
         if isinstance(around, cst.ImportFrom):
             return Ref("attribute", alias.evaluated_name, (module_of(around),))

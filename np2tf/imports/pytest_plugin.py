@@ -91,8 +91,8 @@ class Plugin:
         if _STARTED not in config.stash:
             return
         if output is not None:
-            output[SENT] = _counted(config)
-        elif session.exitstatus == pytest.ExitCode.OK and self._untranslated(config):
+            output[SENT] = _count_data(config)
+        elif session.exitstatus == pytest.ExitCode.OK and self._untranslated_packages(config):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     @pytest.hookimpl(optionalhook=True)
@@ -106,8 +106,8 @@ class Plugin:
         """Say what ran where, and what could not be translated or compiled."""
         if _STARTED not in config.stash:
             return
-        processes = [_counted(config), *self._workers]
-        missed = self._untranslated(config)
+        processes = [_count_data(config), *self._workers]
+        missed = self._untranslated_packages(config)
         done = [name for name in config.option.np2tf if name not in missed]
         terminalreporter.section(f"np2tf: {', '.join(done) or 'nothing'} translated")
         here = str(config.invocation_params.dir) + os.sep
@@ -117,11 +117,15 @@ class Plugin:
             for name, reason in missed.items():
                 terminalreporter.line(f"ERROR: nothing of {name} was translated: {reason}", red=True)
 
-    def _untranslated(self, config: pytest.Config) -> dict[str, str]:
+    def counted(self, config: pytest.Config) -> list[dict[str, Any]] | None:
+        """What each process ran and met, as plain data; None where nothing was to be translated."""
+        return [_count_data(config), *self._workers] if _STARTED in config.stash else None
+
+    def _untranslated_packages(self, config: pytest.Config) -> dict[str, str]:
         """The packages of which nothing was translated in any process, with the reason and the remedy."""
         if config.option.collectonly:
             return {}
-        modules = _modules([_counted(config), *self._workers])
+        modules = _modules([_count_data(config), *self._workers])
         early = config.stash[_EARLY]
         return {
             name: _reason(name, modules.get(name, {}), name in early)
@@ -137,7 +141,7 @@ class Plugin:
             sys.meta_path.remove(finder)
 
 
-def _counted(config: pytest.Config) -> dict[str, Any]:
+def _count_data(config: pytest.Config) -> dict[str, Any]:
     """What this process ran and met, as plain data."""
     from np2tf.counts import counts
     from np2tf.imports.hooks.run_diagnostics import diagnostics_met

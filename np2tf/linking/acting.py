@@ -19,7 +19,7 @@ _ACTING = frozenset({"copy", "json", "os", "pickle", "random", "shutil", "subpro
 _Candidate = tuple[Thing, ...] | str
 
 
-class Linked:
+class LinkedProject:
     """The summaries of a project, joined.
 
     Args:
@@ -115,13 +115,13 @@ class Linked:
         while changed:
             changed = False
             for function, uses in pending:
-                reason = next(filter(None, (self._ending(use, why) for use in uses)), None)
+                reason = next(filter(None, (self._reason_of_end(use, why) for use in uses)), None)
                 if function not in why and reason is not None:
                     why[function] = reason
                     changed = True
         return why
 
-    def _ending(self, use: list[_Candidate], why: dict[Thing, str]) -> str | None:
+    def _reason_of_end(self, use: list[_Candidate], why: dict[Thing, str]) -> str | None:
         """Why everything that a use may run ends the trace: of the first such thing; None if one may not."""
         reasons = [self._ending_of(run, why) for run in use]
         return reasons[0] if reasons and None not in reasons else None

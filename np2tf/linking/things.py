@@ -102,7 +102,7 @@ class Resolution:
         if kind == "module":
             return (self._module(path, name),)
         if kind == "function":
-            return self._decorated(Thing("function", path, name, bound))
+            return self._decorated_things(Thing("function", path, name, bound))
         if kind in ("class", "super"):
             return (Thing(kind, path, name),)
         if kind == "self":
@@ -206,7 +206,7 @@ class Resolution:
         made = [((summary.first, one),) if one is not None else () for one in arguments]
         return tuple(Thing("function", func.path, summary.returns, (*func.bound, *more)) for more in made)
 
-    def _decorated(self, function: Thing) -> Things:
+    def _decorated_things(self, function: Thing) -> Things:
         """What stands under a function's name, when its decorators have been called."""
         summary = self.function(function)
         found: Things = (function,)
@@ -226,12 +226,12 @@ class Resolution:
             yield None
             return
         kind = Thing("class", thing.path, thing.name)
-        yield from self._inherited(kind, name, only_bases=thing.kind == "super")
+        yield from self._inherited_things(kind, name, only_bases=thing.kind == "super")
         if thing.kind == "object" and not thing.is_exact:
             for derived in self._all_derived(kind):
-                yield from self._own(derived, name)
+                yield from self._own_things(derived, name)
 
-    def _own(self, kind: Thing, name: str) -> Things:
+    def _own_things(self, kind: Thing, name: str) -> Things:
         """What a class itself defines under a name."""
         return _once(self._members, (kind, name), partial(self._find_own, kind, name))
 
@@ -240,22 +240,22 @@ class Resolution:
         if summary is None:
             return _ANYTHING
         if name in summary.methods:
-            return self._decorated(Thing("function", kind.path, f"{kind.name}.{name}"))
+            return self._decorated_things(Thing("function", kind.path, f"{kind.name}.{name}"))
         if name in summary.attributes:
             if self._is_enum(kind):
                 return (Thing("object", kind.path, kind.name),)
             return self.things(kind.path, summary.attributes[name])
         return ()
 
-    def _inherited(self, kind: Thing, name: str, only_bases: bool = False) -> Things:
-        found = () if only_bases else self._own(kind, name)
+    def _inherited_things(self, kind: Thing, name: str, only_bases: bool = False) -> Things:
+        found = () if only_bases else self._own_things(kind, name)
         summary = self._class(kind)
         for base in self._bases(kind.path, summary) if summary is not None and not found else ():
             if base is None or base.kind != "class":
                 if base is not None and base.name in _PLAIN_BASES | _ENUMS:
                     continue
                 return _ANYTHING
-            found = self._inherited(base, name)
+            found = self._inherited_things(base, name)
             if found:
                 break
         return found

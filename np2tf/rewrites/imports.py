@@ -8,7 +8,7 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.facts.module.imports import NumpyImport
 from np2tf.options import Options
-from np2tf.rewrites.kept import Kept
+from np2tf.rewrites.kept import KeptImports
 from np2tf.rewrites.planning.plan import Plan
 from np2tf.tree.templates import Statement, statement
 
@@ -18,15 +18,15 @@ def name_for_tnp(facts: Facts) -> str:
     return facts.imports.tnp_name or facts.fresh_name(facts.module, "tnp")
 
 
-def anything_to_translate(facts: Facts) -> bool:
+def anything_to_translate(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
     """Whether an import of NumPy would go or a use of it change."""
-    kept = Kept(facts)
+    kept = KeptImports(facts, passed_on)
     return any(not kept.all_of(found) or kept.needs_tnp(found) for found in facts.imports.statements)
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Replace the imports of NumPy, and add those the output needs."""
-    kept = Kept(facts)
+    kept = KeptImports(facts, options.passed_on)
     acting = []
     for found in facts.imports.statements:
         if not kept.all_of(found) or kept.needs_tnp(found):
@@ -74,7 +74,7 @@ def _tnp_line(plan: Plan, runtime: bool) -> list[Statement]:
 
 
 def _replace(
-    facts: Facts, plan: Plan, found: NumpyImport, kept: Kept, *, with_tnp: bool, runtime: bool
+    facts: Facts, plan: Plan, found: NumpyImport, kept: KeptImports, *, with_tnp: bool, runtime: bool
 ) -> None:
     """Take NumPy's names out of one import, and put `tnp` in or below its place."""
     rest, passed_on = _rest(found, kept)
@@ -100,7 +100,9 @@ def _replace(
     plan.add(found.node, in_line)
 
 
-def _rest(found: NumpyImport, kept: Kept) -> tuple[cst.Import | cst.ImportFrom | None, list[cst.ImportAlias]]:
+def _rest(
+    found: NumpyImport, kept: KeptImports
+) -> tuple[cst.Import | cst.ImportFrom | None, list[cst.ImportAlias]]:
     """What stays of an import, and the names that nothing here uses but others may import from here."""
     node = found.node
     if isinstance(node.names, cst.ImportStar):

@@ -17,10 +17,10 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         return
     for function in Fitness.of(facts, options).staged:
         plan.require(runtime=True)
-        plan.add(function, decorated)
+        plan.add(function, decorate)
 
 
-def decorated(function: cst.FunctionDef) -> cst.FunctionDef:
+def decorate(function: cst.FunctionDef) -> cst.FunctionDef:
     """The function under `@np2tf.jit`, which goes below the decorators it has."""
     new = cst.Decorator(cst.Attribute(cst.Name("np2tf"), cst.Name("jit")))
     if function.decorators:

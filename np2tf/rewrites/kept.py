@@ -7,16 +7,23 @@ import libcst as cst
 from np2tf import rules
 from np2tf.facts import Facts
 from np2tf.facts.module.imports import NumpyImport
-from np2tf.rewrites.planning.uses import MODULES, compared, quoted_annotations, stays, uses
+from np2tf.rewrites.planning.uses import (
+    MODULES,
+    comparison_target,
+    quoted_annotations,
+    quoted_types,
+    stays,
+    uses,
+)
 from np2tf.tree.names import dotted, words
 
 _READ_BY_NAME = words("eval exec globals locals vars")
 
 
-class Kept:
+class KeptImports:
     """Says of every import of NumPy what of it stays, and whether code below it will need `tnp`."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, passed_on: tuple[str, ...] = ()) -> None:
         self._facts = facts
         self._staying: set[cst.CSTNode] = set()
         self._translated: set[cst.CSTNode] = set()
@@ -24,7 +31,7 @@ class Kept:
         for use in uses(facts):
             owner = facts.scopes.of(use.name).owner_of(use.name.value)
             bindings = owner.bindings[use.name.value] if owner is not None else []
-            both = compared(facts, use) is not None and use.name not in facts.foreign
+            both = comparison_target(facts, use) is not None and use.name not in facts.foreign
             if both or stays(facts, use):
                 self._staying.update(bindings)
                 self._star_stays |= owner is None
@@ -33,6 +40,9 @@ class Kept:
             self._star_used |= owner is None
         if quoted_annotations(facts, ""):
             self._translated.update(facts.imports.aliases_of("numpy"))
+        if quoted_types(facts):
+            self._staying.update(facts.imports.aliases_of("numpy"))
+        self._passed_on = frozenset(passed_on)
         self._by_name = self._names_read_otherwise()
         self._star = facts.imports.other_stars or self._star_stays or self._needs_star()
 
@@ -51,7 +61,8 @@ class Kept:
     def alias(self, alias: cst.ImportAlias) -> bool:
         """Whether one imported name stays."""
         unused_module = self.unused(alias) and isinstance(self._facts.parents[alias], cst.Import)
-        by_name = _bound_name(alias) in self._by_name
+        name = _bound_name(alias)
+        by_name = name in self._by_name or (self._is_passed_on(name) and not self.unused(alias))
         return alias in self._staying or by_name or unused_module or self._untranslatable(alias)
 
     def unused(self, alias: cst.ImportAlias) -> bool:
@@ -66,7 +77,7 @@ class Kept:
             name
             for scope in module.within()
             for name, found in scope.bindings.items()
-            if _mixed(facts, found)
+            if _are_mixed(facts, found)
         }
         for binding in module.bindings.get("__all__", ()):
             up = facts.parents[binding]
@@ -79,11 +90,19 @@ class Kept:
             names |= {_bound_name(alias) for found in facts.imports.statements for alias in found.aliases}
         return names
 
+    def _is_passed_on(self, name: str) -> bool:
+        """Whether other files read a name of this one."""
+        return name in self._passed_on or ("*" in self._passed_on and not name.startswith("_"))
+
     def _needs_star(self) -> bool:
         """A name that nothing in the file binds may come from `from numpy import *`."""
         facts = self._facts
         if not any(found.star for found in facts.imports.statements):
             return False
+        bound = facts.scopes.module.bindings
+        others = {name for name in (*self._by_name, *self._passed_on) if name not in bound}
+        if "*" in others or any(facts.imports.star_name(name) is not None for name in others):
+            return True  # who imports them from here finds them
         unknown = facts.scopes.module.free - facts.imports.builtins
         return any(facts.imports.star_name(name) is None for name in unknown)
 
@@ -98,7 +117,7 @@ class Kept:
         return rule is None or rule.kind == "no" or (rule.chapter == "removed" and self.unused(alias))
 
 
-def _mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:
+def _are_mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:
     """Bindings of one name of which some are NumPy's, but not all the same."""
     return len({facts.imports.qualified_binding(binding) for binding in bindings}) > 1
 

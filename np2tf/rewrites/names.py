@@ -17,8 +17,8 @@ from np2tf.rewrites.planning.uses import (
     MODULES,
     ON_NUMPY,
     Use,
-    compared,
-    identified,
+    comparison_target,
+    identity_test,
     is_target,
     numpys_own,
     quoted_annotations,
@@ -34,26 +34,26 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Rename every use that has a translation, and report the others."""
     assigned = {use.qualified for use in uses(facts) if is_target(facts, use.node)}
     for use in uses(facts):
-        asked = compared(facts, use)
+        asked = comparison_target(facts, use)
         if asked is not None and use.name not in facts.foreign:
             plan.add(asked, _either(plan, use))
         elif (
             not stays(facts, use)
             and use.rule is not None
-            and (comparison := identified(facts, use)) is not None
+            and (comparison := identity_test(facts, use)) is not None
         ):
-            plan.add(use.name, _renamed(plan.tnp_name + use.stands_for[len("numpy") :]))
+            plan.add(use.name, _renamer(plan.tnp_name + use.stands_for[len("numpy") :]))
             plan.add(comparison, _equal if comparison.left is use.node else _equal_from_the_right)
         elif stays(facts, use):
             continue
         elif use.rule is not None and use.rule.chapter == "removed" and use.qualified not in assigned:
-            _removed(facts, plan, use, use.rule)
+            _report_removed(facts, plan, use, use.rule)
         else:
-            plan.add(use.name, _renamed(plan.tnp_name + use.stands_for[len("numpy") :]))
+            plan.add(use.name, _renamer(plan.tnp_name + use.stands_for[len("numpy") :]))
             if use.qualified.endswith(".at") and isinstance(use.node, cst.Attribute):
                 plan.add(use.node, _at_function)
     for string, text in quoted_annotations(facts, plan.tnp_name):
-        plan.add(string, _replaced(text))
+        plan.add(string, _string_replacer(text))
     report_only(facts, report)
 
 
@@ -99,7 +99,7 @@ def _passed_on(facts: Facts, node: cst.CSTNode) -> bool:
     )
 
 
-def _renamed(path: str) -> Callable[[cst.Name], cst.BaseExpression]:
+def _renamer(path: str) -> Callable[[cst.Name], cst.BaseExpression]:
     def edit(updated: cst.Name) -> cst.BaseExpression:
         return name_node(path).with_changes(lpar=updated.lpar, rpar=updated.rpar)
 
@@ -147,7 +147,7 @@ def _at_function(updated: cst.Attribute) -> cst.BaseExpression:
     return updated
 
 
-def _removed(facts: Facts, plan: Plan, use: Use, rule: Rule) -> None:
+def _report_removed(facts: Facts, plan: Plan, use: Use, rule: Rule) -> None:
     """A name that NumPy 2 no longer has."""
     new = f"{plan.tnp_name}.{rule.new_name}"
     if rule.builtin:
@@ -185,5 +185,5 @@ def _call_of(rule: Rule, tnp: str) -> Callable[[cst.Call], cst.Call]:
     return edit
 
 
-def _replaced(value: str) -> Callable[[cst.SimpleString], cst.SimpleString]:
+def _string_replacer(value: str) -> Callable[[cst.SimpleString], cst.SimpleString]:
     return lambda updated: updated.with_changes(value=value)

@@ -32,7 +32,9 @@ def main() -> None:
     sys.argv = [request["package"], *request["arguments"]]
     if request["translated"]:
         from np2tf.imports.hooks.hook import install
+        from np2tf.imports.programs.one_line import warn_in_one_line
 
+        warn_in_one_line()
         install([request["package"]])
     module, _, name = request["main"].partition(":")
     run: Callable[[list[str]], Any] = getattr(importlib.import_module(module), name)

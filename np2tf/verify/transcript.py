@@ -24,16 +24,7 @@ _WARNED = re.compile(r"\S.*:\d+: (?:TranslationWarning|UnjittedWarning): ")
 
 def own_lines(text: str) -> list[str]:
     """Return the lines of a program's output that are its own: no log of TensorFlow, no warning of np2tf."""
-    lines: list[str] = []
-    below_warning = False
-    for line in text.splitlines():
-        if below_warning and line.startswith("  "):
-            below_warning = False
-            continue
-        below_warning = bool(_WARNED.match(line))
-        if not below_warning and not _LOGGED.match(line):
-            lines.append(line)
-    return lines
+    return [line for line in text.splitlines() if not _WARNED.match(line) and not _LOGGED.match(line)]
 
 
 def text_difference(expected: list[str], actual: list[str], rtol: float) -> str | None:

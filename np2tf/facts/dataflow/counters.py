@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.facts.dataflow.declared import declared
+from np2tf.facts.dataflow.declared import declared_names
 from np2tf.facts.dataflow.flow import Names, binds_here, parameters
 from np2tf.tree.walk import children, walk
 
@@ -17,11 +17,11 @@ _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 def counters(function: cst.FunctionDef) -> Names:
     """The local names of a function that it binds to numbers written out, and counts up or down by such."""
     counted: set[str] = set()
-    others = {*parameters(function.params), *declared(function, cst.Global, cst.Nonlocal)}
+    others = {*parameters(function.params), *declared_names(function, cst.Global, cst.Nonlocal)}
     stack: list[cst.CSTNode] = [function.body]
     while stack:
         node = stack.pop()
-        name = _started(node) or _stepped(node)
+        name = _start_target(node) or _step_target(node)
         if name is not None:
             counted.add(name)
             continue
@@ -36,14 +36,14 @@ def counters(function: cst.FunctionDef) -> Names:
 
 def step_of(node: cst.CSTNode) -> str | None:
     """``n + 1`` of a statement ``n += 1`` by a number written out."""
-    name = _stepped(node)
+    name = _step_target(node)
     if name is None or not isinstance(node, cst.AugAssign):
         return None
     sign = "+" if isinstance(node.operator, cst.AddAssign) else "-"
     return f"{name} {sign} {cst.Module([]).code_for_node(node.value)}"
 
 
-def _stepped(node: cst.CSTNode) -> str | None:
+def _step_target(node: cst.CSTNode) -> str | None:
     if not isinstance(node, cst.AugAssign) or not isinstance(
         node.operator, (cst.AddAssign, cst.SubtractAssign)
     ):
@@ -52,7 +52,7 @@ def _stepped(node: cst.CSTNode) -> str | None:
     return node.target.value if number and isinstance(node.target, cst.Name) else None
 
 
-def _started(node: cst.CSTNode) -> str | None:
+def _start_target(node: cst.CSTNode) -> str | None:
     if not isinstance(node, cst.Assign) or len(node.targets) != 1:
         return None
     target, value = node.targets[0].target, node.value

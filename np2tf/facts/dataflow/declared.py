@@ -9,7 +9,7 @@ from np2tf.tree.walk import children
 Declaration = type[cst.Global] | type[cst.Nonlocal]
 
 
-def declared(function: cst.FunctionDef, *kinds: Declaration) -> frozenset[str]:
+def declared_names(function: cst.FunctionDef, *kinds: Declaration) -> frozenset[str]:
     """The names in the function's own declarations of these kinds."""
     found: set[str] = set()
     stack: list[cst.CSTNode] = [function.body]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from np2tf.facts.dataflow.declared import declared
+from np2tf.facts.dataflow.declared import declared_names
 from np2tf.tree.names import target_names
 from np2tf.tree.walk import children
 
@@ -125,7 +125,7 @@ def binds_here(node: cst.CSTNode) -> list[str]:
     if isinstance(node, cst.NamedExpr):
         return bound_targets(node.target)
     if isinstance(node, cst.Call):
-        return _grown(node)
+        return _changed_names(node)
     if isinstance(node, (cst.AssignTarget, cst.Del)):
         return bound_targets(node.target) + stored_through(node.target)
     if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
@@ -144,7 +144,7 @@ def binds_here(node: cst.CSTNode) -> list[str]:
     return []
 
 
-def _grown(call: cst.Call) -> list[str]:
+def _changed_names(call: cst.Call) -> list[str]:
     """The list, dict or set that a method call changes, if it has a name."""
     func = call.func
     if not isinstance(func, cst.Attribute) or func.attr.value not in GROWS:
@@ -179,7 +179,7 @@ def writes(nodes: Iterable[cst.CSTNode]) -> Names:
 def function_locals(function: cst.FunctionDef) -> Names:
     """The names that are local to a function: its parameters and what its body binds outright."""
     bound = frozenset(parameters(function.params)) | rebound(block(function.body))
-    return bound - declared(function, cst.Global, cst.Nonlocal)
+    return bound - declared_names(function, cst.Global, cst.Nonlocal)
 
 
 def rebound(body: Iterable[cst.CSTNode]) -> Names:

@@ -156,7 +156,7 @@ class Imports:
         owner = self.scopes.of(node).owner_of(name)
         if owner is None:
             return self._from_star(name)
-        return self._bound(node, owner)
+        return self._bound_name(node, owner)
 
     def _is_reference(self, node: cst.Name) -> bool:
         """Whether a Name reads a variable (not an attribute, keyword, parameter or part of an import)."""
@@ -174,7 +174,7 @@ class Imports:
             (cst.ImportAlias, cst.ImportFrom, cst.AsName, cst.NameItem, cst.MatchKeywordElement, cst.TypeVar),
         )
 
-    def _bound(self, use: cst.Name, owner: Scope) -> str | None:
+    def _bound_name(self, use: cst.Name, owner: Scope) -> str | None:
         bindings = owner.bindings[use.value]
         found = {self._of_alias.get(binding) for binding in bindings}
         if found == {None}:

@@ -93,7 +93,7 @@ class Kinds:
         if isinstance(node, cst.UnaryOperation):
             return Kind.UNKNOWN if isinstance(node.operator, cst.Not) else self.kind(node.expression)
         if isinstance(node, cst.BinaryOperation):
-            return _joined(self.kind(node.left), self.kind(node.right))
+            return _join_kinds(self.kind(node.left), self.kind(node.right))
         if isinstance(node, cst.Comparison):
             return self._comparison(node)
         if isinstance(node, cst.NamedExpr):
@@ -113,15 +113,15 @@ class Kinds:
         owner = scope.owner_of(node.value)
         if owner is None or owner.node is not scope.node or owner.is_module != scope.is_module:
             return Kind.UNKNOWN
-        kinds = {self._binding(binding) for binding in owner.bindings[node.value]}
+        kinds = {self._binding_kind(binding) for binding in owner.bindings[node.value]}
         if kinds == {Kind.ARRAY, Kind.NUMBER}:
             return Kind.UNKNOWN
         return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
 
-    def _binding(self, binding: cst.CSTNode) -> Kind:
+    def _binding_kind(self, binding: cst.CSTNode) -> Kind:
         """The kind of what one binding gives its name."""
         if isinstance(binding, cst.Param):
-            return _annotated(binding.annotation)
+            return _annotation_kind(binding.annotation)
         up = self._parents[binding]
         if isinstance(up, cst.AssignTarget):
             assign = self._parents[up]
@@ -132,18 +132,18 @@ class Kinds:
             return self.kind(up.value)
         if isinstance(up, cst.AugAssign):
             # `x += v` keeps an array an array and a list a list; a number may become anything.
-            return _joined(self._others(binding), self.kind(up.value))
+            return _join_kinds(self._other_kinds(binding), self.kind(up.value))
         if isinstance(up, cst.For) and isinstance(up.iter, cst.Call):
             return Kind.NUMBER if self._builtin(up.iter) == "range" else Kind.UNKNOWN
         return Kind.UNKNOWN
 
-    def _others(self, binding: cst.CSTNode) -> Kind:
+    def _other_kinds(self, binding: cst.CSTNode) -> Kind:
         assert isinstance(binding, cst.Name)
         owner = self._scopes.of(binding).owner_of(binding.value)
         if owner is None:
             return Kind.UNKNOWN
         plain = [b for b in owner.bindings[binding.value] if not isinstance(self._parents[b], cst.AugAssign)]
-        kinds = {self._binding(other) for other in plain}
+        kinds = {self._binding_kind(other) for other in plain}
         return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
 
     def _builtin(self, call: cst.Call) -> str | None:
@@ -199,7 +199,7 @@ class Kinds:
         )
 
 
-def _annotated(annotation: cst.Annotation | None) -> Kind:
+def _annotation_kind(annotation: cst.Annotation | None) -> Kind:
     """The kind that an annotation promises; only containers are trusted, for `float` may be given an
     array."""
     head: cst.CSTNode | None = annotation.annotation if annotation is not None else None
@@ -220,7 +220,7 @@ def _result_of(qualified: str) -> Kind:
     return Kind.ARRAY
 
 
-def _joined(left: Kind, right: Kind) -> Kind:
+def _join_kinds(left: Kind, right: Kind) -> Kind:
     """The kind of arithmetic on two kinds."""
     if Kind.UNKNOWN in (left, right):
         return Kind.UNKNOWN

@@ -183,12 +183,12 @@ class Scopes:
         else:
             handler(self, node, scope)
 
-    def _all(self, nodes: object, scope: Scope) -> None:
+    def _visit_all(self, nodes: object, scope: Scope) -> None:
         if isinstance(nodes, cst.CSTNode):
             self._visit(nodes, scope)
         elif isinstance(nodes, (list, tuple)):
             for node in nodes:
-                self._all(node, scope)
+                self._visit_all(node, scope)
 
     def _name(self, node: cst.Name, scope: Scope) -> None:
         scope.loads.add(node.value)
@@ -205,10 +205,10 @@ class Scopes:
     def _function(self, node: cst.FunctionDef, scope: Scope) -> None:
         self._bind(scope, node.name.value, node)
         self._of[node.name] = scope
-        self._all(node.decorators, scope)
+        self._visit_all(node.decorators, scope)
         inside = self._open(node, scope)
         self._parameters(node.params, scope, inside)
-        self._all([node.returns, node.type_parameters], scope)
+        self._visit_all([node.returns, node.type_parameters], scope)
         _declare(node.body, inside)
         self._visit(node.body, inside)
 
@@ -225,12 +225,12 @@ class Scopes:
         for param in (*node.posonly_params, *node.params, *node.kwonly_params, *stars):
             self._of[param] = self._of[param.name] = inside
             self._bind(inside, param.name.value, param)
-            self._all([param.annotation, param.default], around)
+            self._visit_all([param.annotation, param.default], around)
 
     def _class(self, node: cst.ClassDef, scope: Scope) -> None:
         self._bind(scope, node.name.value, node)
         self._of[node.name] = scope
-        self._all([node.decorators, node.bases, node.keywords, node.type_parameters], scope)
+        self._visit_all([node.decorators, node.bases, node.keywords, node.type_parameters], scope)
         inside = self._open(node, scope)
         _declare(node.body, inside)
         self._visit(node.body, inside)
@@ -244,9 +244,9 @@ class Scopes:
             self._of[loop] = inside
             self._visit(loop.iter, scope if first else inside)
             self._target(loop.target, inside)
-            self._all(loop.ifs, inside)
+            self._visit_all(loop.ifs, inside)
             first, loop = False, loop.inner_for_in
-        self._all(parts, inside)
+        self._visit_all(parts, inside)
 
     def _target(self, target: cst.CSTNode, scope: Scope) -> None:
         """An assignment target: bind its names, and visit what it stores through."""
@@ -256,7 +256,7 @@ class Scopes:
 
     def _targets(self, node: cst.CSTNode, scope: Scope) -> None:
         if isinstance(node, (cst.AnnAssign, cst.AugAssign)):
-            self._all([node.value, getattr(node, "annotation", None)], scope)
+            self._visit_all([node.value, getattr(node, "annotation", None)], scope)
             self._target(node.target, scope)
         elif isinstance(node, cst.Assign):
             self._visit(node.value, scope)
@@ -266,7 +266,7 @@ class Scopes:
         elif isinstance(node, cst.For):
             self._visit(node.iter, scope)
             self._target(node.target, scope)
-            self._all([node.body, node.orelse], scope)
+            self._visit_all([node.body, node.orelse], scope)
 
     def _walrus(self, node: cst.NamedExpr, scope: Scope) -> None:
         owner = scope
@@ -290,7 +290,7 @@ class Scopes:
     def _import_from(self, node: cst.ImportFrom, scope: Scope) -> None:
         if node.module is not None:
             self._mark(node.module, scope)
-        self._all(node.names, scope)
+        self._visit_all(node.names, scope)
 
     def _mark(self, node: cst.CSTNode, scope: Scope) -> None:
         """Nodes that are spelled like expressions, but read nothing."""

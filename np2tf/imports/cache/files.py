@@ -149,7 +149,7 @@ class Cache:
 
     def shrink(self) -> None:
         """Remove what was used least recently, until the cache is well below its limit again."""
-        entries = list(self._finished())
+        entries = list(self._finished_entries())
         size = sum(entry.size for entry in entries)
         if size <= self.limit:
             return
@@ -166,12 +166,12 @@ class Cache:
 
     def clear(self) -> int:
         """Remove every entry; returns how many files there were."""
-        entries = list(self._finished())
+        entries = list(self._finished_entries())
         for entry in entries:
             _remove(entry.path)
         return len(entries)
 
-    def _finished(self) -> Iterator[Entry]:
+    def _finished_entries(self) -> Iterator[Entry]:
         """The entries, less what other processes are writing just now; what dead ones left is removed."""
         for entry in list(self.entries()):
             if not entry.path.endswith(".tmp"):

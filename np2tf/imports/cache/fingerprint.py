@@ -50,16 +50,16 @@ def _in(folder: str, names: Iterable[str], ending: str) -> Iterator[str]:
 
 def key_of(data: bytes, path: str, options: object) -> str:
     """The name under which a translation is kept: changes with all that the translation depends on."""
-    return key_from(begun(options), data, path)
+    return key_from(begin_hash(options), data, path)
 
 
-def begun(options: object) -> blake2b:
+def begin_hash(options: object) -> blake2b:
     """The hash of what is the same for every source that is translated with these options."""
     return blake2b(fingerprint() + repr(options).encode() + b"\n", digest_size=20)
 
 
 def key_from(begun: blake2b, data: bytes, path: str) -> str:
-    """`key_of` from what `begun` gave."""
+    """`key_of` from what `begin_hash` gave."""
     whole = begun.copy()
     for part in (path.encode("utf-8", "surrogatepass"), data):
         whole.update(len(part).to_bytes(8, "big") + part)

@@ -15,7 +15,7 @@ import time
 from typing import Any, NamedTuple
 
 from np2tf.imports.cache.files import Cache, hash_of
-from np2tf.imports.cache.fingerprint import begun, key_from
+from np2tf.imports.cache.fingerprint import begin_hash, key_from
 from np2tf.imports.reporting.findings import Finding, Originals, Translation
 
 #: A file touched so shortly before (in ns) may be touched again, and show the same times: those of some file
@@ -25,7 +25,7 @@ _SETTLED = 2_000_000_000
 _AT_HAND = 16
 
 
-class Seen(NamedTuple):
+class FileState(NamedTuple):
     """A file as it was before it was read."""
 
     size: int
@@ -35,7 +35,7 @@ class Seen(NamedTuple):
     """Time of the last change of its status, which nobody can set; of its creation on Windows. In ns."""
 
     @classmethod
-    def of(cls, path: str) -> Seen | None:
+    def of(cls, path: str) -> FileState | None:
         """The file as it is now; None if it is none."""
         try:
             status = os.stat(path)
@@ -56,9 +56,9 @@ class _Folder(NamedTuple):
     """Name -> what was seen of the file, and where its translation starts and ends and the hash of that: in
     one tuple, for the garbage collector counts them."""
     written: bytes | memoryview
-    """The translations, each as `_written` wrote it."""
+    """The translations, each as `_serialize` wrote it."""
 
-    def get(self, name: str, seen: Seen) -> bytes | memoryview | None:
+    def get(self, name: str, seen: FileState) -> bytes | memoryview | None:
         """The translation of the file that is seen so."""
         row = self.table.get(name)
         if row is None or row[:-3] != seen:
@@ -74,7 +74,7 @@ def _apart(path: str) -> tuple[str, str]:
     return path[:cut], path[cut:]
 
 
-def _written(made: Translation) -> bytes:
+def _serialize(made: Translation) -> bytes:
     findings = tuple(map(tuple, made.findings))
     value: Any = made.code, made.own_code, made.key, findings, tuple(made.originals), made.summary
     return marshal.dumps(value)
@@ -91,11 +91,11 @@ class Sources:
 
     def __init__(self, cache: Cache, options: object) -> None:
         self._cache = cache
-        self._begun = begun(options)
+        self._begun = begin_hash(options)
         self._folders: dict[str, _Folder] = {}
-        self._new: dict[str, dict[str, tuple[Seen, bytes]]] = {}
+        self._new: dict[str, dict[str, tuple[FileState, bytes]]] = {}
 
-    def find(self, path: str, seen: Seen | None) -> Translation | None:
+    def find(self, path: str, seen: FileState | None) -> Translation | None:
         """The translation of a file, if the file is as it was when that was made."""
         folder, name = _apart(path)
         known = self._folders.get(folder)
@@ -106,14 +106,14 @@ class Sources:
         found = None if seen is None else known.get(name, seen)
         return None if found is None else _read(found)
 
-    def remember(self, path: str, seen: Seen | None, made: Translation) -> None:
+    def remember(self, path: str, seen: FileState | None, made: Translation) -> None:
         """A file that was `seen` before it was read has this translation."""
         if seen is None or not seen.is_settled:
             return
         if not self._new:
             atexit.register(self.write)
         folder, name = _apart(path)
-        self._new.setdefault(folder, {})[name] = (seen, _written(made))
+        self._new.setdefault(folder, {})[name] = (seen, _serialize(made))
 
     def write(self) -> None:
         """Keep what is new, and what other processes have written in the meantime if it still holds."""
@@ -123,7 +123,7 @@ class Sources:
             rest: list[bytes | memoryview] = []
             end = 0
             for name in there.table.keys() | new.keys():
-                seen = Seen.of(folder + name)
+                seen = FileState.of(folder + name)
                 if seen is None:
                     continue
                 before, written = new.get(name, (seen, None))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from np2tf.candidates import is_candidate
 from np2tf.imports.cache.files import Cache
 from np2tf.imports.cache.fingerprint import key_of
-from np2tf.imports.cache.sources import Seen, Sources
+from np2tf.imports.cache.sources import FileState, Sources
 from np2tf.imports.reporting.findings import Finding, Originals, Translation, warn
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def decisions() -> Cache | None:
     return _cache("decisions")
 
 
-def unchanged() -> Cache | None:
+def unchanged_files_cache() -> Cache | None:
     """The same of files that stay as they are (`np2tf.conversion.unchanged`)."""
     return _cache("unchanged", share=1 / 16)  # the files are small, and there may be many
 
@@ -84,9 +84,9 @@ def translation(
     kept = cache()
     if kept is None:
         data = read(path)
-        return _made(data, path, options, key_of(data, path, options))
+        return _deserialize(data, path, options, key_of(data, path, options))
     sources = _sources(kept, options)
-    seen = Seen.of(path)
+    seen = FileState.of(path)
     made = sources.find(path, seen)
     if made is None:
         data = read(path)
@@ -106,7 +106,7 @@ def _kept_or_made(kept: Cache, data: bytes, path: str, options: Options) -> Tran
         code, findings, originals, summary = found
         told = tuple(map(Finding._make, findings))
         return Translation(code, told, key=key, originals=Originals._make(originals), summary=summary)
-    made = _made(data, path, options, key)
+    made = _deserialize(data, path, options, key)
     if _is_lasting(made):
         value = made.code, tuple(map(tuple, made.findings)), tuple(made.originals), made.summary
         kept.store(key, value, _readable(made, path))
@@ -124,7 +124,7 @@ def _sources(kept: Cache, options: Options) -> Sources:
     return Sources(kept, options)
 
 
-def _made(data: bytes, path: str, options: Options, key: str) -> Translation:
+def _deserialize(data: bytes, path: str, options: Options, key: str) -> Translation:
     if not is_candidate(data.decode(errors="replace")):
         return Translation(None, ())
     from np2tf.imports.code.translation import translation_of

@@ -115,17 +115,17 @@ class _Results(ast.NodeTransformer):
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
         self.generic_visit(node)
-        node.value = _given(node.value or ast.copy_location(ast.Constant(None), node))
+        node.value = _give_call(node.value or ast.copy_location(ast.Constant(None), node))
         return node
 
     def visit_Yield(self, node: ast.Yield) -> ast.AST:
         self.generic_visit(node)
         if node.value is not None:
-            node.value = _given(node.value)
+            node.value = _give_call(node.value)
         return node
 
 
-def _given(value: ast.expr) -> ast.expr:
+def _give_call(value: ast.expr) -> ast.expr:
     """``value`` for the caller."""
     made = ast.parse("_np2tf_here.give(_) if _np2tf_here is not None else _", mode="eval").body
     _place(made, value)

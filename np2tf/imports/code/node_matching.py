@@ -34,7 +34,7 @@ class Matching:
         self.places = positions(source)
         self.found: dict[cst.CSTNode, cst.CSTNode] = {}
         self._origins = origins
-        self._owners = dict(_owned(source, source))
+        self._owners = dict(_nodes_with_owner(source, source))
         self._output = output
         self._source = source
         self._loops = [node for node in walk(source) if isinstance(node, (cst.For, cst.While))]
@@ -45,7 +45,7 @@ class Matching:
 
     def _visit(self, node: cst.CSTNode, function: cst.CSTNode) -> None:
         """Match `node` and what is below it; `function` is the source's function that is being printed."""
-        known = self._known(node)
+        known = self._match_of(node)
         if known is not None:
             self.found[node] = known
             self._line = max(self._line, self.places[known].start.line)
@@ -57,14 +57,14 @@ class Matching:
         for child in children(node):
             self._visit(child, function)
         if body:
-            self._made(body)
+            self._match_helpers(body)
 
-    def _known(self, node: cst.CSTNode) -> cst.CSTNode | None:
+    def _match_of(self, node: cst.CSTNode) -> cst.CSTNode | None:
         stands_for = self._origins.get(node, node)
         return stands_for if stands_for in self._owners else None
 
     @cached_property
-    def _quoted(self) -> dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]]:
+    def _quoted_expressions(self) -> dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]]:
         """Text -> (node of the source, what became of it), for the expressions that lowering quotes."""
         became = {old: new for new, old in self._origins.items()}
         quotable: dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]] = {}
@@ -78,7 +78,7 @@ class Matching:
     def _by_text(self, node: cst.CSTNode, function: cst.CSTNode) -> bool:
         if not isinstance(node, cst.BaseExpression) or isinstance(node, _TRIVIAL):
             return False
-        candidates = self._quoted.get(self._output.code_for_node(node))
+        candidates = self._quoted_expressions.get(self._output.code_for_node(node))
         if not candidates:
             return False
         lines = self.places[function]
@@ -92,14 +92,14 @@ class Matching:
         ahead = [pair for pair in inside if self.places[pair[0]].start.line >= self._line]
         _, became = (ahead or inside[-1:])[0]
         for printed, quoted in zip(walk(node), walk(became)):
-            known = self._known(quoted)
+            known = self._match_of(quoted)
             if known is not None:
                 self.found[printed] = known
         return True
 
     # -- statements that were made ---------------------------------------------------------------------------
 
-    def _made(self, body: Sequence[cst.CSTNode]) -> None:
+    def _match_helpers(self, body: Sequence[cst.CSTNode]) -> None:
         """Helpers and the call that uses them stand for one statement of the source."""
         run: list[cst.CSTNode] = []
         for statement in body:
@@ -151,7 +151,7 @@ class Matching:
         return None
 
 
-def _owned(node: cst.CSTNode, owner: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+def _nodes_with_owner(node: cst.CSTNode, owner: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
     """Every node below with the innermost statement that it is part of."""
     stack = [(node, owner)]
     while stack:

@@ -15,17 +15,18 @@ def keep_names(source: ast.Module, translated: ast.Module) -> None:
 
     Names that the translation imports itself are left out, and so are imports for type checkers only.
     """
-    lost = _lost(source, translated)
-    if not lost:
+    lost, stars = _lost_names(source, translated), _lost_stars(source, translated)
+    if not lost and not stars:
         return
     for body in _bodies(translated):
         for index in range(len(body) - 1, -1, -1):
             tnp = _tnp_of(body[index])
             if tnp is not None:
-                body[index + 1 : index + 1] = [_binding(name, tnp + path, body[index]) for name, path in lost]
+                bindings = [_make_binding(name, tnp + path, body[index]) for name, path in lost]
+                body[index + 1 : index + 1] = [*stars, *bindings]
 
 
-def _lost(source: ast.Module, translated: ast.Module) -> list[tuple[str, str]]:
+def _lost_names(source: ast.Module, translated: ast.Module) -> list[tuple[str, str]]:
     kept = {
         bound for statement in _imports(translated) for alias in statement.names for bound in _names(alias)
     }
@@ -37,6 +38,17 @@ def _lost(source: ast.Module, translated: ast.Module) -> list[tuple[str, str]]:
                 if name not in kept:
                     lost[name] = path or ""
     return list(lost.items())
+
+
+def _lost_stars(source: ast.Module, translated: ast.Module) -> list[ast.stmt]:
+    """The imports of all of NumPy's names that the translation has not: who imports from here finds them."""
+    stars = {one.module: one for one in _imports(source) if _is_star(one) and isinstance(one, ast.ImportFrom)}
+    kept = {one.module for one in _imports(translated) if _is_star(one) and isinstance(one, ast.ImportFrom)}
+    return [one for name, one in stars.items() if name not in kept and str(name).split(".")[0] == "numpy"]
+
+
+def _is_star(statement: ast.Import | ast.ImportFrom) -> bool:
+    return statement.names[0].name == "*"
 
 
 def _numpy_path(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
@@ -84,7 +96,7 @@ def _tnp_of(statement: ast.stmt) -> str | None:
     return next((alias.asname or alias.name for alias in statement.names if alias.name == "tnp"), None)
 
 
-def _binding(name: str, path: str, near: ast.stmt) -> ast.stmt:
+def _make_binding(name: str, path: str, near: ast.stmt) -> ast.stmt:
     binding = ast.parse(f"{name} = {path}").body[0]
     for node in ast.walk(binding):
         ast.copy_location(node, near)

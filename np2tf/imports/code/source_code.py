@@ -62,8 +62,8 @@ def originals_of(
         _count_the_users_frames(source, tree)
         module = compile(source, path, "exec", dont_inherit=True)
     numpy = _numpys(source, module)
-    kept = _bound(translated) | numpy.keys()
-    missing = _bound(module) - kept
+    kept = _bound_names(translated) | numpy.keys()
+    missing = _bound_names(module) - kept
     names = {name: f"np2tf: {name}" for name in numpy}
     values = {name: _below_numpy(below) for name, below in numpy.items()}
     jitted = jitted_lines(tree)
@@ -75,7 +75,7 @@ def originals_of(
         found = [one for one, out in sources.get(name, ()) if out == outermost and _at_one_place(one, code)]
         if len(found) != 1 or found[0] == code or not _is_clear(found[0], missing, values):
             continue
-        original = _renamed(found[0], names)
+        original = _rename_globals(found[0], names)
         if original is None:
             continue
         may_stand_in = (
@@ -88,7 +88,7 @@ def originals_of(
         )
         pairs.append((code, original, may_stand_in))
     given = tuple((names[name], numpy[name]) for name in numpy)
-    watched, functions = _watched(source, path, jitted, names, [code for code, _, _ in pairs], loops)
+    watched, functions = _watched_code(source, path, jitted, names, [code for code, _, _ in pairs], loops)
     chosen = [
         (code, original if code.co_firstlineno in jitted else watched.get(id(code), original), may_stand_in)
         for code, original, may_stand_in in pairs
@@ -97,7 +97,7 @@ def originals_of(
     return Originals(np.__version__, given, tuple(chosen), hot, functions)
 
 
-def _watched(
+def _watched_code(
     source: ast.Module,
     path: str,
     jitted: set[int],
@@ -123,10 +123,10 @@ def _watched(
             and one.co_name == translation.co_name
             and _at_one_place(one, translation)
         ]
-        renamed = _renamed(same[0], names) if len(same) == 1 else None
+        renamed = _rename_globals(same[0], names) if len(same) == 1 else None
         if renamed is not None:
             watched[id(translation)] = renamed
-    made = [(tuple(one), _renamed(alone[one.name], names)) for one in loops.values()]
+    made = [(tuple(one), _rename_globals(alone[one.name], names)) for one in loops.values()]
     return watched, tuple(one for one in made if one[1] is not None)
 
 
@@ -226,7 +226,7 @@ def _parameters(code: types.CodeType) -> tuple[Any, ...]:
     return code.co_argcount, code.co_posonlyargcount, code.co_varnames[:count], flags
 
 
-def _bound(module: types.CodeType) -> set[str]:
+def _bound_names(module: types.CodeType) -> set[str]:
     """The names that a module binds at its top."""
     return {each.argval for each in dis.get_instructions(module) if each.opname in _AT_TOP}
 
@@ -307,12 +307,12 @@ def _inner(code: types.CodeType) -> set[str]:
     return {one.co_name for one in codes_within(code) if one is not code}
 
 
-def _renamed(code: types.CodeType, names: Mapping[str, str]) -> types.CodeType | None:
+def _rename_globals(code: types.CodeType, names: Mapping[str, str]) -> types.CodeType | None:
     """The code with other names for globals; None if one of these is an attribute's name, too."""
     consts = []
     for one in code.co_consts:
         if isinstance(one, types.CodeType):
-            one = _renamed(one, names)
+            one = _rename_globals(one, names)
             if one is None:
                 return None
         consts.append(one)

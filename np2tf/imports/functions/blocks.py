@@ -6,13 +6,13 @@ import ast
 import linecache
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import np2tf.imports.functions.decorator as decorator
-from np2tf.imports.cache.sources import Seen
-from np2tf.imports.functions.decorator import Refused
+from np2tf.imports.cache.sources import FileState
+from np2tf.imports.functions.decorator import UntranslatableError
 from np2tf.runtime.host.originals import below_numpy
 from np2tf.runtime.replacement.loop_function import LoopFunction
 
@@ -40,7 +40,7 @@ class Block(NamedTuple):
                 node.lineno = self._line(node.lineno)
                 node.end_lineno = self._line(node.end_lineno)  # type: ignore[attr-defined]
 
-    def moved(self, line: int) -> int:
+    def file_line(self, line: int) -> int:
         """The line of the file for a line of the text."""
         return self._line(line) if self.lines else max(line + self.down, 1)
 
@@ -59,14 +59,14 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
     # What is kept of a file may be from before the module was loaded again.
     linecache.checkcache(path)
     if _has_changed(first, path):
-        raise Refused(f"{path} has changed since it was imported")
+        raise UntranslatableError(f"{path} has changed since it was imported")
     lines = linecache.getlines(path, first.__globals__)
     if not lines:
-        raise Refused("its source cannot be had (it was made by exec, or typed at a prompt)")
+        raise UntranslatableError("its source cannot be had (it was made by exec, or typed at a prompt)")
     try:
         tree = ast.parse("".join(lines))
     except (SyntaxError, ValueError):
-        raise Refused(f"{path} is not the source that it was made from") from None
+        raise UntranslatableError(f"{path} is not the source that it was made from") from None
     definitions = {}
     nodes = []
     for function in functions:
@@ -75,15 +75,15 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
             definitions[function] = (found.name if isinstance(found, _DEFS) else "<lambda>", found.lineno)
             nodes.append(found)
     if not nodes:
-        raise Refused(f"{path} is not the source that it was made from")
+        raise UntranslatableError(f"{path} is not the source that it was made from")
     names = {**_numpys(tree), **_names(functions)}
     outer = _smallest_around(tree, nodes)
     first_line = min([outer.lineno, *(one.lineno for one in getattr(outer, "decorator_list", ()))])
     body = lines[first_line - 1 : outer.end_lineno]
     _blank_own_decorators(outer, names, body, first_line)
-    head = ["; ".join(_imports(outer, names))]
+    head = ["; ".join(imports_of(outer, names))]
     owner = None if isinstance(outer, ast.ClassDef) else _class_of(first)
-    body, right = (body, 0) if owner else _dedented(body)
+    body, right = (body, 0) if owner else _dedent(body)
     if _first_of(body)[0].isspace():
         # Methods are translated as members of a class; what else has to stay indented, as a block.
         head.append(f"class {owner}:" if owner else "if True:")
@@ -98,7 +98,7 @@ def block_of_loop(plain: types.FunctionType, known: LoopFunction) -> Block:
     names = {**_numpys(tree), **plain.__globals__}
     for name in known.parameters:
         names.pop(name, None)
-    head = "; ".join(_imports(ast.parse(known.text), names))
+    head = "; ".join(imports_of(ast.parse(known.text), names))
     lines = known.line, *known.lines
     return Block(f"{head}\n{known.text}", path, 0, 0, {plain: (known.name, known.line)}, names, lines)
 
@@ -107,8 +107,8 @@ def _has_changed(function: types.FunctionType, path: str) -> bool:
     """Whether the file of a translated module is another by now."""
     spec = getattr(sys.modules.get(function.__module__), "__spec__", None)
     loaded = getattr(spec, "loader", None)
-    seen, now = getattr(loaded, "seen", None), Seen.of(path)
-    if not isinstance(seen, Seen) or now is None or loaded.path != path:  # type: ignore[union-attr]
+    seen, now = getattr(loaded, "seen", None), FileState.of(path)
+    if not isinstance(seen, FileState) or now is None or loaded.path != path:  # type: ignore[union-attr]
         return False
     return (seen.size, seen.modified) != (now.size, now.modified)
 
@@ -127,7 +127,7 @@ def _definition(tree: ast.Module, function: types.FunctionType) -> Any:
             if first == code.co_firstlineno and getattr(node, "name", "<lambda>") == code.co_name:
                 found.append(node)
     if len(found) > 1:
-        raise Refused("its line defines several functions")
+        raise UntranslatableError("its line defines several functions")
     return found[0] if found else None
 
 
@@ -142,7 +142,7 @@ def _smallest_around(tree: ast.Module, nodes: list[Any]) -> Any:
         if isinstance(node, kinds) and all(_holds(node, inner) for inner in nodes)
     ]
     if not around:
-        raise Refused("its functions do not stand in one place")
+        raise UntranslatableError("its functions do not stand in one place")
     return around[-1]
 
 
@@ -195,7 +195,7 @@ def _value(node: ast.expr, names: dict[str, Any]) -> Any:
     return None
 
 
-def _imports(outer: ast.AST, names: dict[str, Any]) -> Iterator[str]:
+def imports_of(outer: ast.AST, names: Mapping[str, Any]) -> Iterator[str]:
     """Imports of what the block's names are, where that is NumPy or `math`; stand-ins for all others.
 
     Without these a name would be taken for a builtin, and what it is for known.
@@ -210,7 +210,7 @@ def _imports(outer: ast.AST, names: dict[str, Any]) -> Iterator[str]:
         if not lines and name not in bound:
             value = names[name]
             known = callable(value) or isinstance(value, _KNOWN)
-            yield f"from {_ELSEWHERE} import {name}" if known else f"{name} = {_ELSEWHERE}()"
+            yield f"from {_ELSEWHERE} import {name}" if known else stand_in(name)
 
 
 #: The module, and the function, that a stand-in seems to come from.
@@ -221,6 +221,11 @@ _KNOWN = (types.ModuleType, str, bytes, int, float, complex, type(None))
 
 def _is_read(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Load)
+
+
+def stand_in(name: str) -> str:
+    """A statement that binds a name to what nothing is known of."""
+    return f"{name} = {_ELSEWHERE}()"
 
 
 def is_stand_in(statement: ast.stmt) -> bool:
@@ -267,7 +272,7 @@ def _first_of(body: list[str]) -> str:
     return next(line for line in body if line.strip())
 
 
-def _dedented(body: list[str]) -> tuple[list[str], int]:
+def _dedent(body: list[str]) -> tuple[list[str], int]:
     """The lines without their common indentation, unless that would change the text of a string."""
     first = _first_of(body)
     indentation = first[: len(first) - len(first.lstrip())]
@@ -275,13 +280,13 @@ def _dedented(body: list[str]) -> tuple[list[str], int]:
         return body, 0
     dedented = [line.removeprefix(indentation) for line in body]
     try:
-        same = _meaning("if True:\n" + "".join(body)) == _meaning("".join(dedented))
+        same = _syntax_of("if True:\n" + "".join(body)) == _syntax_of("".join(dedented))
     except SyntaxError:
         return body, 0
     return (dedented, len(indentation.encode())) if same else (body, 0)
 
 
-def _meaning(text: str) -> str:
+def _syntax_of(text: str) -> str:
     """A definition without its places and its docstring."""
     outer = ast.parse(text).body[0]
     if isinstance(outer, ast.If):

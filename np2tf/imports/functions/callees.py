@@ -8,8 +8,8 @@ import types
 from typing import Any
 
 from np2tf.imports.functions.blocks import Block, block_of, block_of_loop
-from np2tf.imports.functions.decorator import Refused
-from np2tf.imports.functions.functions import translated
+from np2tf.imports.functions.decorator import UntranslatableError
+from np2tf.imports.functions.functions import translate_block
 from np2tf.options import Options
 from np2tf.pipeline import translate
 from np2tf.runtime.introspection.libraries import is_of_library
@@ -33,8 +33,8 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
         return "is of a module that has not been translated", None
     try:
         block = _of_lambda(function) if function.__code__.co_name == "<lambda>" else block_of([function])
-        made, findings = translated(block, [function], _OPTIONS)
-    except Refused as reason:
+        made, findings = translate_block(block, [function], _OPTIONS)
+    except UntranslatableError as reason:
         return f"cannot be translated: {reason}", None
     found = made.get(function)
     if isinstance(found, Jitted):
@@ -51,7 +51,7 @@ def asked_by(function: types.FunctionType) -> tuple[set[str], list[str]]:
     """
     try:
         tree = ast.parse(translate(Source.of(block_of([function]).text), _OPTIONS).text)
-    except (Refused, SourceError) as error:
+    except (UntranslatableError, SourceError) as error:
         raise CalleeError(str(error)) from None
     used = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _is_np2tf(node.value)]
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
@@ -72,8 +72,8 @@ def staged_loop(plain: types.FunctionType, known: LoopFunction) -> Jitted | None
         known: what it was made of.
     """
     try:
-        made, _ = translated(block_of_loop(plain, known), [plain], _OPTIONS)
-    except Refused:
+        made, _ = translate_block(block_of_loop(plain, known), [plain], _OPTIONS)
+    except UntranslatableError:
         return None
     found = made.get(plain)
     return found if isinstance(found, Jitted) else None

@@ -16,7 +16,7 @@ T = TypeVar("T")
 Make = Callable[[types.FunctionType], Any]
 
 
-class Refused(Exception):
+class UntranslatableError(Exception):
     """Something that cannot be translated where it stands; the message says why."""
 
 
@@ -34,7 +34,7 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
         return functools.partial(translate, options=options)
     functions: list[types.FunctionType] = []
     try:
-        _rebuilt(target, lambda function: _noted(function, functions))
+        _rebuilt(target, lambda function: _note_original(function, functions))
         if not functions or all(map(_is_translated, functions)):
             return target
         # Only where there is something to translate: this loads the translator.
@@ -46,14 +46,14 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
         for old, made in new.items():
             remember_original(getattr(made, "__wrapped__", made), old)
         return _rebuilt(target, lambda function: new.get(function, function)) if new else target
-    except Refused as reason:
+    except UntranslatableError as reason:
         path, line = _place(target, functions)
         name = getattr(target, "__qualname__", type(target).__name__)
         tell([Finding.made("NP2TF942", path, line, name=name, reason=str(reason))], "; it runs as it is")
         return target
 
 
-def _noted(function: types.FunctionType, functions: list[types.FunctionType]) -> types.FunctionType:
+def _note_original(function: types.FunctionType, functions: list[types.FunctionType]) -> types.FunctionType:
     functions.append(function)
     return function
 
@@ -94,7 +94,7 @@ def _rebuilt(target: Any, make: Make) -> Any:
         return functools.lru_cache(**target.cache_parameters())(_rebuilt(inner, make))
     if inner is not None and type(target).__module__.startswith("np2tf."):
         return target
-    raise Refused(f"it is a {type(target).__name__} and not a function or class")
+    raise UntranslatableError(f"it is a {type(target).__name__} and not a function or class")
 
 
 def _under_wrapper(wrapper: types.FunctionType, make: Make) -> types.FunctionType:
@@ -102,7 +102,7 @@ def _under_wrapper(wrapper: types.FunctionType, make: Make) -> types.FunctionTyp
     inner: Any = wrapper.__wrapped__  # type: ignore[attr-defined]
     cells = [cell for cell in wrapper.__closure__ or () if content(cell) is inner]
     if not cells:
-        raise Refused("a decorator below has put something else in its place")
+        raise UntranslatableError("a decorator below has put something else in its place")
     new = _rebuilt(inner, make)
     for cell in cells:
         cell.cell_contents = new
@@ -131,7 +131,7 @@ def _class(target: type, make: Make) -> type:
             continue
         try:
             new = _rebuilt(value, make)
-        except Refused:
+        except UntranslatableError:
             continue  # a method under a decorator of its own kind stays as it is
         if new is not value:
             setattr(target, name, new)

@@ -14,7 +14,7 @@ from typing import Any
 from np2tf.imports.code.boundaries import add_boundaries
 from np2tf.imports.code.lines import SourceMap
 from np2tf.imports.functions.blocks import Block, block_of, is_stand_in
-from np2tf.imports.functions.decorator import Refused
+from np2tf.imports.functions.decorator import UntranslatableError
 from np2tf.imports.reporting.findings import Finding
 from np2tf.options import Options
 from np2tf.pipeline import translate
@@ -34,10 +34,10 @@ def translations(
     Raises:
         Refused: the source cannot be had, or not be translated.
     """
-    return translated(block_of(functions), functions, options)
+    return translate_block(block_of(functions), functions, options)
 
 
-def translated(
+def translate_block(
     block: Block, functions: Sequence[types.FunctionType], options: Options
 ) -> tuple[dict[types.FunctionType, Any], list[Finding]]:
     """Translated functions for those that stand in a block.
@@ -48,9 +48,9 @@ def translated(
     try:
         source = Source.of(block.text, block.path)
     except SourceError as error:
-        raise Refused(error.diagnostic.message) from None
+        raise UntranslatableError(error.diagnostic.message) from None
     result = translate(source, options)
-    findings = [_moved(Finding.of(found), block) for found in result.diagnostics]
+    findings = [_relocate_finding(Finding.of(found), block) for found in result.diagnostics]
     if not result.changed:
         return {}, findings
     tree = ast.parse(result.text)
@@ -60,18 +60,18 @@ def translated(
     libraries = {**_libraries(tree, block), **NAMES}
     first_lines = {place: one.__code__.co_firstlineno for one, place in block.definitions.items()}
     jitted = _take_off_decorators(tree, first_lines)
-    add_boundaries(tree, _relocated(block.text, block), result.foreign)
-    codes = dict(_codes(_compiled(tree, block, functions, libraries)))
+    add_boundaries(tree, _relocate(block.text, block), result.foreign)
+    codes = dict(_codes(_compile_block(tree, block, functions, libraries)))
     new: dict[types.FunctionType, Any] = {}
     for function in functions:
         place = block.definitions.get(function)
         code = None if place is None else codes.get((place[0], first_lines[place]))
         if place is not None and code is not None:
-            new[function] = _made(function, code, libraries, place in jitted)
+            new[function] = _make_function(function, code, libraries, place in jitted)
     return new, findings
 
 
-def _relocated(text: str, block: Block) -> ast.Module:
+def _relocate(text: str, block: Block) -> ast.Module:
     """The source as a tree, at its places in the file."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
@@ -81,8 +81,8 @@ def _relocated(text: str, block: Block) -> ast.Module:
     return tree
 
 
-def _moved(found: Finding, block: Block) -> Finding:
-    return found._replace(line=block.moved(found.line), column=found.column + block.right)
+def _relocate_finding(found: Finding, block: Block) -> Finding:
+    return found._replace(line=block.file_line(found.line), column=found.column + block.right)
 
 
 def _libraries(tree: ast.Module, block: Block) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _is_outermost(function: _Def, tree: ast.Module) -> bool:
     return False
 
 
-def _compiled(
+def _compile_block(
     tree: ast.Module, block: Block, functions: Sequence[types.FunctionType], libraries: dict[str, Any]
 ) -> types.CodeType:
     """The block inside a function whose parameters are the closure variables of the code that is wanted."""
@@ -153,13 +153,15 @@ def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeTy
             yield (constant.co_name, constant.co_firstlineno), constant
 
 
-def _made(old: types.FunctionType, code: types.CodeType, libraries: dict[str, Any], jitted: bool) -> Any:
+def _make_function(
+    old: types.FunctionType, code: types.CodeType, libraries: dict[str, Any], jitted: bool
+) -> Any:
     cells = dict(zip(old.__code__.co_freevars, old.__closure__ or ()))
     closure = []
     for name in code.co_freevars:
         if name not in cells:
             if name not in libraries:
-                raise Refused(f"`{name}` means something else in another function beside it")
+                raise UntranslatableError(f"`{name}` means something else in another function beside it")
             cells[name] = types.CellType(libraries[name])
         closure.append(cells[name])
     if sys.version_info >= (3, 11):  # tracebacks show the qualified name

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from np2tf.config import program
-from np2tf.imports.cache.sources import Seen
+from np2tf.imports.cache.sources import FileState
 from np2tf.imports.cache.store import translation
 from np2tf.imports.reporting.findings import Finding, TranslationWarning, tell
 from np2tf.options import Options
@@ -39,7 +39,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
     translated: bool | None = None
     findings: tuple[Finding, ...] = ()
     originals: Originals | None = None
-    seen: Seen | None = None
+    seen: FileState | None = None
     summary: bytes = b""
 
     def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
@@ -54,7 +54,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname: str) -> types.CodeType | None:
         """The module's code: compiled from its translation, or the original's, with its bytecode file."""
         as_it_is = partial(super().get_code, fullname)
-        self.seen = Seen.of(self.path)
+        self.seen = FileState.of(self.path)
         made = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
         self.translated, self.findings = made.code is not None, made.findings
         self.originals = made.originals if self.translated else None

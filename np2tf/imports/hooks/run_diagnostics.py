@@ -26,7 +26,9 @@ def diagnostics_met() -> list[Diagnostic]:
         return []
     loaders = list(_loaders())
     found = {finding for loader in loaders for finding in loader.diagnostics}
-    return sorted(found.union(_joined(loaders)), key=lambda one: (one.path, one.line, one.column, one.code))
+    return sorted(
+        found.union(_linked_diagnostics(loaders)), key=lambda one: (one.path, one.line, one.column, one.code)
+    )
 
 
 def _loaders() -> Iterator[TranslatingLoader]:
@@ -38,9 +40,9 @@ def _loaders() -> Iterator[TranslatingLoader]:
     yield from seen.values()
 
 
-def _joined(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagnostic]:
+def _linked_diagnostics(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagnostic]:
     """The functions whose callees in other modules cannot be staged."""
-    from np2tf.linking.acting import Linked
+    from np2tf.linking.acting import LinkedProject
     from np2tf.project import linked_report, summary_of_plain
 
     summaries = [pickle.loads(one.summary) for one in loaders if one.summary]
@@ -51,7 +53,7 @@ def _joined(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagnostic]:
     def read(path: str) -> ModuleSummary | None:
         return summary_of_plain(path, _text(path), plain[path]) if path in plain else None
 
-    linked = Linked([(one.path, _root(one.path, one.name)) for one in loaders], summaries, read)
+    linked = LinkedProject([(one.path, _root(one.path, one.name)) for one in loaders], summaries, read)
     for summary in summaries:
         yield from linked_report(linked, summary, _text(summary.path))
 

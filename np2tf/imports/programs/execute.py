@@ -11,7 +11,9 @@ from dataclasses import asdict
 from typing import Any
 
 from np2tf.config import config
+from np2tf.imports.programs.one_line import warn_in_one_line
 from np2tf.imports.programs.program import Main, Program, hook, module_main, script_main
+from np2tf.imports.programs.startup_log import is_quiet, keep_quiet
 from np2tf.imports.programs.tracebacks import show
 from np2tf.options import Options
 
@@ -78,6 +80,7 @@ def _prepare_children(main: Main, program: Program, settings: Mapping[str, str])
         "package": main.package,
         "program": asdict(program),
         "settings": dict(settings),
+        "quiet": is_quiet(),
     }
     os.environ[VARIABLE] = json.dumps(told)
     import multiprocessing.spawn as spawn
@@ -95,6 +98,9 @@ def _prepare_children(main: Main, program: Program, settings: Mapping[str, str])
 def run_in_child(namespace: dict[str, Any]) -> None:
     """Execute the parent's main module, translated, in the namespace of a spawned process's main module."""
     told = json.loads(os.environ[VARIABLE])
+    if told["quiet"]:
+        keep_quiet()
+    warn_in_one_line()
     given = {**told["program"], "options": Options(**told["program"]["options"])}
     words: dict[str, Any] = {name: tuple(v) if type(v) is list else v for name, v in given.items()}
     program = Program(**words)

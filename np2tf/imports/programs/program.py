@@ -144,7 +144,7 @@ def script_main(file: str, options: Options) -> Main:
     """
     path = os.path.abspath(file)
     loader = TranslatingLoader("__main__", path, options)
-    return Main(_compiled(loader, "__main__", file), path, loader, None)
+    return Main(_compile_program(loader, "__main__", file), path, loader, None)
 
 
 def _module(program: Program) -> Main:
@@ -180,7 +180,7 @@ def module_main(name: str) -> Main:
         raise CannotRun("NP2TF932", name=name)
     if spec.loader is None or not hasattr(spec.loader, "get_code") or spec.origin is None:
         raise CannotRun("NP2TF933", name=name)
-    return Main(_compiled(spec.loader, spec.name, spec.origin), spec.origin, spec.loader, spec)
+    return Main(_compile_program(spec.loader, spec.name, spec.origin), spec.origin, spec.loader, spec)
 
 
 def _find(name: str) -> ModuleSpec | None:
@@ -206,7 +206,7 @@ def _no_bytecode(name: str) -> Iterator[None]:
         sys.dont_write_bytecode = before
 
 
-def _compiled(loader: Any, name: str, file: str) -> types.CodeType:
+def _compile_program(loader: Any, name: str, file: str) -> types.CodeType:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:

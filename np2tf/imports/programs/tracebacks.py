@@ -21,7 +21,7 @@ def foreign_folders() -> tuple[str, ...]:
     return tuple(folder + os.sep for folder in folders)
 
 
-def trimmed(found: types.TracebackType | None, folders: tuple[str, ...]) -> types.TracebackType | None:
+def trim_traceback(found: types.TracebackType | None, folders: tuple[str, ...]) -> types.TracebackType | None:
     """The traceback without frames of files in `folders`."""
     kept: list[types.TracebackType] = []
     while found is not None:
@@ -36,7 +36,7 @@ def trimmed(found: types.TracebackType | None, folders: tuple[str, ...]) -> type
 
 def _is_inner(error: BaseException, folders: tuple[str, ...]) -> bool:
     """Whether an exception never left np2tf: it was caught there, and what followed is what matters."""
-    return trimmed(error.__traceback__, folders) is None or type(error).__module__.startswith(
+    return trim_traceback(error.__traceback__, folders) is None or type(error).__module__.startswith(
         ("np2tf.", "tensorflow.")
     )
 
@@ -49,7 +49,7 @@ def trim(error: BaseException) -> None:
     while current is not None and id(current) not in seen:
         seen.add(id(current))
         # An error with no frame of the user's is np2tf's own fault, and told whole.
-        current.__traceback__ = trimmed(current.__traceback__, folders) or current.__traceback__
+        current.__traceback__ = trim_traceback(current.__traceback__, folders) or current.__traceback__
         while current.__context__ is not None and _is_inner(current.__context__, folders):
             current.__context__ = current.__context__.__context__
         current = current.__cause__ or current.__context__

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from np2tf.facts.dataflow.counters import counters
-from np2tf.facts.dataflow.declared import declared
+from np2tf.facts.dataflow.declared import declared_names
 from np2tf.facts.dataflow.flow import (
     Jumps,
     Names,
@@ -60,7 +60,7 @@ class Lowering:
         whole = function.with_changes(body=cst.IndentedBlock(body=body))
         added = self.naming.given()
         bound = frozenset(parameters(function.params))
-        foreign = declared(function, cst.Nonlocal)
+        foreign = declared_names(function, cst.Nonlocal)
         scope = Scope(
             function_locals(whole) | foreign,
             bound | foreign,

@@ -56,11 +56,11 @@ def _may_be_none(facts: Facts, written: cst.BaseExpression) -> bool:
         return False
     owner = facts.scopes.of(written).owner_of(written.value)
     assert owner is not None  # a name that can be bound again
-    given = [_given(facts, binding) for binding in owner.bindings[written.value]]
+    given = [_given_value(facts, binding) for binding in owner.bindings[written.value]]
     return any(isinstance(value, cst.Name) and value.value == "None" for value in given)
 
 
-def _given(facts: Facts, binding: cst.CSTNode) -> cst.CSTNode | None:
+def _given_value(facts: Facts, binding: cst.CSTNode) -> cst.CSTNode | None:
     """The default of a parameter, or the value that a statement assigns."""
     if isinstance(binding, cst.Param):
         return binding.default

@@ -78,7 +78,7 @@ class Plan:
             new = self._field(old)
             if new is not old:
                 changes[name] = new
-        result: Edited = _emptied(node, changes)
+        result: Edited = _drop_empty(node, changes)
         if isinstance(result, cst.CSTNode):
             self.origins[result] = node
         for edit in self._edits.get(node, ()):
@@ -116,7 +116,7 @@ def _as_nodes(edited: Edited) -> Sequence[cst.CSTNode]:
     return (edited,)
 
 
-def _emptied(node: cst.CSTNode, changes: dict[str, Any]) -> Edited:
+def _drop_empty(node: cst.CSTNode, changes: dict[str, Any]) -> Edited:
     """`node` with `changes`; a line that lost its last statement goes, a block that lost its last line
     passes."""
     if not changes:
@@ -136,10 +136,10 @@ def _emptied(node: cst.CSTNode, changes: dict[str, Any]) -> Edited:
         return node.with_changes(**changes)
     except cst.CSTValidationError:
         # The parentheses of `not(a and b)` also keep the keyword apart.
-        return node.with_changes(**{name: _parenthesised(new) for name, new in changes.items()})
+        return node.with_changes(**{name: _parenthesise(new) for name, new in changes.items()})
 
 
-def _parenthesised(new: object) -> object:
+def _parenthesise(new: object) -> object:
     if not isinstance(new, cst.BaseExpression) or new.lpar:
         return new
     return new.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])

@@ -126,16 +126,31 @@ def numpys_own(facts: Facts, use: Use) -> bool:
     """Whether a use means the class `np.ndarray` itself, or hands on the module itself.
 
     Arrays on the host are of NumPy's class: what compares it, derives from it or looks it up must get it. A
-    test of `isinstance`, a call and an annotation mean arrays of any kind.
+    test of `isinstance`, a call and an annotation mean arrays of any kind. The parameters of NumPy's own
+    types are NumPy's.
     """
+    if _parameter_of_type(facts, use.node):
+        return True
     if use.qualified == _NDARRAY or use.qualified.startswith(f"{_NDARRAY}."):
-        return not (_called(facts, use) or _tested(facts, use.node) or _annotates(facts, use.node))
+        return not (_is_called(facts, use) or _is_class_test(facts, use.node) or _annotates(facts, use.node))
     up = facts.parents[use.node]
     asked_for = isinstance(up, cst.Element) and _asked_for(facts, up) is True
-    return use.is_module and (_returned(facts, use.node) or asked_for)
+    return use.is_module and (_is_returned(facts, use.node) or asked_for)
 
 
-def compared(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Element | None:
+def _parameter_of_type(facts: Facts, node: cst.CSTNode) -> bool:
+    """Whether a name is in the brackets of `npt.NDArray[np.float64]`."""
+    up = facts.parents.nearest(node, cst.Subscript)
+    inside = isinstance(up, cst.Subscript) and up.value is not node
+    base = facts.imports.qualified(up.value) if inside and isinstance(up.value, _CHAIN) else None  # type: ignore[union-attr]
+    return base is not None and base.startswith(_TYPING)
+
+
+_CHAIN = (cst.Name, cst.Attribute)
+_TYPING = "numpy.typing."
+
+
+def comparison_target(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Element | None:
     """The `is np.ndarray`, or the element of `in (np.ndarray, list)`, that asks for a class or a module.
 
     What is asked about may be NumPy's or np2tf's: an array on the host or in a graph, and the module that was
@@ -156,7 +171,7 @@ _IS = (cst.Is, cst.IsNot, cst.Equal, cst.NotEqual)
 _NO_FUNCTIONS = frozenset({"constants", "dtypes", "removed"})
 
 
-def identified(facts: Facts, use: Use) -> cst.Comparison | None:
+def identity_test(facts: Facts, use: Use) -> cst.Comparison | None:
     """The `f is np.add` that asks for a function: f may be NumPy's or np2tf's, which are equal."""
     if use.rule is None or use.rule.kind == "no" or use.rule.chapter in _NO_FUNCTIONS:
         return None
@@ -167,12 +182,12 @@ def identified(facts: Facts, use: Use) -> cst.Comparison | None:
     return comparison if isinstance(comparison.comparisons[0].operator, (cst.Is, cst.IsNot)) else None
 
 
-def _called(facts: Facts, use: Use) -> bool:
+def _is_called(facts: Facts, use: Use) -> bool:
     call = facts.parents[use.node]
     return use.qualified == _NDARRAY and isinstance(call, cst.Call) and call.func is use.node
 
 
-def _tested(facts: Facts, node: cst.CSTNode) -> bool:
+def _is_class_test(facts: Facts, node: cst.CSTNode) -> bool:
     """Whether a class is what `isinstance` asks for, also in a tuple or union, or what a pattern does."""
     up = facts.parents[node]
     while isinstance(up, (cst.Element, cst.Tuple)) or _is_union(up):
@@ -205,7 +220,7 @@ def _annotates(facts: Facts, node: cst.CSTNode) -> bool:
     )
 
 
-def _returned(facts: Facts, node: cst.CSTNode) -> bool:
+def _is_returned(facts: Facts, node: cst.CSTNode) -> bool:
     """Whether a function returns this, as it is or as one of two: its caller may compare it with NumPy."""
     up = facts.parents[node]
     while isinstance(up, cst.IfExp) and up.test is not node:
@@ -242,10 +257,24 @@ def quoted_annotations(facts: Facts, new: str) -> list[tuple[cst.SimpleString, s
     aliases = facts.imports.names_of("numpy")
     if not aliases:
         return []
-    pattern = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, sorted(aliases)))})(?=\.\w)")
-    return [
-        (string, pattern.sub(new, string.value))
-        for annotation in facts.nodes(cst.Annotation)
-        for string in walk(annotation)
-        if isinstance(string, cst.SimpleString) and pattern.search(string.value)
+    named = "|".join(map(re.escape, sorted(aliases)))
+    # What is in the brackets of NumPy's own types stays.
+    pattern = re.compile(rf"{_QUOTED_TYPE}|(?<![\w.])(?P<numpy>{named})(?=\.\w)")
+    replaced = [
+        (string, pattern.sub(lambda found: new if found["numpy"] else found[0], string.value))
+        for string in _quoted(facts)
     ]
+    return [(string, text) for string, text in replaced if text != string.value]
+
+
+_QUOTED_TYPE = r"\bNDArray\[[^\]]*\]"
+
+
+def quoted_types(facts: Facts) -> bool:
+    """Whether an annotation in quotes has a parameter of NumPy's own types."""
+    return any(re.search(_QUOTED_TYPE, string.value) for string in _quoted(facts))
+
+
+def _quoted(facts: Facts) -> Iterator[cst.SimpleString]:
+    for annotation in facts.nodes(cst.Annotation):
+        yield from (string for string in walk(annotation) if isinstance(string, cst.SimpleString))

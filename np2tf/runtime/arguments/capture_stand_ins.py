@@ -8,7 +8,6 @@ array: the last to end puts it back.
 from __future__ import annotations
 
 import threading
-import types
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.pytree.containers import TUPLE
+from np2tf.pytree.registry import DEEPEST, Registry
 from np2tf.runtime.environment.raw_tensors import variables
 from np2tf.runtime.introspection.places import Place, entry, own_attribute
-from np2tf.runtime.introspection.user_objects import attributes, is_instance
+from np2tf.runtime.introspection.user_objects import INSTANCE, OBJECTS
 from np2tf.runtime.random.stand_in import generator_stand_in
 from np2tf.runtime.random.states import is_generator
 from np2tf.runtime.structures.array_stand_in import stand_in
@@ -26,7 +27,7 @@ from np2tf.staging import HiddenInputError
 from np2tf.tnp._array.ndarray import ndarray
 
 #: Deeper than this no argument or variable is taken apart (`signature`).
-_MAX_DEPTH = 14
+_MAX_DEPTH = DEEPEST + 2
 
 
 @dataclass
@@ -103,11 +104,10 @@ def _stand_in_value(value: Any) -> Any:
         return stand_in(value)
     if is_generator(value):
         return generator_stand_in(value)
-    if isinstance(value, tuple):
-        items = list(map(_stand_in_value, value))
-        if any(new is not old for new, old in zip(items, value, strict=True)):
-            return tuple(items) if type(value) is tuple else type(value)(*items)
-    return value
+    return _TUPLES.replace_items(_stand_in_value, value)
+
+
+_TUPLES = Registry(TUPLE)
 
 
 def _places_within(places: Iterable[Place]) -> Iterator[Place]:
@@ -120,30 +120,15 @@ def _places_within(places: Iterable[Place]) -> Iterator[Place]:
 
 
 def _nested_places(value: Any, seen: set[int], depth: int) -> Iterator[Place]:
-    if depth > _MAX_DEPTH:
+    found = OBJECTS.find(value)
+    if depth > _MAX_DEPTH or found is None:
         return
-    if isinstance(value, tuple):
-        for item in value:
+    if found.fill is None:
+        for item in found.items(value):
             yield from _nested_places(item, seen, depth + 1)
-        return
-    if isinstance(value, types.MethodType):
-        yield from _nested_places(value.__self__, seen, depth + 1)
-        return
-    held = _contents(value)
-    if held is None or id(value) in seen:
-        return
-    seen.add(id(value))
-    for place, item in held:
-        yield place
-        yield from _nested_places(item, seen, depth + 1)
-
-
-def _contents(value: Any) -> list[tuple[Place, Any]] | None:
-    """What a list, dict or object holds, and where; None for what is none of these."""
-    if type(value) is list:
-        return [(entry(value, k), item) for k, item in enumerate(value)]
-    if type(value) is dict:
-        return [(entry(value, key), item) for key, item in list(value.items())]
-    if is_instance(value):
-        return [(own_attribute(value, name), item) for name, item in attributes(value).items()]
-    return None
+    elif id(value) not in seen:
+        seen.add(id(value))
+        place = own_attribute if found is INSTANCE else entry
+        for key, item in list(zip(found.keys(value), found.items(value), strict=True)):
+            yield place(value, key)
+            yield from _nested_places(item, seen, depth + 1)

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from np2tf.pytree.registry import SEARCHED
 from np2tf.runtime.environment.raw_tensors import NAMES
 from np2tf.runtime.host.originals import translation_of
 from np2tf.runtime.introspection.code_names import (
@@ -321,8 +322,9 @@ def _is_pythons(kind: type) -> bool:
 
 def _holds_arrays(value: Any, depth: int = 0) -> bool:
     """Whether there is an array in a list, dict or tuple."""
-    items = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
-    return isinstance(value, np.ndarray) or any(_holds_arrays(one, depth + 1) for one in items if depth < 4)
+    if isinstance(value, np.ndarray):
+        return True
+    return depth < 4 and any(_holds_arrays(one, depth + 1) for one in SEARCHED.items(value))
 
 
 def current(all_readers: list[Place]) -> list[Any]:

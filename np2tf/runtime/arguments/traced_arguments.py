@@ -7,13 +7,15 @@ makes the change in the caller's own.
 
 from __future__ import annotations
 
-import functools
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from np2tf.pytree.containers import DICT, LIST, SLICE
+from np2tf.pytree.registry import STRUCTURES
 from np2tf.runtime.arguments.captures import is_made_anew
-from np2tf.runtime.arguments.signature import Signature, kind_of
+from np2tf.runtime.arguments.signature import Signature
+from np2tf.runtime.arguments.value_kinds import IMMUTABLE, kind_of
 from np2tf.runtime.effects.appended import AppendedList
 from np2tf.runtime.introspection.user_objects import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.random.stand_in import generator_stand_in
@@ -68,18 +70,11 @@ class TracedArguments:
             return self._arrays[self._signature.place_of(value)]
         if what == "number":
             return next(self._numbers)
-        if what == "tuple":
-            items = [self.of(item) for item in value]
-            return tuple(items) if type(value) is tuple else type(value)(*items)
-        if what == "slice":
-            return slice(self.of(value.start), self.of(value.stop), self.of(value.step))
+        if what in IMMUTABLE:
+            container = IMMUTABLE[what]
+            return container.builder(value)([self.of(item) for item in container.items(value)])
         if what == "method":
             return self._method(value)
-        if what == "partial":
-            call, *args = [self.of(item) for item in (value.func, *value.args)]
-            return functools.partial(
-                call, *args, **{name: self.of(one) for name, one in value.keywords.items()}
-            )
         if what not in ("list", "dict", "instance", "generator"):
             return value
         if id(value) not in self._made:
@@ -109,7 +104,7 @@ class TracedArguments:
         if what == "list" and appended is None:
             twin.extend([self.of(item) for item in value])
         elif what in ("dict", "instance"):
-            entries = value if what == "dict" else self._signature.touched(value)
+            entries = value if what == "dict" else self._signature.touched_attributes(value)
             made = {key: self.of(item) for key, item in entries.items()}
             twin.update(made) if what == "dict" else assign(twin, made)
         self._before[place] = _contents(twin)
@@ -140,13 +135,8 @@ class TracedArguments:
         if place is not None:
             return ArgumentRef(place)
         what = kind_of(value)
-        if what == "list":
-            return [self._replace_arguments(item, depth + 1) for item in value]
-        if what == "dict":
-            return {key: self._replace_arguments(item, depth + 1) for key, item in value.items()}
-        if what == "tuple":
-            items = [self._replace_arguments(item, depth + 1) for item in value]
-            return tuple(items) if type(value) is tuple else type(value)(*items)
+        if what in ("list", "dict", "tuple"):
+            return STRUCTURES.map_items(lambda item: self._replace_arguments(item, depth + 1), value)
         if what == "instance":
             kind = new_instance_of(value, depth)
             state = {
@@ -155,7 +145,7 @@ class TracedArguments:
             return NewObject(self._new.setdefault(id(value), len(self._new)), kind, state)
         if type(value) is not StandIn and host_value(value) is not value:
             raise ReturnedValueError("staged code returns a generator of its own, or a global one")
-        if type(value) is slice and any(type(one).__module__ in _OURS for one in _ends(value)):
+        if type(value) is slice and any(type(one).__module__ in _OURS for one in SLICE.items(value)):
             raise ReturnedValueError("staged code returns a slice of numbers that vary")
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
             raise ReturnedValueError(f"staged code returns a {type(value).__name__}")
@@ -173,10 +163,6 @@ _OURS = frozenset(
 )
 
 
-def _ends(value: slice) -> tuple[Any, Any, Any]:
-    return value.start, value.stop, value.step
-
-
 def _is_inner_function(value: Any) -> bool:
     return isinstance(value, types.FunctionType) and is_made_anew(value)
 
@@ -191,9 +177,7 @@ def _contents(twin: Any) -> Any:
 
 def same_contents(a: Any, b: Any) -> bool:
     """Whether two lists or dicts hold the very same things, in the same order."""
-    if type(a) is dict:
-        return list(a) == list(b) and all(a[key] is b[key] for key in a)
-    return len(a) == len(b) and all(m is n for m, n in zip(a, b, strict=True))
+    return (DICT if type(a) is dict else LIST).has_items_of(a, b)
 
 
 def is_plain(outcome: Outcome) -> bool:
@@ -204,8 +188,7 @@ def is_plain(outcome: Outcome) -> bool:
 def _holds_marks(value: Any) -> bool:
     if isinstance(value, (ArgumentRef, NewObject)):
         return True
-    items = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
-    return any(map(_holds_marks, items))
+    return any(map(_holds_marks, STRUCTURES.items(value)))
 
 
 def write_back(outcome: Outcome, holders: Sequence[Any]) -> Any:
@@ -215,11 +198,9 @@ def write_back(outcome: Outcome, holders: Sequence[Any]) -> Any:
     result = _restore_arguments(outcome.result, holders, made)
     for place, new in changes.items():
         holder = holders[place]
-        if type(holder) is list:
-            holder[:] = new
-        elif type(holder) is dict:
-            holder.clear()
-            holder.update(new)
+        container = STRUCTURES.find(holder)
+        if container is not None and container.fill is not None:
+            container.fill(holder, new)
         else:
             assign(holder, new)
     return result
@@ -233,11 +214,4 @@ def _restore_arguments(value: Any, holders: Sequence[Any], made: dict[int, Any])
         if value.number not in made:
             made[value.number] = with_attributes(value.kind, _restore_arguments(value.state, holders, made))
         return made[value.number]
-    if kind is list:
-        return [_restore_arguments(item, holders, made) for item in value]
-    if kind is dict:
-        return {key: _restore_arguments(item, holders, made) for key, item in value.items()}
-    if isinstance(value, tuple):
-        items = [_restore_arguments(item, holders, made) for item in value]
-        return tuple(items) if kind is tuple else kind(*items)
-    return value
+    return STRUCTURES.map_items(lambda item: _restore_arguments(item, holders, made), value)

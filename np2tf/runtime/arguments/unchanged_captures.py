@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from np2tf.pytree.containers import SET
+from np2tf.pytree.registry import DEEPEST
 from np2tf.runtime.arguments.capture_stand_ins import bind_stand_ins
 from np2tf.runtime.arguments.captures import bind_again, current
 from np2tf.runtime.introspection.places import Place
-from np2tf.runtime.introspection.user_objects import FrozenInstances
-from np2tf.runtime.structures.constant_sets import KeptSets
-from np2tf.runtime.structures.containers import Frozen
+from np2tf.runtime.introspection.user_objects import OBJECTS
+from np2tf.runtime.structures.mutation_guard import MutationGuard
 from np2tf.staging import VariableChangeError
 
 
@@ -23,16 +24,12 @@ def guard_captures(captures: list[Place], sets: list[set[Any]]) -> Iterator[None
     """
     with bind_stand_ins(captures):
         before = current(captures)
-        instances = FrozenInstances(before)
-        frozen = Frozen([*before, *instances.values])
-        kept = KeptSets(sets)
+        guard = MutationGuard([*OBJECTS.reachable(before, DEEPEST), *((SET, one) for one in sets)])
         changed = False
         try:
             yield
         finally:
-            changed = frozen.restore()
-            changed = kept.restore() or changed
-            changed = instances.restore() or changed
+            changed = guard.restore()
             changed = bind_again(captures, before) or changed
     if changed:
         message = "a set, or a global or closure variable, is changed as no graph can change it"

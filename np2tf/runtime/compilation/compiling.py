@@ -19,7 +19,8 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.arguments.captures import Dependencies, current, functions_among
-from np2tf.runtime.arguments.signature import Signature, share_memory, take_arguments, take_dependencies
+from np2tf.runtime.arguments.flattening import share_memory, take_arguments, take_dependencies
+from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.arguments.traced_arguments import write_back
 from np2tf.runtime.arguments.unchanged_captures import guard_captures
 from np2tf.runtime.callees.callees import NewCallee, check_class
@@ -173,9 +174,13 @@ class Compiler:
             # Numbers, texts and lists: it was taken for a function over arrays.
             return self.run_on_host(None, args, kwargs)
         cache = self._cache_of(call)
+        if cache.on_host and cache.is_due_on_host(self._host.own_seconds):
+            cache.reconsider()
+            self._budget.slower.discard(id(cache))
         if cache.on_host:
             if cache.fallback is None and id(cache) not in self._budget.slower:
                 self._budget.slower.add(id(cache))
+                cache.considered = self._host.own_seconds
                 if all(made.how == "xla" for made in cache.compiled.values()):
                     leave_on_host(self.code.co_name, self.code.co_filename)
             self._note_host_preference(cache.fallback)

@@ -293,7 +293,7 @@ class ConcreteFunction:
             self._results.append(made)
         outputs += [storages[k].value for k in written]
         self._log = trace.log if trace.xla else None
-        logged = self._log.taken() if self._log else []
+        logged = self._log.flush() if self._log else []
         states = self._draws.finals()
         violated = trace.violations.value
         self._may_fail = violated.op.type != "Const"

@@ -27,6 +27,8 @@ LONG, WORSE = 0.02, 1.5
 #: What an earlier process has found out is measured again once compiled calls have taken so many times what
 #: that costs.
 REVIEWED = 10.0
+#: A choice is looked at again once the chosen tier has taken so many times what the look costs.
+RECONSIDERED = 100.0
 _INTEGERS = (int, np.integer, np.bool_)
 #: A function that keeps needing new code is not compiled any more.
 MAX_TRACES = 16
@@ -48,6 +50,8 @@ class SpecializationCache:
         assumed_host: what calls of the function took on the host when the code was made.
         calls: how many compiled ones there have been, in this process.
         seconds: what these have taken but for the first, in which XLA compiles.
+        recent: what the fastest of them has taken since the choice of the tier was considered.
+        considered: what the calls of the chosen tier had taken when its choice was considered.
     """
 
     compiled: dict[Any, ConcreteFunction] = field(default_factory=dict)
@@ -71,11 +75,31 @@ class SpecializationCache:
     assumed_host: float = 0.0
     calls: int = 0
     seconds: float = 0.0
+    recent: float = float("inf")
+    considered: float = 0.0
 
     @property
     def wants_host(self) -> bool:
         """Whether the next call had better run on the host, for comparison, although there is code for it."""
-        return not self.settled and self.warm_calls >= WARM_CALLS and not self._is_compared
+        if self.settled:
+            return self.seconds - self.considered > RECONSIDERED * self.best_host
+        return self.warm_calls >= WARM_CALLS and not self._is_compared
+
+    def is_due_on_host(self, host_seconds: float) -> bool:
+        """Return whether compiled code, which was slower than the host, is due to be compared again.
+
+        Args:
+            host_seconds: what the calls of the function have taken on the host so far.
+        """
+        can_run = self.fallback is None and bool(self.compiled) and self.discarded <= self.warm_calls
+        cost = WARM_CALLS * self.best_compiled
+        return can_run and host_seconds - self.considered > RECONSIDERED * cost
+
+    def reconsider(self) -> None:
+        """Compare the tiers anew: other work on the machine may have disturbed the first comparison."""
+        self.settled = self.on_host = False
+        self.host_calls = self.warm_calls = self.discarded = 0
+        self.best_host = self.best_compiled = float("inf")
 
     @property
     def _is_compared(self) -> bool:
@@ -95,8 +119,15 @@ class SpecializationCache:
 
     def add_host_time(self, seconds: float, own: float | None = None) -> None:
         """Note how long a call took on the host, and without long calls of other jitted functions."""
-        self.host_calls += 1
         self.own_seconds += seconds if own is None else own
+        if self.settled and not self.on_host:
+            is_wrong = seconds < self.recent
+            self.considered, self.recent = self.seconds, float("inf")
+            if not is_wrong:
+                self.best_host = seconds
+                return
+            self.reconsider()
+        self.host_calls += 1
         self.best_host = min(self.best_host, seconds)
         self._choose_tier()
 
@@ -118,7 +149,9 @@ class SpecializationCache:
     def count_compiled_call(self, seconds: float, is_warm: bool) -> None:
         """Count a compiled call; XLA compiles in one that is not warm."""
         self.calls += 1
-        self.seconds += seconds if is_warm else 0.0
+        if is_warm:
+            self.seconds += seconds
+            self.recent = min(self.recent, seconds)
 
     @property
     def usual_host(self) -> float:
@@ -143,6 +176,7 @@ class SpecializationCache:
         if (enough and self._is_compared and self.host_calls) or self._is_hopeless:
             self.settled = True
             self.on_host = self.best_compiled > self.best_host
+            self.considered, self.recent = self.seconds, float("inf")
 
     def notice(self, signature: Signature) -> None:
         """Learn which numbers vary."""

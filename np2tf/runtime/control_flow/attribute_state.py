@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable
 from copy import copy
 from typing import Any
 
-from np2tf.runtime.arguments.signature import kind_of
 from np2tf.runtime.arguments.traced_arguments import same_contents
+from np2tf.runtime.arguments.value_kinds import kind_of
 from np2tf.runtime.introspection.reachability import ReachableObjects
 from np2tf.runtime.introspection.user_objects import attributes, reset
 from np2tf.runtime.structures.carried_values import Undefined

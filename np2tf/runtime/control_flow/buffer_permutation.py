@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.runtime.control_flow.loop_analysis import LoopAnalysis
-from np2tf.runtime.tracing.provenance import cells_with_itself, provenance_of
+from np2tf.runtime.tracing.provenance import provenance_of, storages_with_itself
 from np2tf.tnp._array.ndarray import chain_of, is_array, storage_of
 from np2tf.tnp._tensor.storage import Storage, alias_closure, aliases, is_outside, link_aliases
 
@@ -90,7 +90,7 @@ class RebindingFlags:
     def write_back(self, loop: Any, leaves: list[Any], stayed: list[tf.Tensor]) -> None:
         """After the loop: which array each name is."""
         for k, still in zip(self.names, stayed, strict=True):
-            storages, number = cells_with_itself(storage_of(loop.leaves[k]))
+            storages, number = storages_with_itself(storage_of(loop.leaves[k]))
             storage_of(leaves[k]).identity = tf.where(still, tf.cast(number, tf.int32), -1), storages
 
 

@@ -33,7 +33,7 @@ from np2tf.runtime.structures.carried_values import (
     like,
     same,
 )
-from np2tf.runtime.structures.containers import Untouched
+from np2tf.runtime.structures.containers import guard_closures
 from np2tf.runtime.structures.list_growth import fit_structure, merge_structures
 from np2tf.runtime.tracing.provenance import (
     merged_storages,
@@ -87,7 +87,7 @@ class _Side:
         self.error: Exception | None = None
         self.leaves: list[Any] = []
         self.forms: list[Carried | None] = []
-        untouched = Untouched(branch)
+        untouched = guard_closures(branch)
         described = len(trace.shown.described)
         with trace.throwing_away() as inside, staging_scope(trace) as scope:
             try:

@@ -30,7 +30,7 @@ from np2tf.runtime.structures.carried_values import (
     like,
     same,
 )
-from np2tf.runtime.structures.containers import Untouched, containers, kept_containers, put_back
+from np2tf.runtime.structures.containers import containers, guard_closures, kept_containers, put_back
 from np2tf.runtime.structures.list_growth import (
     fit_structure,
     is_ready,
@@ -166,7 +166,7 @@ class StagedLoop:
             ]
             counter = tf.compat.v1.placeholder(tf.int64, ())
             state = self._enter(forms, iter(inputs), plan)
-            untouched = Untouched(self.test, self.step)
+            untouched = guard_closures(self.test, self.step)
             with staging_scope(self.trace) as scope:
                 try:
                     self.test(counter, state)

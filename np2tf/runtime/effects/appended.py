@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from np2tf.runtime.effects.output import Append, put_in_order
+from np2tf.runtime.effects.output import AppendEffect, put_in_order
 from np2tf.runtime.effects.text import CapturedValues
 from np2tf.tnp._array.ndarray import scalar
 from np2tf.tnp._front.operand_kinds import PLAIN
@@ -55,8 +55,8 @@ class AppendedList:
         scope = current_scope()
         assert scope is not None
 
-        def make(known: Sequence[np.ndarray]) -> Append:
-            return Append(self._place, captured.of([np.array(one) for one in known])[0])
+        def make(known: Sequence[np.ndarray]) -> AppendEffect:
+            return AppendEffect(self._place, captured.of([np.array(one) for one in known])[0])
 
         put_in_order(scope.trace, captured, make, is_text=False)
 

@@ -79,7 +79,7 @@ class EffectLog:
         self._count.write(count + queued)
         self._queued.write(tf.zeros_like(queued))
 
-    def taken(self) -> list[tf.Tensor]:
+    def flush(self) -> list[tf.Tensor]:
         """The records in the queue and their number, and those in the log, if any; both are empty then."""
         storages = [self._queue, self._queued]
         if self._count.value.op.type != "Const":
@@ -92,7 +92,7 @@ class EffectLog:
         return values
 
     def effects(self, values: Sequence[np.ndarray]) -> list[Any]:
-        """The effects that the values of `taken` tell of."""
+        """The effects that the values of `flush` tell of."""
         queue, queued, *log = values
         rows = [*(log[0][: int(log[1])] if log else ()), *queue[: int(queued)]]
         return [self._effect(row) for row in rows]

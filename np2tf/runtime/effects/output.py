@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintEffect:
     """One print: its text, the name of the stream in `sys`, and whether to flush it."""
 
     text: str
@@ -37,7 +37,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Append:
+class AppendEffect:
     """An item that goes to the end of one of the caller's lists, the `place`-th of what holds others."""
 
     place: int
@@ -45,13 +45,13 @@ class Append:
 
 
 #: What is had of the caller once the call is accepted.
-Effect = Callable[[], None] | Append
+Effect = Callable[[], None] | AppendEffect
 
 
 def perform(effects: Iterable[Effect], holders: Sequence[Any]) -> None:
     """Have the effects of a call, in order; `holders` are the caller's lists, dicts and objects."""
     for effect in effects:
-        if isinstance(effect, Append):
+        if isinstance(effect, AppendEffect):
             holders[effect.place].append(effect.item)
         else:
             effect()
@@ -129,5 +129,5 @@ def put_logged(trace: Trace) -> None:
         output.add(lambda: log.effects(values))
         return count + np.int32(1)
 
-    done = tf.numpy_function(add, [trace.printed.value, *log.taken()], tf.int32)
+    done = tf.numpy_function(add, [trace.printed.value, *log.flush()], tf.int32)
     trace.printed.write(tf.ensure_shape(done, ()))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.effects.output import Printed, put_in_order
+from np2tf.runtime.effects.output import PrintEffect, put_in_order
 from np2tf.runtime.effects.text import CapturedValues
 from np2tf.staging import TextNeededError
 from np2tf.tnp._tensor.storage import current_scope
@@ -39,9 +39,9 @@ def print(
         return between.join(map(str, captured.of(known))) + last
 
     if scope is None:  # somebody else's tf.function
-        _call_host(lambda *known: Printed(line(known), stream, flush).show(), captured.tensors)
+        _call_host(lambda *known: PrintEffect(line(known), stream, flush).show(), captured.tensors)
         return
-    put_in_order(scope.trace, captured, lambda known: Printed(line(known), stream, flush).show)
+    put_in_order(scope.trace, captured, lambda known: PrintEffect(line(known), stream, flush).show)
 
 
 def _stream(file: Any) -> str:

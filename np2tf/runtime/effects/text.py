@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 import tensorflow as tf
 
+from np2tf.pytree.registry import DISPLAYS
 from np2tf.staging import TextNeededError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar
 from np2tf.tnp._front.operand_kinds import PLAIN
@@ -90,30 +91,28 @@ class CapturedValues:
     def _take(self, value: Any) -> Callable[[Iterator[np.ndarray]], Any]:
         kind = type(value)
         if is_array(value):
-            return self._staged(value)
+            return self._take_staged(value)
         if kind is DeferredText:
             made = self._take(value.values)
             return lambda known: value.make(made(known))
         if kind is CapturedValues:
             self.tensors += value.tensors
             return value._make
-        if kind is tuple or kind is list:
-            items = self._all(value)
-            return lambda known: kind([make(known) for make in items])
-        if kind is dict:
-            keys, items = list(value), self._all(value.values())
-            return lambda known: dict(zip(keys, [make(known) for make in items], strict=True))
+        found = DISPLAYS.find(value)
+        if found is not None:
+            build, items = found.builder(value), self._take_all(found.items(value))
+            return lambda known: build([make(known) for make in items])
         if kind in PLAIN or isinstance(value, _CONSTANT):
             return lambda known: value
         raise TextNeededError(f"text is made of a {kind.__name__}, which may change")
 
-    def _all(self, values: Any) -> list[Callable[[Iterator[np.ndarray]], Any]]:
+    def _take_all(self, values: Any) -> list[Callable[[Iterator[np.ndarray]], Any]]:
         self._inside += 1
         items = [self._take(item) for item in values]
         self._inside -= 1
         return items
 
-    def _staged(self, value: ndarray) -> Callable[[Iterator[np.ndarray]], Any]:
+    def _take_staged(self, value: ndarray) -> Callable[[Iterator[np.ndarray]], Any]:
         self.tensors.append(value.tensor)
         if type(value) is not scalar:
             return lambda known: np.asarray(next(known))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.lazy import tf
+from np2tf.pytree.registry import DISPLAYS
 from np2tf.runtime.environment import tensorflow_import
 from np2tf.runtime.environment.call_context import LOOKED_AT
 from np2tf.tnp._array.ndarray import (
@@ -63,9 +64,7 @@ class Boundary:
         if kind in _CONTAINERS:
             if not has_raw((value,)):
                 return value
-            if kind is dict:
-                return {key: self.take(item) for key, item in value.items()}
-            return kind(map(self.take, value))
+            return DISPLAYS.map_items(self.take, value)
         if kind not in raw:
             return value
         tensor = tf.convert_to_tensor(value)

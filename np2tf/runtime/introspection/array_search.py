@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.pytree.registry import SEARCHED
 from np2tf.runtime.introspection.code_names import all_names
-from np2tf.runtime.introspection.user_objects import attributes, is_instance
+from np2tf.runtime.introspection.user_objects import INSTANCE
 from np2tf.tnp._front.front import Function
 
 #: So deep, and so many items wide, the arguments are searched.
@@ -42,10 +43,9 @@ def _is_or_holds(value: Any, depth: int) -> bool:
         return True
     if depth == 0 or value is None or isinstance(value, (str, int, float)):
         return False
-    if isinstance(value, (list, tuple)):
-        return holds_array(value, depth - 1)
-    if isinstance(value, dict):
-        return holds_array(value.values(), depth - 1)
     if isinstance(value, types.MethodType):
         return _is_or_holds(value.__self__, depth)
-    return is_instance(value) and holds_array(attributes(value).values(), depth - 1)
+    return holds_array(_SEARCHED.items(value), depth - 1)
+
+
+_SEARCHED = SEARCHED | (INSTANCE,)

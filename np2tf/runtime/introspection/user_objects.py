@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import types
-from collections.abc import Iterator
-from copy import copy
+from collections.abc import Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from np2tf.pytree.containers import METHOD, Container
+from np2tf.pytree.registry import DEEPEST, STRUCTURES
 from np2tf.staging import ReturnedValueError
 
 #: Packages of which an object is never taken apart: what its methods do is not to be seen.
@@ -193,44 +195,21 @@ def functions_of(member: Any) -> Iterator[Any]:
         yield member.func
 
 
-class FrozenInstances:
-    """The objects reachable from some values, which a trace must leave as they are."""
+#: Objects that consist of their attributes.
+INSTANCE = Container(
+    has_instances,
+    keys=lambda value: attributes(value).keys(),
+    items=lambda value: attributes(value).values(),
+    builder=lambda value: functools.partial(_make_instance, type(value), tuple(attributes(value))),
+    fill=lambda target, source: reset(target, attributes(source)),
+    is_ordered=False,
+)
+#: Structures with objects in them.
+OBJECTS = STRUCTURES | (METHOD, INSTANCE)
 
-    def __init__(self, values: Any) -> None:
-        self._before: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self._note(values, 0)
 
-    def _note(self, value: Any, depth: int) -> None:
-        if depth > 12 or id(value) in self._before:
-            return
-        if isinstance(value, (list, tuple)):
-            for item in value:
-                self._note(item, depth + 1)
-        elif type(value) is dict:
-            for item in value.values():
-                self._note(item, depth + 1)
-        elif isinstance(value, types.MethodType):
-            self._note(value.__self__, depth + 1)
-        elif is_instance(value):
-            state = attributes(value)
-            self._before[id(value)] = value, copy(state)
-            for item in state.values():
-                self._note(item, depth + 1)
-
-    @property
-    def values(self) -> list[Any]:
-        """What the attributes are."""
-        return [item for _, state in self._before.values() for item in state.values()]
-
-    def restore(self) -> bool:
-        """Put every attribute back as it was; whether one had changed."""
-        changed = False
-        for value, before in self._before.values():
-            now = attributes(value)
-            if now.keys() != before.keys() or any(now[name] is not before[name] for name in before):
-                reset(value, before)
-                changed = True
-        return changed
+def _make_instance(kind: type, names: Sequence[str], items: Sequence[Any]) -> Any:
+    return with_attributes(kind, dict(zip(names, items, strict=True)))
 
 
 def new_instance_of(value: Any, depth: int) -> type:
@@ -239,6 +218,6 @@ def new_instance_of(value: Any, depth: int) -> type:
     Raises:
         StagingError: objects hold each other.
     """
-    if depth > 12:
+    if depth > DEEPEST:
         raise ReturnedValueError("objects that hold each other are returned")
     return type(value)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.pytree.registry import SEARCHED
 from np2tf.runtime.structures.array_stand_in import STAND_INS
 from np2tf.staging import RandomUseError
 from np2tf.tnp._array.ndarray import is_array, tensor_array, tensor_scalar, weak_scalar
@@ -86,16 +87,14 @@ class Form:
 
 def is_known(value: Any) -> bool:
     """Whether nothing staged is in an argument."""
-    if isinstance(value, (list, tuple)):
-        return all(map(is_known, value))
-    if type(value) is dict:
-        return all(map(is_known, value.values()))
+    if SEARCHED.find(value) is not None:
+        return all(map(is_known, SEARCHED.items(value)))
     if type(value) in STAND_INS or isinstance(value, (tf.Tensor, tf.Variable)):
         return False
     return not is_array(value)
 
 
-def bound(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def bind_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments by the names of the parameters.
 
     Raises:
@@ -116,7 +115,7 @@ def form_of_staged(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     Raises:
         StagingError: that depends on data.
     """
-    given = bound(name, args, kwargs)
+    given = bind_arguments(name, args, kwargs)
     size, kind = given.pop("size", None), given.pop("dtype", int)
     given.pop("endpoint", None)
     if not is_known((size, kind)):

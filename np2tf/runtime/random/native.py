@@ -67,7 +67,7 @@ class Drawing:
         """How many numbers are drawn; None for a number alone."""
         return None if self.form.shape == () else int(np.prod(self.form.shape))
 
-    def shaped(self, numbers: tf.Tensor) -> tf.Tensor:
+    def reshape(self, numbers: tf.Tensor) -> tf.Tensor:
         """The numbers in the shape that is drawn."""
         return tf.reshape(numbers, self.form.shape)
 
@@ -78,7 +78,7 @@ class Drawing:
         def make(source: Source) -> list[tf.Tensor]:
             return [source.double() if count is None else source.doubles(count)]
 
-        return self.shaped(self.source.called(("uniform", count), make)[0])
+        return self.reshape(self.source.call_shared(("uniform", count), make)[0])
 
     def integers(self, most: tf.Tensor) -> tf.Tensor:
         """Integers from 0 to the most, both included."""
@@ -89,7 +89,7 @@ class Drawing:
             return [bounded.integers(source, way, most, count)]
 
         key = "integers", way, None if known is None else int(known), count
-        return self.shaped(self.source.called(key, make, [most])[0])
+        return self.reshape(self.source.call_shared(key, make, [most])[0])
 
     def permutation(self, count: int, by_mask: bool = False) -> tf.Tensor:
         """The numbers below `count`, shuffled."""
@@ -98,7 +98,7 @@ class Drawing:
         def make(source: Source) -> list[tf.Tensor]:
             return [bounded.permutation(source, way, count)]
 
-        return self.source.called(("permutation", way, count), make)[0]
+        return self.source.call_shared(("permutation", way, count), make)[0]
 
     def few_of_many(self, count: int, population: int) -> tf.Tensor:
         """So many different numbers below `population`, not shuffled."""
@@ -107,7 +107,7 @@ class Drawing:
         def make(source: Source) -> list[tf.Tensor]:
             return [bounded.few_of_many(source, way, count, population)]
 
-        return self.source.called(("few_of_many", way, count, population), make)[0]
+        return self.source.call_shared(("few_of_many", way, count, population), make)[0]
 
     def normal(self) -> tf.Tensor | None:
         """Standard normal numbers."""
@@ -118,19 +118,19 @@ class Drawing:
             if not normal.polar_is_the_hosts():
                 return None
 
-            (number,) = source.called(("polar", self.count), self._polar)
-            return self.shaped(number)
+            (number,) = source.call_shared(("polar", self.count), self._polar)
+            return self.reshape(number)
         if not normal.ziggurat_is_the_hosts():
             return None
-        number, doubt = source.called(("ziggurat", self.count), self._ziggurat)
+        number, doubt = source.call_shared(("ziggurat", self.count), self._ziggurat)
         record_violation(doubt)
-        return self.shaped(number)
+        return self.reshape(number)
 
     def _polar(self, source: Source) -> list[tf.Tensor]:
         def one() -> tf.Tensor:
             return normal.polar(source, rounded_product)
 
-        return [one() if self.count is None else source.each(self.count, one, tf.float64)]
+        return [one() if self.count is None else source.repeat_into(self.count, one, tf.float64)]
 
     def _ziggurat(self, source: Source) -> list[tf.Tensor]:
         if self.count is None:
@@ -212,23 +212,23 @@ def _choice(
     if (drawing.count or 0) > _MOST:
         return None
     if p is not None:
-        return _weighted(drawing, p, int(a)) if replace else None
+        return _draw_weighted(drawing, p, int(a)) if replace else None
     if replace:
         return drawing.integers(tf.constant(int(a) - 1, tf.uint64))
     count = drawing.count if drawing.count is not None else 1
     if drawing.legacy:
         if a > _MOST:
             return None
-        return drawing.shaped(drawing.permutation(int(a))[:count])
+        return drawing.reshape(drawing.permutation(int(a))[:count])
     if count > _MOST or (a > 10_000 and count > a // (50 if shuffle else 20)):
         return None
     chosen = drawing.few_of_many(count, int(a))
     if shuffle:
         chosen = tf.gather(chosen, drawing.permutation(count))
-    return drawing.shaped(chosen)
+    return drawing.reshape(chosen)
 
 
-def _weighted(drawing: Drawing, p: Any, count: int) -> tf.Tensor | None:
+def _draw_weighted(drawing: Drawing, p: Any, count: int) -> tf.Tensor | None:
     if is_known(p):
         # As NumPy has it, to the last bit.
         steps = np.array(p, float).cumsum()

@@ -116,11 +116,11 @@ class Stream:
     def numpys_state(self) -> dict[str, tf.Tensor]:
         """The state as NumPy has it, of a stream that is not buffered."""
         source = self.bits()
-        return source.folded(source.parts)
+        return source.fold(source.parts)
 
     def store(self, parts: dict[str, tf.Tensor]) -> None:
         """Replace the state by what draws have made of it."""
-        parts = parts if self.storages.keys() <= parts.keys() else self.bits().unfolded(parts)
+        parts = parts if self.storages.keys() <= parts.keys() else self.bits().unfold(parts)
         for name, storage in self.storages.items():
             if name not in states.FIXED and parts[name] is not storage.value:
                 storage.write(parts[name])
@@ -266,7 +266,7 @@ class Draws:
                     name: self._input(stream, name, tf.TensorSpec(part.shape, part.dtype))
                     for name, part in parts.items()
                 }
-                stream.initial = SOURCES.get(stream.bits_name, Source).unfolded(given)
+                stream.initial = SOURCES.get(stream.bits_name, Source).unfold(given)
         for name, part in stream.initial.items():
             storage = stream.storages[name] = Storage(part)
             storage.birth = stream.birth

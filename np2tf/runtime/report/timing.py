@@ -88,16 +88,16 @@ class Watch:
     def _methods(self) -> Callable[[], None]:
         """Time the methods through which jitted functions run; returns what undoes it."""
         timed: tuple[tuple[type, str, Callable[..., Any]], ...] = (
-            (Jitted, "__call__", self._entered),
+            (Jitted, "__call__", self._time_call),
             (HostFunction, "run_timed", self._on_host),
-            (Compiler, "run_on_host", self._left),
-            (Compiler, "run_unjitted", self._fell_back),
+            (Compiler, "run_on_host", self._time_host_call),
+            (Compiler, "run_unjitted", self._time_fallback),
             (LoopCompiler, "compile_ahead", self._in_loop),
             (LoopCompiler, "run_now", self._in_loop),
             (LoopCompiler, "enter", self._in_loop),
-            (ConcreteFunction, "__init__", self._traced),
-            (ConcreteFunction, "retrace_as_graph", self._traced),
-            (ConcreteFunction, "__call__", self._ran),
+            (ConcreteFunction, "__init__", self._time_trace),
+            (ConcreteFunction, "retrace_as_graph", self._time_trace),
+            (ConcreteFunction, "__call__", self._time_run),
         )
         before = [(owner, name, vars(owner)[name]) for owner, name, _ in timed]
         for owner, name, make in timed:
@@ -124,7 +124,7 @@ class Watch:
         return self._function(calling[-1] if calling else None)
 
     @contextmanager
-    def _entered(self, jitted: Jitted, *_: Any) -> Iterator[None]:
+    def _time_call(self, jitted: Jitted, *_: Any) -> Iterator[None]:
         self._state.calling.append(jitted)
         if current_scope() is not None:
             self._function(jitted).inlined += 1
@@ -161,16 +161,16 @@ class Watch:
             function.host.add(max(perf_counter() - start - elsewhere, 0.0))
 
     @contextmanager
-    def _left(self, compiler: Compiler, fallback: Fallback | None, *_: Any) -> Iterator[None]:
+    def _time_host_call(self, compiler: Compiler, fallback: Fallback | None, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
         finally:
             if fallback is not None:
-                self._unjitted(perf_counter() - start, fallback)
+                self._add_unjitted(perf_counter() - start, fallback)
 
     @contextmanager
-    def _fell_back(self, compiler: Compiler, error: Exception, *_: Any) -> Iterator[None]:
+    def _time_fallback(self, compiler: Compiler, error: Exception, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
@@ -178,13 +178,13 @@ class Watch:
             seconds = perf_counter() - start
             reason = str(error) or type(error).__name__
             path, line = place_of(error, compiler.code)
-            self._unjitted(seconds, Fallback(compiler.name, reason, code_of(error), path, line))
+            self._add_unjitted(seconds, Fallback(compiler.name, reason, code_of(error), path, line))
 
-    def _unjitted(self, seconds: float, found: Fallback) -> None:
+    def _add_unjitted(self, seconds: float, found: Fallback) -> None:
         self.report.add_unjitted(seconds, found.function, found.path, found.line, found.reason, found.code)
 
     @contextmanager
-    def _traced(self, *_: Any) -> Iterator[None]:
+    def _time_trace(self, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
@@ -194,7 +194,7 @@ class Watch:
             self._current().compiling.add(seconds)
 
     @contextmanager
-    def _ran(self, compiled: ConcreteFunction, *_: Any) -> Iterator[None]:
+    def _time_run(self, compiled: ConcreteFunction, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield

@@ -12,13 +12,14 @@ from np2tf.runtime.control_flow.attribute_staging import Loop, branches
 from np2tf.runtime.control_flow.loop_analysis import TripCount
 from np2tf.runtime.control_flow.while_loops import EffectsInTest
 from np2tf.runtime.staged_operators.iterables import StagedIterable, sequence
+from np2tf.runtime.structures.carried_values import STATE
 from np2tf.runtime.structures.containers import (
-    Unchanged,
     containers,
     copy_containers,
     kept_containers,
     put_back,
 )
+from np2tf.runtime.structures.mutation_guard import MutationGuard
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import ContainerChangeError, LoopTypeError, StagingError, TracingTimeError
@@ -79,10 +80,11 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     def side(branch: Callable[..., Any]) -> Any:
         # Both sides are staged: what one of them does to a list must not be seen by the other.
         own = copy_containers(operands)
-        unchanged = Unchanged(own)
+        guard = MutationGuard(STATE.reachable(own))
         result = branch(*own)
         places.append(kept_containers(own, result))
-        unchanged.check(except_for=places[-1])
+        if not set(places[-1].values()) >= set(containers(own)):
+            guard.check()
         return result
 
     result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise))

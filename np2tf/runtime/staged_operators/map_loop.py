@@ -16,7 +16,7 @@ from np2tf.runtime.arguments.traced_arguments import same_contents
 from np2tf.runtime.control_flow.attribute_staging import attributes_within
 from np2tf.runtime.environment.call_context import has_accelerator
 from np2tf.runtime.staged_operators.control import UNROLL, for_loop
-from np2tf.runtime.structures.containers import Untouched
+from np2tf.runtime.structures.containers import guard_closures
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, scalar, storage_of, tensor_array, weak_scalar
@@ -117,7 +117,7 @@ def _trial(
     """Trace one iteration into a throw-away graph, and see whether it stands by itself."""
     with tf.__internal__.FuncGraph("iteration").as_default() as graph:
         counter = tf.compat.v1.placeholder(tf.int64, ())
-        untouched = Untouched(value)
+        untouched = guard_closures(value)
         objects = attributes_within(trace, value)
         before = objects.read()
         with staging_scope(trace) as scope, _stand_in_memory(out) as stand_ins:

@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import tensorflow as tf
 
+from np2tf.pytree.registry import DISPLAYS
 from np2tf.tnp._tensor.storage import StandInBase, current_scope
 
 
@@ -87,12 +88,7 @@ def host_value(value: Any) -> Any:
 
 
 def _resolve_all(value: Any) -> Any:
-    kind = type(value)
-    if kind is tuple or kind is list:
-        return kind(map(_resolve_all, value))
-    if kind is dict:
-        return {key: _resolve_all(item) for key, item in value.items()}
-    return resolve(value)
+    return DISPLAYS.map_items(_resolve_all, resolve(value))
 
 
 #: The stand-in of each array by its id, so that an array under two names is one object while it is traced.

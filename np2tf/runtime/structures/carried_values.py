@@ -6,13 +6,15 @@ as a tensor; `Carried` says how: as an array, as a number with a NumPy dtype, or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from np2tf.pytree.containers import LIST, TUPLE, Container
+from np2tf.pytree.registry import STRUCTURES, Registry
 from np2tf.runtime.operators.undefined import Undefined
 from np2tf.staging import RankChangeError, ShapeNeededError
 from np2tf.tnp._array.ndarray import (
@@ -282,32 +284,18 @@ def _same_memory(a: ndarray, b: ndarray) -> bool:
 
 # -- structures ----------------------------------------------------------------------------------------------
 
-
-def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]:
-    """Leaves of a nested tuple, list or dict; a function to rebuild it of leaves; a comparable outline."""
-    kind = type(value)
-    if isinstance(value, StackableSequence):
-        return value.flatten()
-    if kind is dict:
-        keys = list(value)
-        leaves, rebuild, outline = flatten([value[key] for key in keys])
-        return leaves, lambda new: dict(zip(keys, rebuild(new), strict=True)), (dict, tuple(keys), outline)
-    if kind is list or isinstance(value, tuple):
-        parts = [flatten(item) for item in value]
-        ends = np.cumsum([0, *[len(leaves) for leaves, _, _ in parts]])
-
-        def rebuild(new: Sequence[Any]) -> Any:
-            items = [
-                part[1](new[start:stop]) for part, start, stop in zip(parts, ends, ends[1:], strict=False)
-            ]
-            return kind(items) if kind in (list, tuple) else kind(*items)
-
-        return (
-            [leaf for leaves, _, _ in parts for leaf in leaves],
-            rebuild,
-            (kind, tuple(o for _, _, o in parts)),
-        )
-    return [value], lambda new: new[0], "leaf"
+#: What the state of a loop, and the result of a branch, is made of: structures with staged lists in them.
+STATE = STRUCTURES | (
+    Container(
+        lambda kind: issubclass(kind, StackableSequence),
+        keys=lambda value: range(len(value.flatten()[0])),
+        items=lambda value: value.flatten()[0],
+        builder=lambda value: value.flatten()[1],
+        fill=lambda target, source: target.take(source),
+        outline=lambda value: value.flatten()[2],
+    ),
+)
+flatten = STATE.flatten
 
 
 def like(value: Any, pattern: Any) -> Any:
@@ -315,7 +303,7 @@ def like(value: Any, pattern: Any) -> Any:
     if isinstance(value, Undefined):
         leaves, rebuild, _ = flatten(pattern)
         return rebuild([value] * len(leaves))
-    if type(value) is type(pattern) and isinstance(value, (tuple, list)) and len(value) == len(pattern):
-        items = [like(item, part) for item, part in zip(value, pattern, strict=True)]
-        return type(value)(items) if type(value) in (tuple, list) else type(value)(*items)
-    return value
+    return _SEQUENCES.zip_items(like, value, pattern)
+
+
+_SEQUENCES = Registry(LIST, TUPLE)

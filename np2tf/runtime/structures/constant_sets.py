@@ -50,18 +50,3 @@ def _key_of_item(item: Any) -> Any:
     if type(item) is tuple:
         return tuple(map(_key_of_item, item))
     return type(item), item.hex() if type(item) is float else repr(item) if type(item) is complex else item
-
-
-class KeptSets:
-    """Sets that a trace must leave alone, as it happens once only."""
-
-    def __init__(self, sets: list[set[Any]]) -> None:
-        self._sets = [(one, tuple(one)) for one in sets]
-
-    def restore(self) -> bool:
-        """Put everything back as it was; whether something had changed."""
-        changed = [(one, before) for one, before in self._sets if tuple(one) != before]
-        for one, before in changed:
-            one.clear()
-            one.update(before)
-        return bool(changed)

@@ -59,7 +59,7 @@ class ItemSpec:
         """The item that stored tensors stand for."""
         return self.rebuild([form.value(tensor) for form, tensor in zip(self.forms, tensors, strict=True)])
 
-    def joined(self, other: ItemSpec) -> ItemSpec:
+    def join(self, other: ItemSpec) -> ItemSpec:
         """The form of items that are like this or like the other.
 
         Raises:
@@ -69,7 +69,7 @@ class ItemSpec:
             return self
         if self.outline != other.outline:
             raise ListGrowthError("the items of a list that grows in staged code differ in kind")
-        inner = self.inner.joined(other.inner) if self.inner is not None and other.inner is not None else None
+        inner = self.inner.join(other.inner) if self.inner is not None and other.inner is not None else None
         forms = tuple(map(_join_forms, self.forms, other.forms))
         return replace(self, forms=forms, inner=inner)
 

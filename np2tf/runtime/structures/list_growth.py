@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+from np2tf.pytree.registry import STRUCTURES
 from np2tf.runtime.structures.carried_values import flatten, like
 from np2tf.runtime.structures.item_spec import ItemSpec
 from np2tf.runtime.structures.staged_list import StagedList
@@ -16,19 +17,12 @@ from np2tf.tnp._operands.widened import unguarded_array
 from np2tf.tnp._tensor.storage import Storage
 
 
-def _zipped(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:
+def _zip_lists(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:
     """`a` with `change` applied to the lists in it and what stands in their places in `b`."""
-    lists = (list, StagedList)
-    if type(a) in lists and type(b) in lists:
-        if type(a) is list and type(b) is list and len(a) == len(b):
-            return [_zipped(m, n, change) for m, n in zip(a, b, strict=True)]
+    kinds = {type(a), type(b)}
+    if kinds <= {list, StagedList} and (StagedList in kinds or len(a) != len(b)):
         return change(a, b)
-    if type(a) is type(b) and isinstance(a, tuple) and len(a) == len(b):
-        items = [_zipped(m, n, change) for m, n in zip(a, b, strict=True)]
-        return type(a)(items) if type(a) is tuple else type(a)(*items)
-    if type(a) is dict and type(b) is dict and list(a) == list(b):
-        return {key: _zipped(a[key], b[key], change) for key in a}
-    return a
+    return STRUCTURES.zip_items(lambda one, other: _zip_lists(one, other, change), a, b)
 
 
 def _element(*lists: Any) -> ItemSpec:
@@ -38,12 +32,12 @@ def _element(*lists: Any) -> ItemSpec:
         for one in lists
         for form in ([one.element] if isinstance(one, StagedList) else map(ItemSpec.of, one))
     ]
-    return reduce(ItemSpec.joined, forms)
+    return reduce(ItemSpec.join, forms)
 
 
 def _stage_list(one: Any, element: ItemSpec) -> StagedList:
     if isinstance(one, StagedList):
-        return one if one.element.same_as(element) else one.widened(element)
+        return one if one.element.same_as(element) else one.widen(element)
     return StagedList.of(one, element)
 
 
@@ -71,7 +65,7 @@ def is_ready(entry: Any, after: Any) -> bool:
         ready = ready and known and need is not None and (before.room is None or need <= before.room)
         return before
 
-    _zipped(entry, after, change)
+    _zip_lists(entry, after, change)
     return ready
 
 
@@ -94,10 +88,10 @@ def prepare_for_loop(entry: Any, after: Any, rounds: int | None) -> Any:
         )
         need = _need_of(ready, behind)
         if need is None or rounds is None:
-            return ready if need == 0 else ready.elastic()
+            return ready if need == 0 else ready.without_bound()
         return _reserve(ready, need, rounds)
 
-    return _zipped(entry, after, change)
+    return _zip_lists(entry, after, change)
 
 
 def _capacity(one: Any) -> int | None:
@@ -118,7 +112,7 @@ def _reserve(ready: StagedList, need: int, rounds: int) -> StagedList:
     """With rows for every iteration."""
     base = ready.base if ready.base.element.same_as(ready.element) else ready
     have = base.room or 0
-    made = base.extended(max(need * rounds - have, 0))
+    made = base.extend_rows(max(need * rounds - have, 0))
     made = made.with_leaves([*made.buffers, made.count])
     made.base, made.room, made.left = base, need, max(have - need * rounds, 0)
     return made
@@ -132,7 +126,7 @@ def trim_after_loop(state: Any) -> Any:
             one.room, one.base = one.left, one
         return one
 
-    return _zipped(state, state, change)
+    return _zip_lists(state, state, change)
 
 
 def fit_structure(value: Any, pattern: Any) -> Any:
@@ -143,16 +137,16 @@ def fit_structure(value: Any, pattern: Any) -> Any:
             return one
         made = _stage_list(one, wanted.element)
         if wanted.room is None:
-            made = made.elastic()
+            made = made.without_bound()
         elif made.capacity is None or made.capacity > wanted.capacity:
             raise ListGrowthError("a list grows in another way from one iteration to the next")
         else:
-            made = made.extended(wanted.capacity - made.capacity)
+            made = made.extend_rows(wanted.capacity - made.capacity)
         made = made.copy()
         made.room, made.left = wanted.room, wanted.left
         return made
 
-    return _zipped(like(value, pattern), pattern, change)
+    return _zip_lists(like(value, pattern), pattern, change)
 
 
 def merge_structures(a: Any, b: Any) -> Any:
@@ -165,14 +159,14 @@ def merge_structures(a: Any, b: Any) -> Any:
         made = _stage_list(one, _element(one, other))
         rooms: list[Any] = [side.room if isinstance(side, StagedList) else 0 for side in (one, other)]
         if None in rooms:
-            return made.elastic()
+            return made.without_bound()
         sizes: list[Any] = [_rows(side) for side in (one, other)]
-        made = made.extended(max(sizes) - sizes[0]).copy()
+        made = made.extend_rows(max(sizes) - sizes[0]).copy()
         made.room = min(room + max(sizes) - size for room, size in zip(rooms, sizes, strict=True))
         made.left = made.room
         return made
 
-    return _zipped(a, b, change)
+    return _zip_lists(a, b, change)
 
 
 def _rows(one: Any) -> int:

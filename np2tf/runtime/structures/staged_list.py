@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
+from np2tf.pytree.registry import STRUCTURES
 from np2tf.runtime.structures.item_spec import ItemSpec, arrays_in
 from np2tf.staging import ListGrowthError, ValueNeededError, XlaShapeError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, storage_of, tensor_array
@@ -113,7 +114,7 @@ class StagedList(StackableSequence):
         """The rows that count, where their number is known while staging."""
         return [tensor_array(buffer.tensor[: self.known_length()]) for buffer in self.buffers]
 
-    def extended(self, more: int) -> StagedList:
+    def extend_rows(self, more: int) -> StagedList:
         """With so many more rows, the contents of which mean nothing."""
         if not more:
             return self
@@ -121,21 +122,21 @@ class StagedList(StackableSequence):
         for buffer in self.buffers:
             tensor = buffer.tensor
             empty = tf.zeros([more, *tensor.shape[1:]], tensor.dtype)
-            buffers.append(_linked(tensor_array(tf.concat([tensor, empty], 0)), buffer))
+            buffers.append(_link_rows(tensor_array(tf.concat([tensor, empty], 0)), buffer))
         room = None if self.room is None else self.room + more
         return StagedList(self.element, buffers, self.count, room)
 
-    def widened(self, element: ItemSpec) -> StagedList:
+    def widen(self, element: ItemSpec) -> StagedList:
         """With items of another form."""
         if element is self.element:
             return self
         buffers = [
-            _linked(tensor_array(tf.cast(buffer.tensor, tf_dtype(form.dtype))), buffer)
+            _link_rows(tensor_array(tf.cast(buffer.tensor, tf_dtype(form.dtype))), buffer)
             for buffer, form in zip(self.buffers, element.forms, strict=True)
         ]
         return StagedList(element, buffers, self.count, self.room)
 
-    def elastic(self) -> StagedList:
+    def without_bound(self) -> StagedList:
         """With rows that are added as needed.
 
         Raises:
@@ -150,9 +151,9 @@ class StagedList(StackableSequence):
     def append(self, item: Any) -> None:
         """Add an item at the end."""
         given = ItemSpec.of(item)
-        element = self.element.joined(given)
+        element = self.element.join(given)
         if element is not self.element:
-            self.take(self.widened(element))
+            self.take(self.widen(element))
         leaves = element.leaves(item)
         tensors = element.tensors(item)
         self._make_room()
@@ -212,9 +213,9 @@ class StagedList(StackableSequence):
         return item
 
     def __setitem__(self, index: Any, item: Any) -> None:
-        element = self.element.joined(ItemSpec.of(item))
+        element = self.element.join(ItemSpec.of(item))
         if element is not self.element:
-            self.take(self.widened(element))
+            self.take(self.widen(element))
         place, tensors = self._place(index), element.tensors(item)
         self._replace(
             [_put(buffer.tensor, place, one) for buffer, one in zip(self.buffers, tensors, strict=True)]
@@ -259,18 +260,18 @@ class StagedList(StackableSequence):
     def _make_room(self) -> None:
         if self.room is None:
             self._replace(
-                [_doubled(buffer.tensor, tensor_of(known_int(self.count))) for buffer in self.buffers]
+                [_double_rows(buffer.tensor, tensor_of(known_int(self.count))) for buffer in self.buffers]
             )
         elif self.room:
             self.room -= 1
         elif not (isinstance(self.count, int) and self.capacity is not None and self.count < self.capacity):
             base, left = self.base, self.left
-            self.take(self.extended(1))
+            self.take(self.extend_rows(1))
             self.room, self.base, self.left = 0, base, left
 
     def _replace(self, tensors: Sequence[tf.Tensor]) -> None:
         self.buffers = [
-            _linked(tensor_array(one), old) for one, old in zip(tensors, self.buffers, strict=True)
+            _link_rows(tensor_array(one), old) for one, old in zip(tensors, self.buffers, strict=True)
         ]
 
     def _hold(self, leaves: Sequence[Any]) -> None:
@@ -313,7 +314,7 @@ def _array(part: Any) -> ndarray:
     return part if is_array(part) else tensor_array(part)
 
 
-def _linked(made: ndarray, old: ndarray) -> ndarray:
+def _link_rows(made: ndarray, old: ndarray) -> ndarray:
     """New rows hold the arrays that the old ones hold."""
     if storage_of(old) is not None and storage_of(made) is not None:
         link_aliases(storage_of(made), aliases(storage_of(old)))
@@ -327,7 +328,7 @@ def _put(rows: tf.Tensor, place: tf.Tensor, item: tf.Tensor) -> tf.Tensor:
     return tf.tensor_scatter_nd_update(rows, [[place]], item[None])
 
 
-def _doubled(rows: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
+def _double_rows(rows: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
     """The rows, or twice as many of them where they are full."""
     have = tf.shape(rows, out_type=tf.int64)[0]
 
@@ -362,11 +363,7 @@ def python_lists(value: Any) -> Any:
     if isinstance(value, StagedList):
         parts = [_rows_of(buffer)[: int(value.count)] for buffer in value.buffers]
         return [value.element.on_host(item) for item in zip(*parts, strict=True)]
-    if type(value) is dict:
-        return {key: python_lists(item) for key, item in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(map(python_lists, value))
-    return value
+    return STRUCTURES.map_items(python_lists, value)
 
 
 def _rows_of(buffer: Any) -> Any:
@@ -377,6 +374,4 @@ def _rows_of(buffer: Any) -> Any:
 
 def holds_lists(value: Any) -> bool:
     """Whether there is a staged list in a structure."""
-    if type(value) is dict:
-        return any(map(holds_lists, value.values()))
-    return isinstance(value, StagedList) or (type(value) in (list, tuple) and any(map(holds_lists, value)))
+    return isinstance(value, StagedList) or any(map(holds_lists, STRUCTURES.items(value)))

@@ -77,13 +77,13 @@ def provenance_of(leaf: Any) -> Origin:
     if chain_of(leaf):
         return None if possible_aliases(leaf) else _NEW
     if is_outside(storage):
-        return cells_with_itself(storage)
+        return storages_with_itself(storage)
     if storage.identity is not None:
         return storage.identity[1], storage.identity[0]
     return None if possible_aliases(leaf) else _NEW
 
 
-def cells_with_itself(storage: Storage) -> tuple[tuple[Storage, ...], Any]:
+def storages_with_itself(storage: Storage) -> tuple[tuple[Storage, ...], Any]:
     """The storages that a storage is one of, and last itself, which it is where it is none of the others."""
     if storage.identity is None:
         return (storage,), 0
@@ -139,6 +139,6 @@ def note_loop_result(
     if not once and is_array(entry) and storage_of(entry) is not None:
         sources |= {storage_of(entry), *aliases(storage_of(entry))}
         if is_new and not chain_of(entry):
-            storages, number = cells_with_itself(storage_of(entry))
+            storages, number = storages_with_itself(storage_of(entry))
             storage_of(leaf).identity = tf.where(ran, -1, tf.cast(number, tf.int32)), storages
     link_aliases(storage_of(leaf), sources)

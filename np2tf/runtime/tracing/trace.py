@@ -145,7 +145,7 @@ class Trace:
             )
         return array
 
-    def captured(self, buffer: np.ndarray | None) -> Storage:
+    def capture(self, buffer: np.ndarray | None) -> Storage:
         """The storage of a host array met while staging.
 
         Raises:

@@ -96,7 +96,7 @@ def as_view(value: Any) -> ndarray:
         return tensor_array(as_tensor(value)) if type(value) is scalar else value
     scope = current_scope()
     if scope is not None and isinstance(value, np.ndarray) and not is_numpy_subclass(value):
-        return array_over(scope.trace.captured(value))
+        return array_over(scope.trace.capture(value))
     return tensor_array(as_tensor(value)) if is_c_ordered(value) else lay_out_copy(as_tensor(value), value)
 
 
@@ -170,7 +170,7 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
         if is_unsupported_dtype(value.dtype):
             raise UnsupportedDtypeError.of(dtype=value.dtype)
         if current_scope() is not None:
-            tensor = current_scope().trace.captured(value).value  # type: ignore[union-attr]
+            tensor = current_scope().trace.capture(value).value  # type: ignore[union-attr]
             return tensor if dtype is None else cast(tensor, dtype)
         return tf.constant(np.asarray(value, dtype), tf_dtype(dtype or value.dtype))
     if isinstance(value, StackableSequence):

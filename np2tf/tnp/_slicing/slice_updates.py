@@ -18,6 +18,8 @@ from np2tf.tnp._tensor.symint import Int
 
 #: For smaller arrays the way of writing does not matter.
 _MANY = 1024
+#: So many updates are looked through by a read.
+_MOST_UPDATES = 64
 
 
 def slice_under_xla(base: tf.Tensor, starts: tf.Tensor | list[int], sizes: list[int]) -> tf.Tensor:
@@ -52,6 +54,46 @@ def update_under_xla(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.
         mask = mask & inside.reshape([-1 if j == k else 1 for j in range(len(axes))])
         value = _spread(value, k, axis)
     return tf.where(tf.constant(mask), value, base)
+
+
+def part_before_updates(base: tf.Tensor, axes: list[Axis]) -> tuple[tf.Tensor, bool]:
+    """Find the part that `axes` take where it was written, or in an array from before updates of other parts.
+
+    XLA computes an update again for what reads its result, and copies the array: a loop over the rows of an
+    array that read and wrote a row at a time copied the array once for each of them.
+
+    Returns:
+        The part, with all axes, and True; or an array that has the same part in the same place, and False.
+    """
+    graph = tf.compat.v1.get_default_graph()
+    earliest = base
+    for _ in range(_MOST_UPDATES):
+        # Another tensor of an outer graph would be one more capture.
+        if earliest.op.type != "XlaDynamicUpdateSlice" or earliest.graph is not graph:
+            return earliest, False
+        before, update, starts = earliest.op.inputs
+        known = tf.get_static_value(starts)
+        if known is None or not update.shape.is_fully_defined():
+            return base, False
+        if not _are_apart(axes, known, update.shape):
+            is_all = all(
+                (axis.start, axis.size, axis.step) == (start, size, 1)
+                for axis, start, size in zip(axes, known, update.shape, strict=True)
+            )
+            return (update, True) if is_all else (base, False)
+        earliest = before
+    return base, False
+
+
+def _are_apart(axes: list[Axis], starts: np.ndarray, sizes: tf.TensorShape) -> bool:
+    """Return whether a part that is read and one that is written have no element in common."""
+    for axis, start, size in zip(axes, starts, sizes, strict=True):
+        assert isinstance(axis.start, int)
+        assert axis.size is not None
+        first, last = sorted((axis.start, axis.start + (axis.size - 1) * axis.step))
+        if axis.size == 0 or last < start or first >= start + size:
+            return True
+    return False
 
 
 def _is_most(base: tf.Tensor, value: tf.Tensor) -> bool:

@@ -14,7 +14,12 @@ from tensorflow.python.ops import gen_array_ops
 
 from np2tf.staging import ShapeNeededError
 from np2tf.tnp._slicing.slice_spec import Axis, BasicKey, axes_of, axis_per_item, span, stop_of, vector
-from np2tf.tnp._slicing.slice_updates import slice_under_xla, update_dynamic_size, update_under_xla
+from np2tf.tnp._slicing.slice_updates import (
+    part_before_updates,
+    slice_under_xla,
+    update_dynamic_size,
+    update_under_xla,
+)
 from np2tf.tnp._tensor.pfor_converters import gathered
 from np2tf.tnp._tensor.small_constants import constant
 from np2tf.tnp._tensor.storage import staging_at_once, staging_for_xla
@@ -27,6 +32,10 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     if axes is None:
         return base[tuple(_native(item) for item in key)]
     if not any(axis.dynamic or axis.size is None for axis in axes):
+        if staging_for_xla():
+            base, is_part = part_before_updates(base, axes)
+            if is_part:
+                return gen_array_ops.reshape(base, constant(_shape(key, axes)))
         return _read_at_once(base, key, axes)
     taken = _cut(base, [_whole(axis) if axis.size is None else axis for axis in axes])
     finish = _reshaping(key)

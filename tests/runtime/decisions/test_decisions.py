@@ -20,7 +20,8 @@ import np2tf
 from np2tf.commands import np2tf as command
 from np2tf.counts import Fallback
 from np2tf.imports.cache import store
-from np2tf.runtime.arguments.signature import Signature, take_apart
+from np2tf.runtime.arguments.flattening import take_apart
+from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.compilation.budget import Budget
 from np2tf.runtime.compilation.specializations import REVIEWED, WARM_CALLS, SpecializationCache
 from np2tf.runtime.decisions import decisions as module

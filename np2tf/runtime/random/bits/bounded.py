@@ -9,9 +9,9 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.runtime.random.bits.buffered import TAKEN, Buffered, Words32
+from np2tf.runtime.random.bits.buffered import TAKEN, BufferedWords, Words32
 from np2tf.runtime.random.bits.sources import Source
-from np2tf.runtime.random.bits.words import mask_bits, multiply, right, u64
+from np2tf.runtime.random.bits.words import mask_bits, multiply, shift_right, u64
 
 #: So many integers are accepted by comparing all with all.
 _FEW = 24
@@ -29,7 +29,9 @@ def by_multiplication(source: Source, most: tf.Tensor) -> tf.Tensor:
 
 def by_mask(source: Source, most: tf.Tensor) -> tf.Tensor:
     """As `RandomState` does it."""
-    return _of_width(source, most, lambda s, m: _masked(s.half, s, m), lambda s, m: _masked(s.word, s, m))
+    return _of_width(
+        source, most, lambda s, m: _draw_masked(s.half, s, m), lambda s, m: _draw_masked(s.word, s, m)
+    )
 
 
 def _of_width(source: Source, most: tf.Tensor, half: Bounded, word: Bounded) -> tf.Tensor:
@@ -55,7 +57,7 @@ def _scaled_half(source: Source, most: tf.Tensor) -> tf.Tensor:
         return mask_bits(product, _HALF) >= threshold
 
     (product,) = source.until(good, lambda: [source.half() * span], [u64(0)])
-    return right(product, 32)
+    return shift_right(product, 32)
 
 
 def _scaled_word(source: Source, most: tf.Tensor) -> tf.Tensor:
@@ -75,10 +77,10 @@ def _scaled_word(source: Source, most: tf.Tensor) -> tf.Tensor:
     return source.until(good, draw, [u64(0), u64(0)])[1]
 
 
-def _masked(bits: Callable[[], tf.Tensor], source: Source, most: tf.Tensor) -> tf.Tensor:
+def _draw_masked(bits: Callable[[], tf.Tensor], source: Source, most: tf.Tensor) -> tf.Tensor:
     mask = most
     for shift in (1, 2, 4, 8, 16, 32):
-        mask = tf.bitwise.bitwise_or(mask, right(mask, shift))
+        mask = tf.bitwise.bitwise_or(mask, shift_right(mask, shift))
 
     def draw() -> list[tf.Tensor]:
         return [tf.bitwise.bitwise_and(bits(), mask)]
@@ -96,7 +98,7 @@ def integers(source: Source, bounded: Bounded, most: tf.Tensor, count: int | Non
         return one()
 
     def one_by_one() -> list[tf.Tensor]:
-        return [source.each(count, one, tf.int64)]
+        return [source.repeat_into(count, one, tf.int64)]
 
     at_once = _at_once(source, bounded, tf.get_static_value(most), count)
     if at_once is None:
@@ -116,18 +118,18 @@ def _at_once(source: Source, bounded: Bounded, most: Any, count: int) -> _AtOnce
     """What draws so many integers at once, if anything does."""
     if count < 2 or most is None or not 0 < most <= _HALF:
         return None
-    if bounded is by_multiplication and isinstance(source, Buffered):
+    if bounded is by_multiplication and isinstance(source, BufferedWords):
         return partial(_scaled_at_once, source, int(most), count)
     if bounded is by_mask and isinstance(source, Words32) and count <= _FEW:
         return partial(_masked_at_once, source, int(most), count)
     return None
 
 
-def _scaled_at_once(source: Buffered, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
+def _scaled_at_once(source: BufferedWords, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
     """Whether nothing is rejected, and the integers if so."""
     products = source.halves(count) * u64(most + 1)
     threshold = (2**32 - most - 1) % (most + 1)
-    return tf.reduce_all(mask_bits(products, _HALF) >= u64(threshold)), right(products, 32)
+    return tf.reduce_all(mask_bits(products, _HALF) >= u64(threshold)), shift_right(products, 32)
 
 
 def _masked_at_once(source: Words32, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:

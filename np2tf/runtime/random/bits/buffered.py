@@ -10,14 +10,14 @@ from __future__ import annotations
 import tensorflow as tf
 
 from np2tf.runtime.random.bits.sources import OfWords32, OfWords64, Source, fraction, fraction_of_halves
-from np2tf.runtime.random.bits.words import LOW_32, mask_bits, right, u64
+from np2tf.runtime.random.bits.words import LOW_32, mask_bits, shift_right, u64
 from np2tf.runtime.xla.dynamic_shapes import OF_INPUT
 
 #: The part of the state that counts the words taken; its value at first is where the call's words begin.
 TAKEN = "taken"
 
 
-class Buffered(Source):
+class BufferedWords(Source):
     """Words of a buffer; `parts["taken"]` is the position of the next one.
 
     Attributes:
@@ -53,7 +53,7 @@ class Buffered(Source):
         return found * tf.cast(2 * again + 1, self.dtype)
 
 
-class Words64(OfWords64, Buffered):
+class Words64(OfWords64, BufferedWords):
     """A bit generator that makes words of 64 bits, such as PCG64; 32 bits are half a word."""
 
     dtype, place = tf.uint64, TAKEN
@@ -66,7 +66,7 @@ class Words64(OfWords64, Buffered):
         """The same, so many times."""
         kept, upper, taken = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[TAKEN]
         words = self.at(taken + tf.range((count + 1) // 2, dtype=tf.int64))
-        halves = tf.reshape(tf.stack([mask_bits(words, LOW_32), right(words, 32)], 1), [-1])
+        halves = tf.reshape(tf.stack([mask_bits(words, LOW_32), shift_right(words, 32)], 1), [-1])
         needed = tf.where(kept, count // 2, (count + 1) // 2)
         last = tf.gather(halves, tf.maximum(2 * needed - 1, 0))
         self.parts[TAKEN] = taken + tf.cast(needed, tf.int64)
@@ -81,7 +81,7 @@ class Words64(OfWords64, Buffered):
         return fraction(self.raws(count))
 
 
-class Words32(OfWords32, Buffered):
+class Words32(OfWords32, BufferedWords):
     """A bit generator that makes words of 32 bits: MT19937."""
 
     dtype = tf.uint32
@@ -97,11 +97,11 @@ class Words32(OfWords32, Buffered):
     def doubles(self, count: int) -> tf.Tensor:
         """All at once."""
         halves = tf.reshape(self.halves(2 * count), [count, 2])
-        return fraction_of_halves(right(halves[:, 0], 5), right(halves[:, 1], 6))
+        return fraction_of_halves(shift_right(halves[:, 0], 5), shift_right(halves[:, 1], 6))
 
 
 #: The name of a bit generator -> how words from its `random_raw` become bits.
-BUFFERED: dict[str, type[Buffered]] = {
+BUFFERED: dict[str, type[BufferedWords]] = {
     "PCG64": Words64,
     "PCG64DXSM": Words64,
     "SFC64": Words64,

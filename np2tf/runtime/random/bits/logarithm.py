@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.random.bits.words import mask_bits, right
+from np2tf.runtime.random.bits.words import mask_bits, shift_right
 
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _COEFFICIENTS = (
@@ -38,13 +38,13 @@ def log1p(x: tf.Tensor, product: Product, fused: bool | None = None) -> tf.Tenso
     near = magnitude <= _NEAR
     one = tf.ones_like(x)
     u = tf.where(near, one, one + x)
-    k, fraction = right(_upper(u), 20) - 1023, mask_bits(_upper(u), 0xFFFFF)
+    k, fraction = shift_right(_upper(u), 20) - 1023, mask_bits(_upper(u), 0xFFFFF)
     correction = (x - (u - 1.0)) / u
     small = fraction < _ROOT
     exponent = tf.where(small, tf.constant(_ONE, tf.int64), tf.constant(_HALF, tf.int64))
     u = tf.bitcast(tf.bitwise.bitwise_or(mask_bits(tf.bitcast(u, tf.int64), _FRACTION), exponent), tf.float64)
     k = tf.where(small, k, k + 1)
-    fraction = tf.where(small, fraction, right(0x100000 - fraction, 2))
+    fraction = tf.where(small, fraction, shift_right(0x100000 - fraction, 2))
     f = tf.where(near, x, u - 1.0)
     half_square = times(times(0.5, f), f)
     exponents = tf.cast(k, tf.float64)
@@ -105,11 +105,11 @@ def _series(z: tf.Tensor, times: _Times) -> tf.Tensor:
 
 def _upper(x: tf.Tensor) -> tf.Tensor:
     """The upper half of the bits."""
-    return right(tf.bitcast(x, tf.int64), 32)
+    return shift_right(tf.bitcast(x, tf.int64), 32)
 
 
 @functools.cache
-def _compared() -> bool | None:
+def _detect_fusion() -> bool | None:
     """Whether the C library fuses; None if it does something else."""
     random = np.random.Generator(np.random.PCG64(1))
     given = np.concatenate([-random.random(30_000), -(2.0 ** -random.uniform(0, 60, 10_000))])
@@ -124,9 +124,9 @@ def _compared() -> bool | None:
 
 def log1p_is_known() -> bool:
     """Whether `log1p` here is that of the C library."""
-    return _compared() is not None
+    return _detect_fusion() is not None
 
 
 def fuses() -> bool:
     """Whether the C library's polynomial leaves out roundings."""
-    return bool(_compared())
+    return bool(_detect_fusion())

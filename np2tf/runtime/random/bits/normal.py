@@ -14,7 +14,7 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 from np2tf.runtime.random.bits.buffered import TAKEN, Words64
 from np2tf.runtime.random.bits.logarithm import Product, log1p, log1p_is_known
 from np2tf.runtime.random.bits.sources import Source
-from np2tf.runtime.random.bits.words import mask_bits, right, u64
+from np2tf.runtime.random.bits.words import mask_bits, shift_right, u64
 
 #: Where the tail of the ziggurat begins, and one over it.
 _TAIL, _OVER_TAIL = 3.6541528853610087963519472518, 0.27366123732975827203338247596
@@ -105,7 +105,7 @@ def ziggurat(source: Source, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
 
         beyond, _ = source.until(good, draw, [tf.constant(0.0, tf.float64)] * 2)
         number = _TAIL + beyond
-        negative = mask_bits(right(integer, 8), 1) > u64(0)
+        negative = mask_bits(shift_right(integer, 8), 1) > u64(0)
         return [tf.where(negative, -number, number), tf.constant(True), tf.constant(False)]
 
     def step(_: tf.Tensor, doubt: tf.Tensor, *tried: tf.Tensor) -> list[tf.Tensor]:
@@ -165,7 +165,7 @@ def _of_word(word: tf.Tensor, product: Product) -> list[tf.Tensor]:
     """Numbers, the layers and integers that they are of, and whether a word suffices for each."""
     certain, widths, _ = (tf.constant(table) for table in tables())
     layer = tf.cast(mask_bits(word, 0xFF), tf.int32)
-    integer = mask_bits(right(word, 9), _RABS)
+    integer = mask_bits(shift_right(word, 9), _RABS)
     size = product(tf.cast(tf.bitcast(integer, tf.int64), tf.float64), tf.gather(widths, layer))
     number = tf.where(mask_bits(word, 0x100) > u64(0), -size, size)
     return [number, layer, integer, integer < tf.gather(certain, layer)]

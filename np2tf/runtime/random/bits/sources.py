@@ -9,7 +9,17 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.random.bits.packing import Packing
-from np2tf.runtime.random.bits.words import LOW_32, Wide, left, mask_bits, plus, right, times, u64, wide
+from np2tf.runtime.random.bits.words import (
+    LOW_32,
+    Wide,
+    mask_bits,
+    plus,
+    shift_left,
+    shift_right,
+    times,
+    u64,
+    wide,
+)
 
 _PCG_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 _MT_SIZE, _MT_SHIFT = 624, 397
@@ -17,7 +27,7 @@ _MT_SIZE, _MT_SHIFT = 624, 397
 _AT_ONCE = range(64, 2**14)
 
 
-#: What has been traced of `Source.called`.
+#: What has been traced of `Source.call_shared`.
 _functions: dict[Hashable, Any] = {}
 
 
@@ -35,12 +45,12 @@ class Source:
         self._names = list(parts)
 
     @classmethod
-    def unfolded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    def unfold(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         """NumPy's state as the graph has it."""
         return parts
 
     @classmethod
-    def folded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    def fold(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         """The graph's state as NumPy has it."""
         return parts
 
@@ -58,9 +68,9 @@ class Source:
 
     def doubles(self, count: int) -> tf.Tensor:
         """So many of them."""
-        return self.each(count, self.double, tf.float64)
+        return self.repeat_into(count, self.double, tf.float64)
 
-    def each(self, count: int, one: Callable[[], tf.Tensor], dtype: tf.DType) -> tf.Tensor:
+    def repeat_into(self, count: int, one: Callable[[], tf.Tensor], dtype: tf.DType) -> tf.Tensor:
         """An array of what `one` gives, called so often."""
         if count <= 1:
             return tf.stack([one()]) if count else tf.zeros(0, dtype)
@@ -119,7 +129,7 @@ class Source:
         self._enter(after[:count])
         return after[count:]
 
-    def called(
+    def call_shared(
         self, key: Hashable, make: Callable[..., list[tf.Tensor]], operands: Sequence[tf.Tensor] = ()
     ) -> list[tf.Tensor]:
         """What `make` gives for this source, by a call of a function that is traced once per process.
@@ -171,7 +181,7 @@ class OfWords64(Source):
         # To choose afterwards is quicker than to branch.
         word = self.word()
         self.parts[self.place] = tf.where(kept, before, self.parts[self.place])
-        self.parts["uinteger"] = tf.where(kept, upper, tf.stack([right(word, 32), u64(0)]))
+        self.parts["uinteger"] = tf.where(kept, upper, tf.stack([shift_right(word, 32), u64(0)]))
         self.parts["has_uint32"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
         return tf.where(kept, upper[0], mask_bits(word, LOW_32))
 
@@ -182,12 +192,12 @@ class OfWords32(Source):
     def word(self) -> tf.Tensor:
         """The next 64 bits: the upper half first."""
         upper = self.half()
-        return left(upper, 32) + self.half()
+        return shift_left(upper, 32) + self.half()
 
     def double(self) -> tf.Tensor:
         """The next number from [0, 1): of 27 and of 26 bits."""
-        upper = right(self.half(), 5)
-        return fraction_of_halves(upper, right(self.half(), 6))
+        upper = shift_right(self.half(), 5)
+        return fraction_of_halves(upper, shift_right(self.half(), 6))
 
 
 class Pcg64(OfWords64):
@@ -225,14 +235,14 @@ class Mt19937(OfWords32):
     """The Mersenne Twister of Matsumoto and Nishimura."""
 
     @classmethod
-    def unfolded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    def unfold(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         """The key that is being taken from, and the one after it."""
         keys = tf.concat([parts["key"], _twist(parts["key"])], 0)
         rest = {name: part for name, part in parts.items() if name not in ("key", "pos")}
         return {"keys": keys, "place": tf.stack([parts["pos"][0], u64(0)]), **rest}
 
     @classmethod
-    def folded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    def fold(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         """The key that is being taken from, as NumPy has it."""
         place, second = parts["place"][0], parts["place"][1] > u64(0)
         keys = parts["keys"]
@@ -262,7 +272,7 @@ class Mt19937(OfWords32):
         words, spare = 2 * count, _MT_SIZE
         if count not in _AT_ONCE:
             return super().doubles(count)
-        parts = self.folded(self.parts)
+        parts = self.fold(self.parts)
         keys = [parts["key"]]
         while spare * (len(keys) - 1) < words:
             keys.append(_twist(keys[-1]))
@@ -274,8 +284,8 @@ class Mt19937(OfWords32):
         number = (stop - 1) // _MT_SIZE
         parts["key"] = tf.gather(tf.stack(keys), number)
         parts["pos"] = tf.stack([tf.cast(stop - number * _MT_SIZE, tf.uint64), u64(0)])
-        self.parts = self.unfolded(parts)
-        return fraction_of_halves(right(pairs[::2], 5), right(pairs[1::2], 6))
+        self.parts = self.unfold(parts)
+        return fraction_of_halves(shift_right(pairs[::2], 5), shift_right(pairs[1::2], 6))
 
 
 def _pair(part: tf.Tensor) -> Wide:
@@ -285,7 +295,7 @@ def _pair(part: tf.Tensor) -> Wide:
 def _output(state: Wide) -> tf.Tensor:
     """The halves joined, and turned by the upper six bits."""
     low, high = state
-    mixed, turn = tf.bitwise.bitwise_xor(low, high), right(high, 58)
+    mixed, turn = tf.bitwise.bitwise_xor(low, high), shift_right(high, 58)
     back = mask_bits(u64(64) - turn, 63)
     return tf.bitwise.bitwise_or(tf.bitwise.right_shift(mixed, turn), tf.bitwise.left_shift(mixed, back))
 
@@ -293,15 +303,15 @@ def _output(state: Wide) -> tf.Tensor:
 def fraction_of_halves(upper: tf.Tensor, lower: tf.Tensor) -> tf.Tensor:
     """A number from [0, 1) of 27 and of 26 bits."""
     # Whole numbers below 2**53: every step is exact.
-    whole = left(upper, 26) + lower
+    whole = shift_left(upper, 26) + lower
     return tf.cast(tf.bitcast(whole, tf.int64), tf.float64) * 2.0**-53
 
 
 def _temper(key: tf.Tensor) -> tf.Tensor:
-    key = tf.bitwise.bitwise_xor(key, right(key, 11))
-    key = tf.bitwise.bitwise_xor(key, mask_bits(left(key, 7), 0x9D2C5680))
-    key = tf.bitwise.bitwise_xor(key, mask_bits(left(key, 15), 0xEFC60000))
-    return tf.bitwise.bitwise_xor(key, right(key, 18))
+    key = tf.bitwise.bitwise_xor(key, shift_right(key, 11))
+    key = tf.bitwise.bitwise_xor(key, mask_bits(shift_left(key, 7), 0x9D2C5680))
+    key = tf.bitwise.bitwise_xor(key, mask_bits(shift_left(key, 15), 0xEFC60000))
+    return tf.bitwise.bitwise_xor(key, shift_right(key, 18))
 
 
 def _twist(key: tf.Tensor) -> tf.Tensor:
@@ -317,12 +327,12 @@ def _twist(key: tf.Tensor) -> tf.Tensor:
 def _mix(upper: tf.Tensor, lower: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
     joined = mask_bits(upper, 0x80000000) + mask_bits(lower, 0x7FFFFFFF)
     odd = tf.where(mask_bits(joined, 1) > 0, tf.constant(0x9908B0DF, tf.uint32), tf.constant(0, tf.uint32))
-    return tf.bitwise.bitwise_xor(tf.bitwise.bitwise_xor(other, right(joined, 1)), odd)
+    return tf.bitwise.bitwise_xor(tf.bitwise.bitwise_xor(other, shift_right(joined, 1)), odd)
 
 
 def fraction(word: tf.Tensor) -> tf.Tensor:
     """A number from [0, 1) of the upper 53 bits."""
-    return tf.cast(tf.bitcast(right(word, 11), tf.int64), tf.float64) * 2.0**-53
+    return tf.cast(tf.bitcast(shift_right(word, 11), tf.int64), tf.float64) * 2.0**-53
 
 
 #: The name of a bit generator -> its bits in the graph.

@@ -14,12 +14,12 @@ def u64(value: int) -> tf.Tensor:
     return tf.constant(value, tf.uint64)
 
 
-def right(value: tf.Tensor, bits: int) -> tf.Tensor:
+def shift_right(value: tf.Tensor, bits: int) -> tf.Tensor:
     """Shift to the right."""
     return tf.bitwise.right_shift(value, tf.constant(bits, value.dtype))
 
 
-def left(value: tf.Tensor, bits: int) -> tf.Tensor:
+def shift_left(value: tf.Tensor, bits: int) -> tf.Tensor:
     """Shift to the left; what goes beyond is lost."""
     return tf.bitwise.left_shift(value, tf.constant(bits, value.dtype))
 
@@ -31,12 +31,12 @@ def mask_bits(value: tf.Tensor, mask: int) -> tf.Tensor:
 
 def multiply(a: tf.Tensor, b: tf.Tensor) -> Wide:
     """The whole product of two words."""
-    a_low, a_high = mask_bits(a, LOW_32), right(a, 32)
-    b_low, b_high = mask_bits(b, LOW_32), right(b, 32)
+    a_low, a_high = mask_bits(a, LOW_32), shift_right(a, 32)
+    b_low, b_high = mask_bits(b, LOW_32), shift_right(b, 32)
     low, crossed = a_low * b_low, a_high * b_low
-    middle = crossed + right(low, 32)
+    middle = crossed + shift_right(low, 32)
     other = a_low * b_high + mask_bits(middle, LOW_32)
-    return a * b, a_high * b_high + right(middle, 32) + right(other, 32)
+    return a * b, a_high * b_high + shift_right(middle, 32) + shift_right(other, 32)
 
 
 def times(a: Wide, b: Wide) -> Wide:

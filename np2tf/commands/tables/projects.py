@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from np2tf.commands import output
+from np2tf.commands.tables.console import name_text, new_table, number, ratio, say, show_fitting, wide_console
+from np2tf.commands.tables.programs import counts_shown, counts_told, result_text, show_wrong
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from np2tf.verify import ProjectOutcome
@@ -22,7 +24,7 @@ def as_data(outcomes: list[ProjectOutcome], rtol: float) -> dict[str, Any]:
             "project": outcome.project,
             "equal": outcome.equal,
             "code": outcome.code or None,
-            "message": _verdict(outcome),
+            "message": f"{outcome.code} {outcome.error}" if outcome.code else "equal",
             "numpy_seconds": outcome.numpy_seconds,
             "run_seconds": outcome.run_seconds,
             "run_ratio": outcome.run_ratio,
@@ -43,22 +45,27 @@ def show(outcomes: list[ProjectOutcome], rtol: float) -> None:
     """Print the table, the hot functions that did not run compiled, and a summary."""
     from np2tf.verify.compare import tolerance_text
 
-    console = output.wide_console()
-    console.print(_table(outcomes))
+    console = wide_console()
+    is_wide = show_fitting(console, *(_table(outcomes, console, is_wide) for is_wide in (True, False)))
+    for outcome in outcomes:
+        show_wrong(console, outcome.project, outcome.code, outcome.error)
+        if not is_wide and outcome.counts:
+            hot = f"; hot: {_hot(outcome)}" if outcome.hot else ""
+            say(console, f"{outcome.project}: {counts_told(outcome.counts)}{hot}")
     for line in _not_compiled(outcomes):
-        console.print(line, markup=False)
-    console.print(
+        say(console, line)
+    say(
+        console,
         "Equal means: the same text in the same order, up to one unit in the last place of a printed float, "
         f"and the same files, {tolerance_text(rtol)}. NumPy s, run s: the processes of `python -m` and "
         "`np2tf run -m`. main s, warm s: a repeated main() in one process. compiled, graph, eager, host: "
         "calls in the last main(). hot: how many of its hot functions ran compiled.",
-        markup=False,
     )
-    console.print(
+    say(
+        console,
         "{projects} projects: {equal} equal, {different} different, {failed} failed; {hot_staged} of {hot} "
         "hot functions ran compiled; at least 2× faster than NumPy: {twice_as_fast_run} as a process, "
         "{twice_as_fast_warm} when warm.".format(**_summary(outcomes)),
-        markup=False,
     )
 
 
@@ -78,34 +85,32 @@ def _summary(outcomes: list[ProjectOutcome]) -> dict[str, int]:
     }
 
 
-def _verdict(outcome: ProjectOutcome) -> str:
-    return "equal" if outcome.equal else f"{outcome.code} {outcome.error}"
+def _hot(outcome: ProjectOutcome) -> str:
+    """Return how many of the hot functions ran compiled."""
+    return f"{sum(one.staged for one in outcome.hot)}/{len(outcome.hot)}" if outcome.hot else ""
 
 
-def _table(outcomes: list[ProjectOutcome]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
+def _table(outcomes: list[ProjectOutcome], console: Console, is_wide: bool) -> Table:
     from np2tf.verify.program import COUNTERS
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("project", no_wrap=True)
-    table.add_column("result", overflow="fold", max_width=48)
-    for heading in ("NumPy s", "run s", "NumPy/run", "main s", "warm s", "main/warm", *COUNTERS, "hot"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = new_table(console)
+    table.add_column("project", no_wrap=is_wide, overflow="fold", min_width=10)
+    table.add_column("result", no_wrap=True)
+    headings = ("NumPy s", "run s", "NumPy/run", "main s", "warm s", "main/warm")
+    for heading in (*headings, *((*COUNTERS, "hot") if is_wide else ())):
+        told = heading if is_wide else heading.replace("/", "\n/").replace(" s", "\ns")
+        table.add_column(told, justify="right", no_wrap=True)
     for outcome in outcomes:
         table.add_row(
-            outcome.project,
-            Text(_verdict(outcome), style="green" if outcome.equal else "red"),
-            output.number(outcome.numpy_seconds, "{:.2f}"),
-            output.number(outcome.run_seconds, "{:.2f}"),
-            output.number(outcome.run_ratio, "{:.2f}×"),
-            output.number(outcome.numpy_main, "{:.2f}"),
-            output.number(outcome.warm_main, "{:.2f}"),
-            output.number(outcome.warm_ratio, "{:.2f}×"),
-            *(str(outcome.counts.get(counter, "")) for counter in COUNTERS),
-            f"{sum(one.staged for one in outcome.hot)}/{len(outcome.hot)}" if outcome.hot else "",
+            name_text(outcome.project),
+            result_text(outcome.code),
+            number(outcome.numpy_seconds, "{:.2f}"),
+            number(outcome.run_seconds, "{:.2f}"),
+            ratio(outcome.run_ratio),
+            number(outcome.numpy_main, "{:.2f}"),
+            number(outcome.warm_main, "{:.2f}"),
+            ratio(outcome.warm_ratio),
+            *((*counts_shown(outcome.counts), _hot(outcome)) if is_wide else ()),
         )
     return table
 
