@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-# Loaded at once, and after its module of the same name, so that `np2tf.config` is the object and not the
-# module.
+# `config` is imported at once, and after its module of the same name, so that `np2tf.config` is the object
+# and not the module.
 from np2tf.config import config as config
 from np2tf.runtime.operators.table import OPERATORS as _OPERATORS
 from np2tf.runtime.operators.table import python_operators as _python_operators

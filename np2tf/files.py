@@ -1,4 +1,4 @@
-"""The translation of one file, whatever goes wrong."""
+"""Translation of one file. Every failure becomes a diagnostic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from np2tf.tree.source import Source, SourceError
 
 
 def translate_file(path: Path, root: Path, options: Options) -> Outcome:
-    """Translate one file; whatever goes wrong becomes a diagnostic."""
+    """Translate one file. Every failure becomes a diagnostic of the outcome."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -30,7 +30,9 @@ def translate_file(path: Path, root: Path, options: Options) -> Outcome:
 
 
 def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
-    """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
+    """Translate the bytes of a file. With `is_safe`, check the translation by independent means
+    (`tree.safety`).
+    """
     if path.suffix == SUFFIX:
         return _notebook(data, path, root, options, is_safe)
     if options.docs and path.suffix in SUFFIXES:
@@ -51,19 +53,21 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_s
         return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
     except UnsafeError as error:
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, str(error))])
-    except Exception as error:  # one file must not stop the others; it is reported as np2tf's own fault
+    except (
+        Exception
+    ) as error:  # one file must not stop other files; the error is reported as a fault of np2tf
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
 
 
 def _with_doctests(source: Source, made: Result, options: Options) -> Result:
-    """A translation with the doctests in its docstrings translated."""
+    """Return a translation in which the doctests of the docstrings are also translated."""
     text, further = with_doctests(source.original, made.text, source.path, options)
     found = sorted([*made.diagnostics, *further], key=lambda one: (one.line, one.column))
     return replace(made, text=text, changed=text != source.original, diagnostics=found)
 
 
 def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
-    """Translate the blocks of code in a page; all else in it stays as it is."""
+    """Translate the blocks of code in a page; the rest of the page does not change."""
     try:
         text = data.decode("utf-8")
         after, found = translated_page(text, str(path), options)
@@ -79,7 +83,7 @@ def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
 
 
 def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
-    """Translate the program that a notebook's cells are; all else in it stays as it is."""
+    """Translate the program that a notebook's code cells form. Other cells and metadata stay unchanged."""
     notebook = None
     try:
         notebook = Notebook.of(data, str(path))
@@ -105,7 +109,9 @@ def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bo
 
 
 def facts_of(outcome: Outcome) -> Facts | None:
-    """What is known of a file, also where nothing in it can be translated; None for one that has failed."""
+    """Return the facts of a file, even if nothing in it can be translated; None if its translation has
+    failed.
+    """
     if outcome.facts is not None or outcome.failed:
         return outcome.facts
     path = str(outcome.path)
@@ -116,13 +122,15 @@ def facts_of(outcome: Outcome) -> Facts | None:
 
 
 def summary_of(outcome: Outcome, options: Options) -> ModuleSummary | None:
-    """What other files need to know of one; None if it has failed, or nothing in it can be translated."""
+    """Return the summary of a file for other files; None if its translation failed, or nothing in it can be
+    translated.
+    """
     if outcome.facts is None or outcome.failed:
         return None
     return summarise(outcome.facts, outcome.before, str(outcome.path), options)
 
 
 def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
-    """What becomes of the functions of a file that have loops or compute with arrays."""
+    """Return the fates of a file's functions that have loops or compute with arrays."""
     facts = facts_of(outcome) if "def " in outcome.before else None
     return list(fates(facts, options, outcome.facts is not None)) if facts is not None else []

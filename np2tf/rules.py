@@ -1,6 +1,6 @@
 """The NumPy API map: loads rules/*.toml (standard library only).
 
-A chapter lists its names by how np2tf provides them, and facts about single names:
+A chapter lists its names by the way np2tf provides them, and facts about single names:
 
     prefix = "numpy"                 # where the names live
     native = ["sum", "prod"]         # TensorFlow ops: traceable, differentiable, on device
@@ -11,16 +11,16 @@ A chapter lists its names by how np2tf provides them, and facts about single nam
     writes = ["dst"]
     [facts.row_stack]
     until = "2.4"                    # the last version of NumPy that has it (`since`: the first one)
-    [facts_of_all]                   # and what is true of every name of the chapter
+    [facts_of_all]                   # facts of every name of the chapter
     random = true
     [of_each.at]                     # methods that every name of the chapter has
     writes = ["a"]
     [examples]                       # last: read only when asked for
     sum = ["np.sum(a, axis=0)"]      # of native names; expressions over a, b, v, s and k (`OPERANDS`)
 
-The files of rules/modules/ list, in the same way, what the translator does not rename (`kept`); those of
-rules/scipy/ list functions of SciPy that are TensorFlow in staged code (`scipy`), with the parameters that
-they take there:
+The files of rules/modules/ list, in the same way, names that the translator does not rename (`kept`). The
+files of rules/scipy/ list functions of SciPy that run on TensorFlow in staged code (`scipy`), with the
+parameters that they take there:
 
     [facts]
     lfilter.parameters = ["b", "a", "x", "axis"]
@@ -43,9 +43,9 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 _OTHER_TABLES = frozenset({"diagnostics"})
-#: The line with which the examples of a chapter begin; they are its last table.
+#: The line that begins the examples of a chapter, which are its last table.
 _EXAMPLES = "\n[examples]\n"
-#: What the names in an example stand for.
+#: The meaning of the names in an example.
 OPERANDS = {
     "a": "an array, two-dimensional unless said otherwise",
     "b": "an array of the shape and dtype of a, its elements positive",
@@ -57,7 +57,7 @@ OPERANDS = {
 
 @dataclass(frozen=True)
 class Rule:
-    """What is known of one public NumPy name."""
+    """The facts about one public NumPy name."""
 
     name: str
     chapter: str
@@ -65,41 +65,44 @@ class Rule:
     since: str = ""
     """The version of NumPy that brought the name, if some supported version lacks it …"""
     until: str = ""
-    """… and the last one that has it, if NumPy removed it."""
+    """… and the last version that has it, if NumPy removed it."""
     writes: tuple[str, ...] = ()
-    """Parameters that are written to; the first of them is also the first positional parameter."""
+    """The parameters that the function writes to; the first of them is also the first positional parameter.
+    """
     returns_view: bool = False
     dynamic_shape: bool = False
     random: bool = False
     reason: str = ""
     new_name: str = ""
-    """For a name that NumPy 2 removed: what it is called now, relative to `numpy`."""
+    """For a name that NumPy 2 removed: its present name, relative to `numpy`."""
     builtin: bool = False
     """`new_name` is a Python builtin …"""
     when_hidden: str = ""
-    """… and this is NumPy's type for it, for where the builtin is hidden by another name."""
+    """… and this is NumPy's type for it, used where another name hides the builtin."""
     negated: bool = False
     """The old constant is minus the new one."""
     flattens: bool = False
     """The old function flattened its first argument; the new one keeps its shape."""
     arguments: tuple[tuple[str, Any], ...] = ()
-    """Keyword arguments that make the new function do what the old one did."""
+    """Keyword arguments with which the new function does what the old function did."""
     parameters: tuple[str, ...] = ()
-    """Of a function of SciPy, but not of a ufunc: those of its parameters that the one on TensorFlow has."""
+    """For a function of SciPy that is no ufunc: the parameters that its TensorFlow version has."""
 
     def exists_in(self, numpy: str) -> bool:
-        """Whether a version of NumPy ("2.4.1") has the name."""
+        """Return whether a version of NumPy ("2.4.1") has the name."""
         version = _minor(numpy)
         return _minor(self.since or "0") <= version and (not self.until or version <= _minor(self.until))
 
 
 def _minor(version: str) -> tuple[int, ...]:
-    """A version as far as NumPy's names go by it: releases of bugs mended bring none and remove none."""
+    """Return the major and minor number of a version. Releases with a higher third number add and remove no
+    names.
+    """
     return tuple(int(part) for part in version.split(".")[:2])
 
 
 def rules_folder() -> Path:
-    """Where the tables are: inside an installed package, or beside the package in a checkout."""
+    """Return the folder of the tables: inside an installed package, or beside the package in a checkout."""
     package = Path(__file__).resolve().parent
     for folder in (package / "rules", package.parent / "rules"):
         if (folder / "diagnostics.toml").is_file():
@@ -112,12 +115,12 @@ def _text(stem: str) -> str:
 
 
 def read_table(stem: str) -> dict[str, Any]:
-    """One table of the rules folder without its examples, as plain data."""
+    """Return one table of the rules folder without its examples, as plain data."""
     return tomllib.loads(_text(stem).partition(_EXAMPLES)[0])
 
 
 def chapters() -> tuple[str, ...]:
-    """The stems of the files that list names."""
+    """Return the stems of the files that list names."""
     return tuple(
         sorted(path.stem for path in rules_folder().glob("*.toml") if path.stem not in _OTHER_TABLES)
     )
@@ -149,7 +152,7 @@ def _chapter(stem: str) -> dict[str, Rule]:
 
 @lru_cache(maxsize=1)
 def rules() -> Mapping[str, Rule]:
-    """Every rule, by qualified NumPy name (`numpy.linalg.norm`, `numpy.ndarray.sort`)."""
+    """Return every rule, by qualified NumPy name (`numpy.linalg.norm`, `numpy.ndarray.sort`)."""
     found: dict[str, Rule] = {}
     for stem in chapters():
         found.update(_chapter(stem))
@@ -157,12 +160,12 @@ def rules() -> Mapping[str, Rule]:
 
 
 def find(qualified: str) -> Rule | None:
-    """The rule of a qualified NumPy name, or None where there is none."""
+    """Return the rule of a qualified NumPy name, or None if there is no rule."""
     return rules().get(qualified)
 
 
 def against_staging(qualified: str) -> str | None:
-    """Why a function of NumPy cannot be called while a function is staged, as the rest of "it …"; or None."""
+    """Return why a NumPy function cannot be called in staged code, as the rest of "it …"; None if it can."""
     rule = find(qualified)
     base, _, method = qualified.rpartition(".")
     if rule is None and method in ("outer", "reduce", "accumulate", "reduceat"):
@@ -182,8 +185,11 @@ def against_staging(qualified: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def kept() -> Mapping[str, Rule]:
-    """Names that the op library has and the translator leaves alone: those of NumPy's further modules
-    (`numpy.ma`), and the attributes of its classes (`numpy.random.Generator`)."""
+    """Return the names that the op library has and the translator does not rename.
+
+    These are the names of NumPy's further modules (`numpy.ma`), and the attributes of its classes
+    (`numpy.random.Generator`).
+    """
     found: dict[str, Rule] = {}
     for path in sorted((rules_folder() / "modules").glob("*.toml")):
         found.update(_chapter(f"modules/{path.stem}"))
@@ -192,7 +198,9 @@ def kept() -> Mapping[str, Rule]:
 
 @lru_cache(maxsize=1)
 def scipy() -> Mapping[str, Rule]:
-    """The functions of SciPy that have a TensorFlow version, by qualified name (`scipy.linalg.solve`)."""
+    """Return the functions of SciPy that have a TensorFlow version, by qualified name
+    (`scipy.linalg.solve`).
+    """
     found: dict[str, Rule] = {}
     for path in sorted((rules_folder() / "scipy").glob("*.toml")):
         found.update(_chapter(f"scipy/{path.stem}"))
@@ -201,7 +209,9 @@ def scipy() -> Mapping[str, Rule]:
 
 @lru_cache(maxsize=1)
 def examples() -> Mapping[str, tuple[str, ...]]:
-    """Expressions that show a name at work, by qualified NumPy name. Translating needs none of them."""
+    """Return the example expressions of the rules, by qualified NumPy name. The translator does not need
+    them.
+    """
     found: dict[str, tuple[str, ...]] = {}
     for stem in chapters():
         prefix = read_table(stem).get("prefix", "numpy")

@@ -1,8 +1,8 @@
 """The errors of staging: one class per diagnostic code.
 
-The code of an error is that of its class, so that `except` and `isinstance` tell errors apart. The first
-line of a class's docstring is the title of its code in rules/diagnostics.toml, which tells why and the
-remedy. A class has a `template` where several places say the same sentence.
+Each class has its own code, so that `except` and `isinstance` can distinguish the errors. The first line of
+a class's docstring is the title of its code in rules/diagnostics.toml, which has the reason and the remedy.
+A class has a `template` if several places raise the error with the same sentence.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ _Error = TypeVar("_Error", bound="StagingError")
 
 
 class StagingError(RuntimeError):
-    """Code that cannot become part of a graph with NumPy's meaning kept.
+    """Raised for code that cannot become part of a graph with NumPy's meaning kept.
 
-    `np2tf.jit` catches it and runs the function unjitted, with a warning; under ``NP2TF_JIT=strict`` it
-    reaches the caller. Only subclasses are raised.
-
-    Attributes:
-        code: the code of the diagnostic; `np2tf explain CODE` tells the remedy.
-        template: the sentence of several places, for `of`.
-        is_quiet: the host is the right place for the function, so that no warning is needed where NumPy's
-            rules hold.
-        is_momentary: the error says nothing about the next process.
-        is_certain: knowing more numbers while staging does not help.
-        place: the file and line of the user's code, where these are not those at which it is raised.
+    `np2tf.jit` catches the error and runs the function unjitted, with a warning; under ``NP2TF_JIT=strict``
+    the error reaches the caller. Only subclasses of this class are raised.
 
     Args:
-        message: what is wrong.
-        place: see above.
+        message: names the value or construct, and the reason.
+        place: the file and line of the user's code, if they differ from the place of the `raise`.
+
+    Attributes:
+        code: the code of the diagnostic; `np2tf explain CODE` prints the remedy.
+        template: the message of errors that are raised in several places, with holes for `of`.
+        is_quiet: the host is the right place for the function, so that no warning is needed under NumPy's
+            promotion rules.
+        is_momentary: the error predicts nothing for the next process.
+        is_certain: the error also occurs if more numbers are constants of the trace.
+        place: the argument `place`.
     """
 
     code: ClassVar[str] = "NP2TF501"
@@ -44,7 +44,7 @@ class StagingError(RuntimeError):
 
     @classmethod
     def of(cls: type[_Error], **words: object) -> _Error:
-        """Return the error with the class's own sentence, with `words` in it."""
+        """Return an error whose message is the class's template, filled with `words`."""
         return cls(cls.template.format_map(words))
 
 
@@ -323,18 +323,18 @@ KINDS: dict[str, type[StagingError]] = {kind.code: kind for kind in StagingError
 
 
 def class_of_code(code: str) -> type[StagingError]:
-    """Return the class of errors of a code that has been kept as text; for any other code the base class."""
+    """Return the error class that has the given code, or the base class if no class has it."""
     return KINDS.get(code, StagingError)
 
 
 class PromotionError(TypeError):
-    """Operands of different dtypes, in a mode of `np2tf.config.promotion` that does not let them meet.
+    """Raised for operands of different dtypes that the mode of `np2tf.config.promotion` does not promote.
 
-    It is meant for the user: np2tf does not handle it, and does not repeat a call on the host because of it.
+    The error is for the user: np2tf does not catch it, and does not repeat the call on the host.
     """
 
     code = "NP2TF536"
-    #: AutoGraph makes another error of those that it does not know, unless they have this attribute.
+    #: AutoGraph replaces errors of classes that it does not know, unless they have this attribute.
     ag_pass_through = True
 
     def __init__(self, message: str, place: tuple[str, int]) -> None:

@@ -1,7 +1,7 @@
-"""`try` blocks: what stands in them, and whether a graph would show every exception that NumPy raises there.
+"""Safety of `try` blocks: a graph must show every exception that NumPy raises in their bodies.
 
-While a function is staged no handler ever runs: an exception discards the call, which is repeated on the
-host. So a `try` is staged rightly where none can be missed.
+While a function is staged no handler ever runs: an exception discards the call, and the host repeats it. So a
+`try` can be staged only if the graph cannot miss an exception.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _METHODS = _FUNCTIONS | words(
 )
 
 Callees = Callable[[cst.CSTNode], Iterator[cst.FunctionDef]]
-#: Whether no text shows what a call in a function is of.
+#: Returns whether the text does not show the callee of a call in a function.
 Unknown = Callable[[cst.Call, cst.FunctionDef], bool]
 
 
 def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """`node` and what is below it, without the handlers of exceptions: these run on the host."""
+    """Yield `node` and the nodes below it, without exception handlers, which run on the host."""
     yield node
     for child in children(node):
         if not isinstance(child, cst.ExceptHandler):
@@ -49,7 +49,9 @@ def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 def hidden_exception(
     node: cst.Try, function: cst.FunctionDef, facts: Facts, callees: Callees, unknown: Unknown
 ) -> tuple[cst.CSTNode, str] | None:
-    """What in a `try` may raise an exception that a graph would not show: the place, and the reason."""
+    """Return the node in a `try` that may raise an exception which a graph would not show, with the
+    reason.
+    """
     if not node.handlers:
         return None
     return _find_hidden_exception(node.body, function, facts, callees, unknown, {function})
@@ -86,7 +88,7 @@ def _is_inner(name: cst.Name, facts: Facts) -> bool:
 
 
 def _unsafe(call: cst.Call, facts: Facts) -> str | None:
-    """The name of a function that is called, if it may hide an exception."""
+    """Return the name of the called function if a graph may miss an exception of it; None if it is safe."""
     qualified = facts.imports.qualified(call.func)
     if qualified is not None:
         rule = rules.find(qualified)

@@ -1,7 +1,7 @@
-"""`%load_ext np2tf`: the cells that follow are translated, in IPython and in notebooks.
+"""`%load_ext np2tf`: translates the cells that follow, in IPython and in notebooks.
 
-IPython's magics are calls by the time a cell is seen here, and stay. Tracebacks, `%%time` and `inspect` show
-the cell as it was written: only what runs is another.
+When a cell arrives here, IPython's magics are already calls, and they stay. Tracebacks, `%%time` and
+`inspect` show the cell as it was written; only the running code differs.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from typing import Any
 from np2tf.imports.programs.one_line import warn_in_one_line
 from np2tf.imports.reporting.findings import Finding, tell
 
-#: So many texts of cells are remembered until their trees come: cells are looked at before they are complete.
+#: The number of remembered texts of cells, because IPython also passes texts of incomplete cells.
 _REMEMBERED = 16
 
 
 class _Cells(ast.NodeTransformer):
-    """Takes the tree of each cell, and gives that of its translation."""
+    """Replaces the tree of each cell by the tree of its translation."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._texts: deque[str] = deque(maxlen=_REMEMBERED)
 
     def remember(self, lines: list[str]) -> list[str]:
-        """See the text of a cell, which IPython has made Python of."""
+        """Remember the text of a cell, which IPython has turned into Python."""
         self._texts.append("".join(lines))
         return lines
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """The translation of a cell's tree; the tree itself where that is not possible."""
+        """Return the tree of the cell's translation, or the tree itself if the cell cannot be translated."""
         if not isinstance(node, ast.Module):
             return node
         path = f"In [{self._shell.execution_count}]"
         try:
             made = self._translated(node, path)
-        except Exception as error:  # np2tf's own fault is no reason not to run a cell
+        except Exception as error:  # the cell runs even if np2tf has an error
             reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
             tell([Finding.made("NP2TF905", path, 1, reason=reason)], "; the cell runs as it is")
             return node
@@ -59,7 +59,9 @@ class _Cells(ast.NodeTransformer):
         return made
 
     def _text_of(self, node: ast.Module) -> str:
-        """The text that a tree was made from; Python's own of it, where it is not known."""
+        """Return the text that a tree was made from, or the text that Python makes from the tree if the text
+        is unknown.
+        """
         shape = ast.dump(node)
         for text in reversed(self._texts):
             try:
@@ -84,7 +86,7 @@ def load(shell: Any) -> None:
 
 
 def unload(shell: Any) -> None:
-    """Let the cells that follow run as they are; what is bound stays."""
+    """Run the cells that follow untranslated; bound names stay."""
     cells = _loaded.pop(id(shell), None)
     if cells is not None:
         shell.ast_transformers.remove(cells)

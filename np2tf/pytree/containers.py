@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import is_
 from typing import Any
 
-#: Makes a container of items.
+#: Makes a container from items.
 Builder = Callable[[Sequence[Any]], Any]
 
 
@@ -22,16 +22,16 @@ class Container:
     """One kind of containers.
 
     Attributes:
-        of: the class of such containers; a function of classes where there are several.
+        of: the class of the containers, or a function that accepts a class if there are several classes.
         keys: container -> the keys of its items, in order: indices, keys of a dict, names of attributes.
         items: container -> its items, in the same order.
-        builder: container -> a function that makes another one like it, of other items. The function keeps
-            no item of the container alive.
-        fill: (container, other container) gives the first one the items of the other one; None where the
-            containers are immutable.
-        outline: container -> what must be equal, beside the class, where two containers are alike in
-            structure; the keys if it is None.
-        is_ordered: whether containers with other orders of the same keys differ.
+        builder: container -> a function that makes a container of the same kind from other items. The
+            function keeps no item of the container alive.
+        fill: (container, other container) -> None; gives the first container the items of the other
+            container. None if the containers are immutable.
+        outline: container -> the value that must be equal, besides the class, if two containers have the same
+            structure. If it is None, the keys must be equal.
+        is_ordered: whether containers that differ only in the order of their keys are different.
     """
 
     of: type | Callable[[type], bool]
@@ -43,15 +43,15 @@ class Container:
     is_ordered: bool = True
 
     def outline_of(self, value: Any) -> Any:
-        """What containers that are alike in structure have in common."""
+        """Return a value that is equal for containers of the same structure."""
         return type(value), tuple(self.keys(value)) if self.outline is None else self.outline(value)
 
     def copy(self, value: Any) -> Any:
-        """Another container of the same items."""
+        """Return a new container with the same items."""
         return self.builder(value)(list(self.items(value)))
 
     def has_items_of(self, value: Any, other: Any) -> bool:
-        """Whether two containers hold the very same items under the same keys."""
+        """Return whether two containers hold the same objects under the same keys."""
         mine, others = list(self.keys(value)), list(self.keys(other))
         if mine == others:
             return all(map(is_, self.items(value), self.items(other)))
@@ -63,7 +63,9 @@ class Container:
 
 
 def make_tuple(kind: type, items: Iterable[Any]) -> Any:
-    """A tuple of a class: named tuples, and other classes derived from tuple, take their items one by one."""
+    """Return a tuple of the class `kind`. Named tuples, and other classes derived from tuple, take their
+    items as separate arguments.
+    """
     return tuple(items) if kind is tuple else kind(*items)
 
 
@@ -105,9 +107,9 @@ TUPLE = Container(
     builder=lambda value: functools.partial(make_tuple, type(value)),
     outline=len,
 )
-#: Tuples of no class of its own.
+#: Tuples of the class `tuple` itself.
 BARE_TUPLE = Container(tuple, _places, _identity, lambda value: tuple, outline=len)
-#: Sets in the order that they have: their copy is a dict, as a copy of a set may have another order.
+#: Sets in their own order: the copy of a set is a dict, as a copied set may have another order.
 SET = Container(set, _places, tuple, lambda value: dict.fromkeys, _fill_other)
 SLICE = Container(
     slice,
@@ -123,7 +125,7 @@ PARTIAL = Container(
     builder=lambda value: functools.partial(_make_partial, tuple(value.keywords)),
     outline=lambda value: (len(value.args), *value.keywords),
 )
-#: Bound methods, of which the object that they are bound to is an item, and the function a part.
+#: Bound methods: the object is the only item, and the function is part of the structure.
 METHOD = Container(
     types.MethodType,
     keys=lambda value: ("__self__",),
@@ -145,7 +147,7 @@ def _refuse_to_build(value: Any) -> Builder:
     raise TypeError(f"a {type(value).__name__} cannot be made of its items alone")
 
 
-#: Lists and dicts of derived classes too, for searches only: nobody knows how they are made.
+#: Lists and dicts, also of derived classes, for searches only: it is unknown how to make them.
 ANY_LIST = Container(lambda kind: issubclass(kind, list), _places, _identity, _refuse_to_build)
 ANY_DICT = Container(lambda kind: issubclass(kind, dict), _identity, dict.values, _refuse_to_build)
 ANY_SET = Container(lambda kind: issubclass(kind, (set, frozenset)), _places, _identity, _refuse_to_build)

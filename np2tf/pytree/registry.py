@@ -1,6 +1,6 @@
-"""Registries of containers: walks over nested values ask them, and contain no case for each kind themselves.
+"""Registries of containers: walks over nested values use a registry instead of a case for each kind.
 
-Walks differ in the kinds that they go into, so there are several registries.
+Walks enter different kinds of containers, so there are several registries.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from np2tf.pytree.containers import ANY_DICT, ANY_LIST, BARE_TUPLE, DICT, LIST, TUPLE, Container
 
-#: A value that is nested deeper is not taken apart.
+#: A value that is nested deeper is not divided.
 DEEPEST = 12
 #: The way from a value to a container inside it: the key of an item at each level.
 Path = tuple[Any, ...]
@@ -21,7 +21,7 @@ Flattened = tuple[list[Any], Callable[[Sequence[Any]], Any], Any]
 
 
 class Registry:
-    """The kinds of containers that a walk goes into.
+    """The kinds of containers that a walk enters.
 
     Args:
         containers: the kinds, which exclude each other.
@@ -33,11 +33,11 @@ class Registry:
         self._others = [(one.of, one) for one in containers if not isinstance(one.of, type)]
 
     def __or__(self, containers: tuple[Container, ...]) -> Registry:
-        """A registry with more kinds."""
+        """Return a registry that also has the given kinds."""
         return Registry(*self._containers, *containers)
 
     def find(self, value: Any) -> Container | None:
-        """The kind of container that a value is; None for a leaf."""
+        """Return the kind of container of a value; None for a leaf."""
         kind = type(value)
         found = self._of_class.get(kind)
         if found is None:
@@ -47,19 +47,19 @@ class Registry:
         return found
 
     def items(self, value: Any) -> Collection[Any]:
-        """The items of a container; none for a leaf."""
+        """Return the items of a container; nothing for a leaf."""
         found = self.find(value)
         return () if found is None else found.items(value)
 
     def map_items(self, function: Callable[[Any], Any], value: Any) -> Any:
-        """A container like `value` with `function` applied to each item; `value` itself if it is a leaf."""
+        """Return a container like `value` with `function` applied to each item; a leaf itself."""
         found = self.find(value)
         if found is None:
             return value
         return found.builder(value)([function(item) for item in found.items(value)])
 
     def replace_items(self, function: Callable[[Any], Any], value: Any) -> Any:
-        """The same as `map_items`; `value` itself also if `function` returns every item as it is."""
+        """Return the same as `map_items`, or `value` itself if `function` returns every item unchanged."""
         found = self.find(value)
         if found is None:
             return value
@@ -67,14 +67,18 @@ class Registry:
         return value if all(map(is_, items, found.items(value))) else found.builder(value)(items)
 
     def zip_items(self, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-        """A container like `a` of ``function(item of a, item of b)``; `a` itself where they are unlike."""
+        """Return a container like `a` with the items ``function(item of a, item of b)``; `a` itself if the
+        structures differ.
+        """
         found = self.find(a)
         if found is None or type(a) is not type(b) or found.outline_of(a) != found.outline_of(b):
             return a
         return found.builder(a)(list(map(function, found.items(a), found.items(b))))
 
     def flatten(self, value: Any) -> Flattened:
-        """The leaves of a nested value, in order; a function to make it again; an outline to compare."""
+        """Return the leaves of a nested value in order, a function that makes the value from other leaves,
+        and an outline that is equal for values of the same structure.
+        """
         found = self.find(value)
         if found is None:
             return [value], _only, "leaf"
@@ -93,7 +97,7 @@ class Registry:
         return [leaf for part in parts for leaf in part[0]], rebuild, outline
 
     def nodes(self, value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-        """The containers in a nested value, outer ones first, with their paths."""
+        """Yield the containers in a nested value with their paths, outer containers first."""
         found = self.find(value)
         if found is not None:
             yield path, value
@@ -101,7 +105,7 @@ class Registry:
                 yield from self.nodes(item, (*path, key))
 
     def reachable(self, values: Iterable[Any], deepest: float = math.inf) -> Iterator[tuple[Container, Any]]:
-        """The containers among `values` and in them, each once; no container is deeper than `deepest`."""
+        """Yield the containers among `values` and inside them, each once, down to the depth `deepest`."""
         seen: set[int] = set()
         level, depth = list(values), 0
         while level and depth <= deepest:
@@ -122,7 +126,7 @@ def _only(leaves: Sequence[Any]) -> Any:
 
 #: Lists, dicts and tuples of Python's own classes.
 DISPLAYS = Registry(LIST, DICT, BARE_TUPLE)
-#: The same, and tuples of all classes.
+#: Lists, dicts, and tuples of all classes.
 STRUCTURES = Registry(LIST, DICT, TUPLE)
-#: What is searched for arrays: lists, dicts and tuples of all classes. It is not made again.
+#: Lists, dicts and tuples of all classes, which are searched for arrays and not made again.
 SEARCHED = Registry(ANY_LIST, ANY_DICT, TUPLE)

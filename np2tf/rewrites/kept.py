@@ -1,4 +1,4 @@
-"""Which of the names that a file imports from NumPy must stay imported."""
+"""Finds the names that a file imports from NumPy and that must stay imported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _READ_BY_NAME = words("eval exec globals locals vars")
 
 
 class KeptImports:
-    """Says of every import of NumPy what of it stays, and whether code below it will need `tnp`."""
+    """Decides for every import of NumPy which part of it stays, and whether the code below it will need
+    `tnp`.
+    """
 
     def __init__(self, facts: Facts, passed_on: tuple[str, ...] = ()) -> None:
         self._facts = facts
@@ -47,30 +49,34 @@ class KeptImports:
         self._star = facts.imports.other_stars or self._star_stays or self._needs_star()
 
     def all_of(self, found: NumpyImport) -> bool:
-        """Whether a whole import statement stays."""
+        """Return whether a whole import statement stays."""
         if found.star:
             return self._star or found.module not in MODULES
         return all(self.alias(alias) for alias in found.aliases)
 
     def needs_tnp(self, found: NumpyImport) -> bool:
-        """Whether something that this statement brings in is translated, or the statement goes."""
+        """Return whether a name that this statement imports is translated, or used by way of a star
+        import.
+        """
         if found.star:
             return self._star_used
         return any(alias in self._translated for alias in found.aliases)
 
     def alias(self, alias: cst.ImportAlias) -> bool:
-        """Whether one imported name stays."""
+        """Return whether one imported name stays."""
         unused_module = self.unused(alias) and isinstance(self._facts.parents[alias], cst.Import)
         name = _bound_name(alias)
         by_name = name in self._by_name or (self._is_passed_on(name) and not self.unused(alias))
         return alias in self._staying or by_name or unused_module or self._untranslatable(alias)
 
     def unused(self, alias: cst.ImportAlias) -> bool:
-        """Whether nothing in the file uses the name: if anyone does, it is imported from here."""
+        """Return whether the file does not use the name, so that only other files can use it, by importing it
+        from here.
+        """
         return alias not in self._translated and alias not in self._staying
 
     def _names_read_otherwise(self) -> set[str]:
-        """Names that are ambiguous, exported by `__all__`, or that code in strings may mention."""
+        """Return the names that are ambiguous, exported by `__all__`, or that code in strings may mention."""
         facts = self._facts
         module = facts.scopes.module
         names = {
@@ -91,23 +97,23 @@ class KeptImports:
         return names
 
     def _is_passed_on(self, name: str) -> bool:
-        """Whether other files read a name of this one."""
+        """Return whether other files read a name of this file."""
         return name in self._passed_on or ("*" in self._passed_on and not name.startswith("_"))
 
     def _needs_star(self) -> bool:
-        """A name that nothing in the file binds may come from `from numpy import *`."""
+        """Return whether a name that nothing in the file binds may come from `from numpy import *`."""
         facts = self._facts
         if not any(found.star for found in facts.imports.statements):
             return False
         bound = facts.scopes.module.bindings
         others = {name for name in (*self._by_name, *self._passed_on) if name not in bound}
         if "*" in others or any(facts.imports.star_name(name) is not None for name in others):
-            return True  # who imports them from here finds them
+            return True  # other files may import them from this file
         unknown = facts.scopes.module.free - facts.imports.builtins
         return any(facts.imports.star_name(name) is None for name in unknown)
 
     def _untranslatable(self, alias: cst.ImportAlias) -> bool:
-        """An import of a part of NumPy that np2tf does not have."""
+        """Return whether an alias imports a part of NumPy that np2tf does not have."""
         full = self._facts.imports.qualified_binding(alias) or ""
         if alias.asname is None and full == "numpy" and dotted(alias.name) not in MODULES:
             return True  # `import numpy.testing`
@@ -118,7 +124,7 @@ class KeptImports:
 
 
 def _are_mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:
-    """Bindings of one name of which some are NumPy's, but not all the same."""
+    """Return whether the bindings of a name are not all imports of the same NumPy name."""
     return len({facts.imports.qualified_binding(binding) for binding in bindings}) > 1
 
 

@@ -1,7 +1,7 @@
-"""A second look at a translation, by other means than those that made it.
+"""Checks of a translation by other means than those that made it.
 
-It must be a program that Python compiles, bytes that say the same text, and every statement at the top of the
-file that nothing was planned for must be one of its statements, in order, with its comments and blanks.
+The text must compile, and the bytes must decode to the text. Every top-level statement of the source without
+a planned edit must be a statement of the translation, in order, with its comments and blanks.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from np2tf.tree.source import Source, SourceError
 
 
 def unsafe(source: Source, made: str, touched: Set[cst.CSTNode], data: bytes) -> str | None:
-    """What is wrong with a translation, or None.
+    """Return why a translation is wrong, or None.
 
     Args:
-        source: what was translated.
+        source: the source that was translated.
         made: the text of the translation.
-        touched: the nodes of the source in which something was to be changed.
+        touched: the nodes of the source that contain a planned edit.
         data: the bytes of the translation.
     """
     if made == source.original:
@@ -52,7 +52,9 @@ def _does_not_compile(text: str) -> str | None:
 
 
 def _lost(source: Source, touched: Set[cst.CSTNode], text: str) -> str | None:
-    """The first statement at the top that is not where it should be, though nothing was planned for it."""
+    """Return an error for the first top-level statement without a planned edit that the translation lacks at
+    its place.
+    """
     before, statements = list(_statements(source.text)), source.module.body
     if len(before) != len(statements):
         return None
@@ -64,7 +66,7 @@ def _lost(source: Source, touched: Set[cst.CSTNode], text: str) -> str | None:
 
 
 def _statements(text: str) -> Iterator[Sequence[str]]:
-    """The lines of each statement at the top of a program; statements that share a line count as one."""
+    """Yield the lines of each top-level statement of a program; statements that share a line count as one."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     begin = end = 0
     with warnings.catch_warnings():

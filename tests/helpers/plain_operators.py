@@ -1,7 +1,7 @@
-"""np2tf's operators as plain Python on NumPy: a quick judge of whether converted text keeps its meaning.
+"""np2tf's operators as plain Python on NumPy: a fast check of whether converted text keeps its meaning.
 
-It needs no TensorFlow. `tnp` is NumPy itself with `at` and the in-place functions that return what they wrote
-to; the control operators do exactly what the contract in docs/architecture.md says of Python values.
+It needs no TensorFlow. `tnp` is NumPy itself with `at` and the in-place functions that return their first
+argument. The control operators do exactly what the contract in docs/architecture.md says of Python values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 
 class Undefined:
-    """The value of a name that nothing was bound to: any use of it is an error."""
+    """The value of an unbound name, any use of which is an error."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -107,7 +107,7 @@ def while_loop(
 
 
 def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
-    """Every element by itself."""
+    """Compute every element by itself."""
     for i in iterable:
         out[i] = value(i)
     return out
@@ -194,7 +194,7 @@ def _modules() -> dict[str, types.ModuleType]:
 
 @contextmanager
 def plain_operators() -> Iterator[None]:
-    """While this holds, `import np2tf` in executed text gives the plain operators."""
+    """Within the with block, `import np2tf` in executed text gives the plain operators."""
     real = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "np2tf"}
     for name in real:
         del sys.modules[name]
@@ -208,8 +208,8 @@ def plain_operators() -> Iterator[None]:
 
 
 def executed(text: str) -> dict[str, Any]:
-    """The names that a module's text defines; np2tf in it is the plain operators."""
-    sys.modules.setdefault("executed", types.ModuleType("executed"))  # dataclasses look for it
+    """Return the names that a module's text defines; its np2tf is the plain operators."""
+    sys.modules.setdefault("executed", types.ModuleType("executed"))  # dataclasses look up their module
     names: dict[str, Any] = {"__name__": "executed"}
     with plain_operators():
         exec(compile(text, "<text>", "exec"), names)

@@ -1,4 +1,4 @@
-"""Loops that are hot after their first round, or before it: fixtures for tests of on-stack replacement."""
+"""Fixtures for tests of on-stack replacement: loops that are hot after or before their first iteration."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
 
 
 def imported(source: str, name: str = "replaced") -> dict[str, Any]:
-    """The globals of a module that is imported translated."""
+    """Return the globals of a module that is imported translated."""
     names: dict[str, Any] = {}
     execute(source, names, name)
     return names

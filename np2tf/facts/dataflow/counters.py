@@ -1,6 +1,6 @@
 """Names that are plain numbers wherever a function binds them: counters such as ``n = 0`` and ``n += 1``.
 
-Of any other name ``n += 1`` may write into an array that has more names.
+For any other name, ``n += 1`` may write into an array that other names refer to as well.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
 def counters(function: cst.FunctionDef) -> Names:
-    """The local names of a function that it binds to numbers written out, and counts up or down by such."""
+    """Return the local names that a function binds only to number literals and changes only by adding
+    them.
+    """
     counted: set[str] = set()
     others = {*parameters(function.params), *declared_names(function, cst.Global, cst.Nonlocal)}
     stack: list[cst.CSTNode] = [function.body]
@@ -35,7 +37,7 @@ def counters(function: cst.FunctionDef) -> Names:
 
 
 def step_of(node: cst.CSTNode) -> str | None:
-    """``n + 1`` of a statement ``n += 1`` by a number written out."""
+    """Return ``n + 1`` for a statement ``n += 1`` whose right side is a number literal."""
     name = _step_target(node)
     if name is None or not isinstance(node, cst.AugAssign):
         return None

@@ -1,4 +1,4 @@
-"""The names that a function declares `global` or `nonlocal`, those of functions inside it left aside."""
+"""The names that a function itself declares `global` or `nonlocal`, without the functions inside it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Declaration = type[cst.Global] | type[cst.Nonlocal]
 
 
 def declared_names(function: cst.FunctionDef, *kinds: Declaration) -> frozenset[str]:
-    """The names in the function's own declarations of these kinds."""
+    """Return the names in the function's own declarations of these kinds."""
     found: set[str] = set()
     stack: list[cst.CSTNode] = [function.body]
     while stack:

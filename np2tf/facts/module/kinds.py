@@ -1,6 +1,7 @@
-"""What an expression visibly is: an array, a Python number, a container, static data, or unknown.
+"""The visible kind of an expression: an array, a Python number, a container, static data, or unknown.
 
-Flow-insensitive per scope: a name has a kind only where everything bound to it in its scope has that kind.
+The analysis ignores the order of statements within a scope: a name has a kind only if every value bound to it
+in its scope has that kind.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from np2tf.tree.names import dotted, words
 
 
 class Kind(Enum):
-    """What an expression visibly is."""
+    """The kind of value that an expression visibly has."""
 
     ARRAY = "array"
     NUMBER = "number"
@@ -37,7 +38,7 @@ _CONTAINERS = (cst.List, cst.Dict, cst.Set, cst.Tuple, cst.ListComp, cst.SetComp
 _STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
 _STATIC_FUNCTIONS = words("shape ndim size iscomplexobj isrealobj isscalar issubdtype can_cast")
 _ARRAY_CHAPTERS = words("creation manipulation reductions sorting linalg fft statistics products")
-# Functions of those chapters that give a number, a tuple, a list or nothing instead of one array.
+# Functions of these chapters that return a number, a tuple, a list or nothing instead of one array.
 _NOT_ARRAYS = words(
     """
     shape ndim size broadcast_arrays array_split split hsplit vsplit dsplit unstack meshgrid ogrid mgrid
@@ -64,15 +65,15 @@ class Kinds:
         self._known: dict[cst.CSTNode, Kind] = {}
 
     def kind(self, node: cst.CSTNode) -> Kind:
-        """The kind of one expression."""
+        """Return the kind of one expression."""
         known = self._known.get(node)
         if known is None:
-            self._known[node] = Kind.UNKNOWN  # what a definition that goes round in a circle sees
+            self._known[node] = Kind.UNKNOWN  # the kind that a circular definition sees
             known = self._known[node] = self._find(node)
         return known
 
     def is_array(self, node: cst.CSTNode) -> bool:
-        """Whether an expression visibly is an array."""
+        """Return whether an expression visibly is an array."""
         return self.kind(node) is Kind.ARRAY
 
     def _find(self, node: cst.CSTNode) -> Kind:
@@ -119,7 +120,7 @@ class Kinds:
         return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
 
     def _binding_kind(self, binding: cst.CSTNode) -> Kind:
-        """The kind of what one binding gives its name."""
+        """Return the kind of the value that one binding gives its name."""
         if isinstance(binding, cst.Param):
             return _annotation_kind(binding.annotation)
         up = self._parents[binding]
@@ -147,7 +148,7 @@ class Kinds:
         return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
 
     def _builtin(self, call: cst.Call) -> str | None:
-        """The name of the builtin that is called, if it is one and not shadowed."""
+        """Return the name of the called builtin; None if the callee is no builtin, or is shadowed."""
         if not isinstance(call.func, cst.Name):
             return None
         name = call.func.value
@@ -200,8 +201,10 @@ class Kinds:
 
 
 def _annotation_kind(annotation: cst.Annotation | None) -> Kind:
-    """The kind that an annotation promises; only containers are trusted, for `float` may be given an
-    array."""
+    """Return the kind that an annotation promises.
+
+    Only annotations of containers are trusted, because an argument annotated `float` may be an array.
+    """
     head: cst.CSTNode | None = annotation.annotation if annotation is not None else None
     if isinstance(head, cst.Subscript):
         head = head.value
@@ -210,7 +213,7 @@ def _annotation_kind(annotation: cst.Annotation | None) -> Kind:
 
 
 def _result_of(qualified: str) -> Kind:
-    """The kind of what a NumPy function returns."""
+    """Return the kind of a NumPy function's result."""
     rule = rules.find(qualified)
     short = qualified.rpartition(".")[2]
     if short in _STATIC_FUNCTIONS:
@@ -221,7 +224,7 @@ def _result_of(qualified: str) -> Kind:
 
 
 def _join_kinds(left: Kind, right: Kind) -> Kind:
-    """The kind of arithmetic on two kinds."""
+    """Return the kind of arithmetic on two kinds."""
     if Kind.UNKNOWN in (left, right):
         return Kind.UNKNOWN
     if Kind.ARRAY in (left, right):

@@ -1,8 +1,9 @@
-"""Which node of the source each node of a translation stands for.
+"""Finds the source node that each node of a translation stands for.
 
-Three ways, the surest first: the rewriter says so (`Plan.origins`), or left the node as it was; an
-expression that it quoted (tests, iterables, values of a lowered statement) is found again by its text; a
-statement that it made stands for the statement that its expressions come from.
+There are three ways, the most reliable first. The rewriter has recorded the source node (`Plan.origins`), or
+has left the node as it was. An expression that lowering quoted (tests, iterables, values of a lowered
+statement) is found by its text. A statement that lowering made stands for the statement that its expressions
+come from.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _LOOPS: dict[str, type[cst.CSTNode]] = {"for_loop": cst.For, "while_loop": cst.W
 
 
 class Matching:
-    """The source's node for each node of the output, in `found`."""
+    """The source node for each node of the output, in `found`."""
 
     def __init__(
         self, source: cst.Module, output: cst.Module, origins: Mapping[cst.CSTNode, cst.CSTNode]
@@ -44,7 +45,7 @@ class Matching:
     # -- by the rewriter's word, and by text -----------------------------------------------------------------
 
     def _visit(self, node: cst.CSTNode, function: cst.CSTNode) -> None:
-        """Match `node` and what is below it; `function` is the source's function that is being printed."""
+        """Match `node` and the nodes below it; `function` is the source's function that is being printed."""
         known = self._match_of(node)
         if known is not None:
             self.found[node] = known
@@ -65,7 +66,9 @@ class Matching:
 
     @cached_property
     def _quoted_expressions(self) -> dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]]:
-        """Text -> (node of the source, what became of it), for the expressions that lowering quotes."""
+        """Maps the text of expressions that lowering quotes to pairs of the source node and its node in the
+        output.
+        """
         became = {old: new for new, old in self._origins.items()}
         quotable: dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]] = {}
         for node in walk(self._source):
@@ -100,7 +103,7 @@ class Matching:
     # -- statements that were made ---------------------------------------------------------------------------
 
     def _match_helpers(self, body: Sequence[cst.CSTNode]) -> None:
-        """Helpers and the call that uses them stand for one statement of the source."""
+        """Match helpers and the call that uses them with one statement of the source."""
         run: list[cst.CSTNode] = []
         for statement in body:
             if self._is_known(statement):
@@ -122,7 +125,9 @@ class Matching:
         return all(small in self.found for small in smalls)
 
     def _loop_of(self, run: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
-        """The innermost loop of the source around all that a run holds, if it ends in a loop operator."""
+        """Return the innermost loop of the source around all nodes of a run, if the run ends in a loop
+        operator.
+        """
         call = next((node for node in walk(run[-1]) if isinstance(node, cst.Call)), None)
         kind = _LOOPS.get(call.func.attr.value) if call and isinstance(call.func, cst.Attribute) else None
         if kind is None:
@@ -144,7 +149,7 @@ class Matching:
         return around[-1] if around else None
 
     def _owner_of(self, statement: cst.CSTNode) -> cst.CSTNode | None:
-        """The source's statement that the first known expression of a statement belongs to."""
+        """Return the source's statement that contains the first known expression of a statement."""
         for node in walk(statement):
             if node in self.found and isinstance(node, cst.BaseExpression):
                 return self._owners[self.found[node]]
@@ -152,7 +157,7 @@ class Matching:
 
 
 def _nodes_with_owner(node: cst.CSTNode, owner: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
-    """Every node below with the innermost statement that it is part of."""
+    """Yield every node below `node` with the innermost statement around it."""
     stack = [(node, owner)]
     while stack:
         node, owner = stack.pop()
@@ -163,7 +168,7 @@ def _nodes_with_owner(node: cst.CSTNode, owner: cst.CSTNode) -> Iterator[tuple[c
 
 
 def _quoted_parts(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
-    """The expressions of a node that lowering may quote."""
+    """Yield the expressions of a node that lowering may quote."""
     for name in ("test", "iter", "value", "msg", "left", "right", "body", "orelse", "exc"):
         part = getattr(node, name, None)
         is_quoted = isinstance(node, _QUOTED) and not isinstance(part, _TRIVIAL)

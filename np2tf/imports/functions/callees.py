@@ -1,4 +1,4 @@
-"""Staged versions of functions that staged code calls, made when a trace meets them."""
+"""Staged versions of functions that staged code calls, made when a trace reaches the call."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from np2tf.staging import CalleeError
 from np2tf.tree.source import Source, SourceError
 
 _OPTIONS = Options(everything=True)
-#: What a lambda is called where it is translated as a definition.
+#: The name of a lambda that is translated as a definition.
 _NAME = "np2tf_lambda"
 
 
 def staged_version(function: types.FunctionType) -> tuple[str, Any]:
-    """A function's staged version, or None and why there is none, as the rest of "it …".
+    """Return a function's staged version, or None, with the reason as the rest of "it …".
 
-    Functions of installed packages are staged only where the package has been translated: nobody has asked
-    for the others.
+    Functions of installed packages are staged only if the package has been translated, because the user has
+    not asked for other packages.
     """
     if is_of_library(function):
         return "is of a module that has not been translated", None
@@ -44,10 +44,11 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
 
 
 def asked_by(function: types.FunctionType) -> tuple[set[str], list[str]]:
-    """Which of np2tf's operators a function's staged version uses, and what it has looked at by `np2tf.call`.
+    """Return the operators of np2tf that a function's staged version uses, and the callees that `np2tf.call`
+    checks.
 
     Raises:
-        StagingError: its source cannot be had any more.
+        StagingError: if the function has no source any more.
     """
     try:
         tree = ast.parse(translate(Source.of(block_of([function]).text), _OPTIONS).text)
@@ -65,11 +66,11 @@ def _is_np2tf(node: ast.expr) -> bool:
 
 
 def staged_loop(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
-    """The staged version of a loop's function; None if there is none.
+    """Return the staged version of a loop's function; None if there is none.
 
     Args:
-        plain: the function as the source has it.
-        known: what it was made of.
+        plain: the function as in the source.
+        known: the loop that it was made from.
     """
     try:
         made, _ = translate_block(block_of_loop(plain, known), [plain], _OPTIONS)
@@ -80,10 +81,10 @@ def staged_loop(plain: types.FunctionType, known: LoopFunction) -> Jitted | None
 
 
 def _of_lambda(function: types.FunctionType) -> Block:
-    """A lambda as a definition.
+    """Return the block of a lambda, written as a definition.
 
     Raises:
-        Refused: it cannot be told from others, or has no source.
+        Refused: if the lambda cannot be told from others in its line, or has no source.
     """
     block = block_of([function])
     path = function.__code__.co_filename

@@ -1,4 +1,6 @@
-"""A cell of a notebook or prompt, translated where it is run: names of earlier cells are what they hold."""
+"""Translates a cell of a notebook or prompt when it runs: names of earlier cells are known by their
+values.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +25,19 @@ _TNP = "np2tf.tnp"
 def translated_cell(
     text: str, names: Mapping[str, Any], path: str, options: Options | None = None
 ) -> tuple[ast.Module | None, list[Finding]]:
-    """The tree of a cell's translation at the cell's own lines, and what is to be said of it.
+    """Return the tree of a cell's translation at the cell's own lines, and the findings.
 
     Args:
-        text: of the cell; IPython's magics are calls in it.
-        names: what earlier cells have bound.
-        path: what the cell is called in findings.
+        text: the text of the cell; IPython's magics are calls in it.
+        names: the names that earlier cells have bound, with their values.
+        path: the name of the cell in findings.
 
     Returns:
-        None in place of a tree where there is nothing to translate.
+        The tree, or None if there is nothing to translate; and the findings.
     """
     original = ast.parse(text)
     if any(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in original.body):
-        return None, []  # it must stand first, and nothing before it
+        return None, []  # a future import must be the first statement
     head = "; ".join(_head(original, names))
     try:
         source = Source.of(f"{head}\n{text}", path)
@@ -62,14 +64,14 @@ def _moved(found: Finding) -> Finding:
 
 
 def _is_np2tf(statement: ast.stmt) -> bool:
-    """Whether a statement imports what the translation needs."""
+    """Return whether a statement imports a name that the translation needs."""
     if isinstance(statement, ast.ImportFrom):
         return statement.module == "np2tf"
     return isinstance(statement, ast.Import) and all(one.name == "np2tf" for one in statement.names)
 
 
 def _head(cell: ast.Module, names: Mapping[str, Any]) -> Iterator[str]:
-    """What earlier cells have bound, as the translator understands it."""
+    """Yield statements that tell the translator the names that earlier cells have bound."""
     known = {name: _numpys(value) for name, value in names.items()}
     yield from imports_of(cell, known)
     written = [one.target for one in ast.walk(cell) if isinstance(one, ast.AugAssign)]
@@ -79,7 +81,7 @@ def _head(cell: ast.Module, names: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _numpys(value: Any) -> Any:
-    """NumPy's own for what a translated cell has bound to np2tf's in its place."""
+    """Return NumPy's object for an object of np2tf that a translated cell has bound in its place."""
     if isinstance(value, types.ModuleType):
         top, dot, below = value.__name__.partition(_TNP)
         if not top and dot and (not below or below[0] == "."):

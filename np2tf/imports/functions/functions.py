@@ -1,6 +1,7 @@
-"""New functions from old ones: their source is translated, and the code put under their globals and closures.
+"""Makes new functions from old ones: translates their source, and puts the code under their globals and
+closures.
 
-Nothing of the source is run again: it is compiled, and the code objects of the functions are taken out.
+The source is not run again: it is compiled, and the functions' code objects are taken from the result.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ _Def = ast.FunctionDef | ast.AsyncFunctionDef
 def translations(
     functions: Sequence[types.FunctionType], options: Options
 ) -> tuple[dict[types.FunctionType, Any], list[Finding]]:
-    """Translated functions for those that stand in one block of source, and what is to be said of them.
+    """Return the translations of functions that share one block of source, and the findings about them.
 
     Raises:
-        Refused: the source cannot be had, or not be translated.
+        Refused: if there is no source, or it cannot be translated.
     """
     return translate_block(block_of(functions), functions, options)
 
@@ -40,10 +41,10 @@ def translations(
 def translate_block(
     block: Block, functions: Sequence[types.FunctionType], options: Options
 ) -> tuple[dict[types.FunctionType, Any], list[Finding]]:
-    """Translated functions for those that stand in a block.
+    """Return the translations of the functions in a block, and the findings about them.
 
     Raises:
-        Refused: the block cannot be translated.
+        Refused: if the block cannot be translated.
     """
     try:
         source = Source.of(block.text, block.path)
@@ -72,7 +73,7 @@ def translate_block(
 
 
 def _relocate(text: str, block: Block) -> ast.Module:
-    """The source as a tree, at its places in the file."""
+    """Return the source as a tree, with its places in the file."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
@@ -86,7 +87,10 @@ def _relocate_finding(found: Finding, block: Block) -> Finding:
 
 
 def _libraries(tree: ast.Module, block: Block) -> dict[str, Any]:
-    """What the translation imports at its top, which goes; the user's own names stay the user's."""
+    """Remove the imports at the top of the translation, and return the objects that they import.
+
+    Names that mean the same object for the user are left out.
+    """
     imports: list[ast.stmt] = [one for one in tree.body if isinstance(one, (ast.Import, ast.ImportFrom))]
     tree.body = [one for one in tree.body if one not in imports]
     libraries: dict[str, Any] = {}
@@ -102,7 +106,11 @@ _ABSENT = object()
 
 
 def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], int]) -> set[tuple[str, int]]:
-    """Remove all decorators: the source's have been or will be applied. Returns who had `@np2tf.jit`."""
+    """Remove all decorators, because the source's have been or will be applied.
+
+    Returns:
+        The name and line of each function that had `@np2tf.jit`.
+    """
     jitted = set()
     for node in list(ast.walk(tree)):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not _is_outermost(node, tree):
@@ -110,7 +118,7 @@ def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], in
         place = (node.name, node.lineno)
         if any(ast.unparse(decorator) == "np2tf.jit" for decorator in node.decorator_list):
             jitted.add(place)
-        # A function begins at the line of its first decorator: one that is never run keeps it there.
+        # A function begins at the line of its first decorator: a decorator that never runs keeps the line.
         first = first_lines.get(place, node.lineno)
         here: Any = {"lineno": first, "end_lineno": first, "col_offset": 0, "end_col_offset": 0}
         node.decorator_list = [ast.Constant(None, **here)] if first != node.lineno else []
@@ -118,7 +126,9 @@ def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], in
 
 
 def _is_outermost(function: _Def, tree: ast.Module) -> bool:
-    """Whether a function is in no other; decorators inside functions run when the function does."""
+    """Return whether a function is in no other function; inner decorators run with the function around
+    them.
+    """
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
@@ -132,7 +142,7 @@ def _is_outermost(function: _Def, tree: ast.Module) -> bool:
 def _compile_block(
     tree: ast.Module, block: Block, functions: Sequence[types.FunctionType], libraries: dict[str, Any]
 ) -> types.CodeType:
-    """The block inside a function whose parameters are the closure variables of the code that is wanted."""
+    """Return the code of a function that contains the block, with the closure variables as its parameters."""
     names = dict.fromkeys([name for function in functions for name in function.__code__.co_freevars])
     names.update(dict.fromkeys(libraries))
     factory = ast.parse(f"def {_FACTORY}({', '.join(names)}): pass")
@@ -141,12 +151,12 @@ def _compile_block(
     return compile(ast.fix_missing_locations(factory), block.path, "exec", flags, dont_inherit=True)
 
 
-#: `from __future__ import annotations`, the one future that today's code can have.
+#: `from __future__ import annotations`, the only future feature that present code can have.
 _FUTURE = 0x1000000
 
 
 def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
-    """Code objects by name and line of the definition, outer ones before the inner ones they hold."""
+    """Yield code objects by name and line of the definition; inner ones come first."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)

@@ -1,4 +1,4 @@
-"""What translations that were made in this process could not do."""
+"""The findings about the translations that this process has made."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def diagnostics_met() -> list[Diagnostic]:
-    """The findings in all modules that have been imported translated, by file and line.
+    """Return the findings in all modules that were imported translated, by file and line.
 
-    What is known of the functions of each is joined: those are among the findings whose calls run on the host
-    for what a function of another module does.
+    The modules' summaries are joined, so that the findings include functions whose calls run on the host
+    because of a function in another module.
     """
     if "np2tf.imports.hooks.loader" not in sys.modules:
         return []
@@ -34,14 +34,14 @@ def diagnostics_met() -> list[Diagnostic]:
 def _loaders() -> Iterator[TranslatingLoader]:
     from np2tf.imports.hooks.loader import TranslatingLoader
 
-    # Some entries of sys.modules are no modules, and make attributes of whatever name.
+    # Some entries of sys.modules are no modules, and have attributes of any name.
     found = (getattr(module, "__dict__", {}).get("__loader__") for module in [*sys.modules.values()])
     seen = {id(one): one for one in found if isinstance(one, TranslatingLoader)}
     yield from seen.values()
 
 
 def _linked_diagnostics(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagnostic]:
-    """The functions whose callees in other modules cannot be staged."""
+    """Yield findings about functions whose callees in other modules cannot be staged."""
     from np2tf.linking.acting import LinkedProject
     from np2tf.project import linked_report, summary_of_plain
 
@@ -63,7 +63,7 @@ def _text(path: str) -> str:
 
 
 def _root(path: str, name: str) -> str:
-    """The folder from which a module of this name is imported."""
+    """Return the folder from which a module of this name is imported."""
     place = PurePath(path)
     module = place.parent if place.name == "__init__.py" else place
     return str(module.parents[name.count(".")])

@@ -1,8 +1,8 @@
-"""The loops of functions and modules as functions of their own, for on-stack replacement.
+"""Makes the loops of functions and modules into functions, for on-stack replacement.
 
-A loop that takes long on the host goes on as compiled code (`np2tf.runtime.replacement.replacement`): what it
-reads and carries are the parameters of its function, what is read behind it the results.
-`np2tf.imports.loops.watched` makes the code in which it is watched.
+A loop that takes long on the host continues as compiled code (`np2tf.runtime.replacement.replacement`). The
+names that the loop reads and carries are the parameters of its function; the names that are read behind it
+are the results. `np2tf.imports.loops.watched` makes the code in which the loop is watched.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from np2tf.imports.loops.text import OTHER_ENDS, binds, can_be_moved, function_o
 from np2tf.runtime.replacement.loop_function import LoopFunction
 
 _Loop = ast.For | ast.While
-#: A range that is known to have no more numbers is not watched.
+#: A loop over a range that certainly has at most this many numbers is not watched.
 TINY = 4
-#: What binds names that are no variables.
+#: Statements that bind names which are no variables.
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-#: Where a loop stands -> its function.
+#: The place of a loop -> its function.
 Loops = dict[tuple[int, int], LoopFunction]
 
 
 def loops_of(source: ast.Module, text: str, path: str) -> Loops:
-    """The loops of a module that can be functions.
+    """Return the loops of a module that can become functions.
 
     Args:
-        source: the module.
-        text: that it was parsed from.
-        path: of the file.
+        source: the tree of the module.
+        text: the text of the module.
+        path: the path of the file.
     """
     found: Loops = {}
     if any(end in text for end in OTHER_ENDS):
@@ -60,7 +60,7 @@ def loops_of(source: ast.Module, text: str, path: str) -> Loops:
 
 
 def _numpy_names(source: ast.Module) -> set[str]:
-    """The names that come from NumPy."""
+    """Return the names that are imported from NumPy."""
     found = set()
     for node in ast.walk(source):
         if isinstance(node, ast.Import):
@@ -72,7 +72,7 @@ def _numpy_names(source: ast.Module) -> set[str]:
 
 
 class _LoopFinder:
-    """Finds the loops of a body that may be taken out of it."""
+    """Finds the loops of a body that can become functions."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class _LoopFinder:
         self._loads = count_loads(body)
 
     def loops(self) -> Loops:
-        """Their functions, by where they stand."""
+        """Return the loops' functions, by the places of the loops."""
         found: Loops = {}
         for loop in self._loops_within(self._body):
             if _is_plain(loop) and self._may_be_taken_out(loop):
@@ -105,11 +105,11 @@ class _LoopFinder:
                 yield from self._loops_within(inner)
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
-        """Whether the loop means the same as a function."""
+        """Return whether the loop keeps its meaning as a function."""
         raise NotImplementedError
 
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
-        """What the loop's function takes, and gives."""
+        """Return the names that the loop's function takes, and the names that it returns."""
         raise NotImplementedError
 
     def _make_function(self, loop: _Loop, number: int) -> LoopFunction:
@@ -195,12 +195,13 @@ class _ModuleLoopFinder(_LoopFinder):
         return not stored_names([loop]) & self._of_functions
 
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
-        # Whoever comes later may read what it binds. What it reads may be changed by it as well.
+        # Later code may read every name that the loop binds. The loop may also change the objects that it
+        # reads.
         return set(count_loads([loop])) & self._bound, stored_names([loop])
 
 
 def _is_plain(loop: _Loop) -> bool:
-    """Whether it is of a kind that is watched, and holds nothing that is refused."""
+    """Return whether a loop is of a kind that is watched, and holds no refused statement."""
     nodes = list(ast.walk(loop))
     if any(isinstance(node, REFUSED) for node in nodes):
         return False
@@ -234,7 +235,7 @@ def _is_over_range(loop: ast.For) -> bool:
 
 
 def _is_tiny(called: ast.expr) -> bool:
-    """Whether a range is known to have so few numbers that a look would cost more."""
+    """Return whether a range certainly has so few numbers that watching would cost more."""
     try:
         given = [ast.literal_eval(one) for one in called.args]  # type: ignore[attr-defined]
         return len(range(*given)) <= TINY
@@ -243,8 +244,9 @@ def _is_tiny(called: ast.expr) -> bool:
 
 
 def _works_on_arrays(loop: _Loop, numpy: set[str]) -> bool:
-    """Whether its text is that of work on arrays, of which a round takes longer than a look: it uses NumPy or
-    slices, or there is a loop in it over elements.
+    """Return whether a loop's text shows work on arrays, for which an iteration takes longer than watching.
+
+    The signs are NumPy's name, slices, and an inner loop over elements.
     """
     nodes = list(walk(loop.body))
     if any(isinstance(node, ast.Name) and node.id in numpy for node in nodes):
@@ -258,7 +260,7 @@ def _works_on_arrays(loop: _Loop, numpy: set[str]) -> bool:
 
 
 def _names_in(node: ast.AST) -> set[str]:
-    """Names and attributes."""
+    """Return the names and attributes in a node."""
     nodes = list(ast.walk(node))
     names = {one.id for one in nodes if isinstance(one, ast.Name)}
     return names | {one.attr for one in nodes if isinstance(one, ast.Attribute)}

@@ -1,4 +1,4 @@
-"""Executing a translated program as `__main__`, and as the main module of the processes that it starts."""
+"""Executes a translated program as `__main__`, and as the main module of the processes that it starts."""
 
 from __future__ import annotations
 
@@ -17,23 +17,26 @@ from np2tf.imports.programs.startup_log import is_quiet, keep_quiet
 from np2tf.imports.programs.tracebacks import show
 from np2tf.options import Options
 
-#: Tells the processes that a program starts by `multiprocessing` what is being run, and how.
+#: The environment variable that passes the program and its settings to processes started by
+#: `multiprocessing`.
 VARIABLE = "NP2TF_RUN"
 CHILD = "np2tf.imports.programs.spawned"
 
 
 def execute(main: Main, program: Program, settings: Mapping[str, str], *, whole: bool = False) -> None:
-    """Run the program's main module as `__main__`; ends as `python` would end.
+    """Run the program's main module as `__main__`, and end as `python` would end.
 
     Args:
         main: the main module, compiled.
-        program: what it belongs to.
-        settings: of the configuration and of the device, for the processes that the program starts.
+        program: the program that it belongs to.
+        settings: the settings of the configuration and of the device, for the processes that the program
+            starts.
         whole: whether tracebacks show np2tf's own frames.
 
     Raises:
-        SystemExit: the program said so, or failed.
-        KeyboardInterrupt: the user did; it has been told, and the interpreter will end by that signal.
+        SystemExit: if the program exits, or fails.
+        KeyboardInterrupt: if the user interrupts. The traceback has been shown, and the interpreter will end
+            by that signal.
     """
     _prepare_children(main, program, settings)
     module = main.module("__main__")
@@ -52,7 +55,7 @@ def execute(main: Main, program: Program, settings: Mapping[str, str], *, whole:
 
 
 def on_device(device: str | None) -> ExitStack:
-    """An entered TensorFlow device scope that lasts until it is closed, or nothing."""
+    """Return an entered TensorFlow device scope that lasts until it is closed, or an empty scope."""
     scope = ExitStack()
     if device:
         import tensorflow as tf
@@ -68,10 +71,10 @@ def on_device(device: str | None) -> ExitStack:
 def _prepare_children(main: Main, program: Program, settings: Mapping[str, str]) -> None:
     """Let processes that `multiprocessing` spawns run the program's main module translated, too.
 
-    They import the main module by path or by name, and know nothing of import hooks. So their main module
-    is one of np2tf's that executes the program's in its place; it is told by an environment variable.
+    Such a process imports the main module by path or by name, without import hooks. So its main module is a
+    module of np2tf that executes the program's main module. An environment variable passes it the settings.
     """
-    # multiprocessing leaves out the `__main__.py` of packages and folders, whose code often has no guard.
+    # multiprocessing does not run the `__main__.py` of packages and folders, whose code often has no guard.
     guarded = os.path.basename(main.file) != "__main__.py"
     told = {
         "file": main.file if guarded and main.spec is None else None,
@@ -108,7 +111,7 @@ def run_in_child(namespace: dict[str, Any]) -> None:
     device = settings.pop("device", None)
     for name, value in settings.items():
         setattr(config, name, value)
-    # It lasts as long as the process.
+    # The device scope lasts as long as the process.
     namespace["_np2tf_device"] = on_device(device)
     hook(program, told["beside"], told["package"])
     if told["file"] is None and told["module"] is None:

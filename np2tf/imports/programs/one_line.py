@@ -1,4 +1,4 @@
-"""Warnings of np2tf's own in a program that it runs: one line each, and each once."""
+"""Shows np2tf's own warnings in a program that np2tf runs in one line each, and each warning once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ _format = warnings.formatwarning
 
 
 def warn_in_one_line() -> None:
-    """From now on np2tf's warnings are shown so; all others as Python, or the program, shows them."""
+    """Show np2tf's warnings in one line from now on. All other warnings are shown as by Python or the
+    program.
+    """
     warnings.formatwarning = _formatted
 
 
@@ -19,7 +21,7 @@ def _formatted(
 ) -> str:
     if category.__module__.partition(".")[0] != "np2tf":
         return _format(message, category, filename, lineno, line)
-    # Some texts begin with the place, as findings do.
+    # Some texts, such as findings, begin with the place.
     text = re.sub(rf"{re.escape(filename)}:{lineno}(?::\d+)?: ", "", " ".join(str(message).split()), count=1)
     told = f"{filename}:{lineno}: {category.__name__}: {text}\n"
     if told in _shown:

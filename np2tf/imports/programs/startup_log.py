@@ -1,8 +1,8 @@
-"""TensorFlow's start-up log, kept from the terminal where np2tf imports TensorFlow for a program.
+"""Keeps TensorFlow's start-up log from the terminal if np2tf imports TensorFlow for a program.
 
-A part of that log is written before any setting can stop it: file descriptor 2 is held in a temporary file
-while TensorFlow is imported and its devices are listed. The log is shown where the import fails, or ends the
-process. What others write meanwhile comes through afterwards. An import by the program itself is left alone.
+TensorFlow writes a part of that log before any setting can stop it. So while TensorFlow is imported and its
+devices are listed, file descriptor 2 leads to a temporary file. The log is shown if the import fails or ends
+the process. Other output is shown after the import. An import by the program itself is not changed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from types import FrameType, ModuleType
 from typing import Any
 
 #: A line of the log, wherever it begins. Only C++ sources write it: Python programs that log in the same
-#: format name a `.py` file. A fatal error (F) is none.
+#: format name a `.py` file. Fatal errors (F) do not match.
 _LOGGED = re.compile(
     rb"(?:[IWE]\d{4} \d\d:\d\d:\d\d[^\n\]]*|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWE] )"
     rb"[\w./+-]+\.(?:cc|cpp|cu|h|hpp):\d+\] [^\n]*\n"
     rb"|WARNING: All log messages before absl::InitializeLog\(\) is called are written to STDERR\n"
     rb"|To enable the following instructions: [^\n]*rebuild TensorFlow with the appropriate [^\n]*\n"
 )
-#: Waits for a word; where none comes, this process has died, and the guard prints what it held.
+#: The guard waits for a word. If no word comes, this process has died, and the guard prints the held output.
 _GUARD = """
 exec 3<&0
 ( trap '' INT HUP TERM; read -r word <&3; [ -n "$word" ] || cat "$1" >&2; rm -f "$1" ) >/dev/null &
@@ -41,7 +41,7 @@ class _Quiet(importlib.abc.MetaPathFinder):
     """Finds TensorFlow for np2tf's own imports, with a loader that holds the log."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """The spec that the path has, if it is np2tf that imports TensorFlow."""
+        """Return the spec of TensorFlow with a changed loader if np2tf imports it; otherwise None."""
         if name != "tensorflow" or not _is_np2tf(sys._getframe(1)):
             return None
         spec = PathFinder.find_spec(name, path, target)
@@ -54,19 +54,19 @@ _finder = _Quiet()
 
 
 def keep_quiet() -> None:
-    """From now on imports of TensorFlow by np2tf show no start-up log; errors in it remain."""
+    """Hide the start-up log in np2tf's imports of TensorFlow from now on; errors in the log are shown."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
 
 
 def is_quiet() -> bool:
-    """Whether `keep_quiet` has been called."""
+    """Return whether `keep_quiet` has been called."""
     return _finder in sys.meta_path
 
 
 def _is_np2tf(frame: FrameType | None) -> bool:
-    """Whether np2tf has begun the import that led to a frame."""
+    """Return whether np2tf has begun the import that led to a frame."""
     while frame is not None:
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
         if package != "importlib":
@@ -76,14 +76,14 @@ def _is_np2tf(frame: FrameType | None) -> bool:
 
 
 def _hold_in(loader: Any) -> None:
-    """Let one loader's next import be held; the loader stays what it is."""
+    """Hold the log during the next import of one loader; later the loader is unchanged."""
     execute = loader.exec_module
 
     def exec_module(module: ModuleType) -> None:
         del loader.exec_module
         with held():
             execute(module)
-            with contextlib.suppress(Exception):  # an error is told where somebody asks for a device
+            with contextlib.suppress(Exception):  # an error is raised again when a device is used
                 module.config.list_physical_devices()  # logs that there is no driver
 
     loader.exec_module = exec_module
@@ -91,7 +91,7 @@ def _hold_in(loader: Any) -> None:
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """Hold file descriptor 2; without an exception TensorFlow's log lines are dropped from what was held."""
+    """Hold file descriptor 2. If no exception occurs, drop TensorFlow's log lines from the held output."""
     with _lock:
         hold = _Hold.begun()
     if hold is None:
@@ -100,13 +100,13 @@ def held() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        hold.end(all_of_it=isinstance(error, Exception))  # Ctrl-C is no failure
+        hold.end(all_of_it=isinstance(error, Exception))  # Ctrl-C is not a failure
         raise
     hold.end()
 
 
 class _Hold:
-    """What goes to file descriptor 2 goes into a file, until `end`."""
+    """Redirects file descriptor 2 into a file until `end`."""
 
     _current: _Hold | None = None
 
@@ -124,7 +124,9 @@ class _Hold:
 
     @classmethod
     def begun(cls) -> _Hold | None:
-        """A hold that has begun; None where there is one already, no descriptor 2, or no place for a file."""
+        """Begin a hold and return it; None if there is already a hold, no descriptor 2, or no place for a
+        file.
+        """
         if cls._current is not None:
             return None
         with contextlib.suppress(OSError):
@@ -133,7 +135,7 @@ class _Hold:
         return None
 
     def _guarded(self) -> int | None:
-        """The writing end of a pipe on which a guard waits; None where there is no guard."""
+        """Return the writing end of a pipe on which a guard waits; None if there is no guard."""
         if os.name != "posix":
             return None
         reading, writing = os.pipe()
@@ -148,9 +150,11 @@ class _Hold:
         return writing
 
     def end(self, all_of_it: bool = False) -> None:
-        """Put the descriptor back, and show what was held; not TensorFlow's log, unless `all_of_it`."""
+        """Restore the descriptor and show the held output, without TensorFlow's log unless `all_of_it` is
+        true.
+        """
         _flush()
-        with contextlib.suppress(OSError):  # it has been closed meanwhile
+        with contextlib.suppress(OSError):  # the descriptor may have been closed meanwhile
             if os.path.samestat(os.fstat(2), os.fstat(self._file)):
                 os.dup2(self._real, 2)
         os.close(self._real)
@@ -169,7 +173,7 @@ class _Hold:
             _Hold._current = None
 
     def _show(self, all_of_it: bool) -> None:
-        """Show what has come since the last time."""
+        """Show the output since the last call."""
         text = b""
         with contextlib.suppress(OSError):
             while data := os.read(self._reader, 1 << 20):
@@ -180,5 +184,5 @@ class _Hold:
 
 
 def _flush() -> None:
-    with contextlib.suppress(Exception):  # whatever the program has put there
+    with contextlib.suppress(Exception):  # the program may have replaced sys.stderr by any object
         sys.stderr.flush()

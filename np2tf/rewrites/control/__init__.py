@@ -23,7 +23,7 @@ from np2tf.rewrites.planning.plan import Plan
 
 
 def anything_to_stage(facts: Facts, options: Options) -> bool:
-    """Whether some function will be staged."""
+    """Return whether some function will be staged."""
     return options.jit and bool(Fitness.of(facts, options).staged)
 
 
@@ -70,12 +70,12 @@ def _plan_function(
 
 
 def _depth(function: cst.FunctionDef, facts: Facts) -> int:
-    """How many blocks a function stands in."""
+    """Return the number of blocks around a function."""
     return sum(isinstance(above, cst.IndentedBlock) for above in facts.parents.above(function))
 
 
 def _remember(marks: Marks) -> Callable[[cst.CSTNode], cst.CSTNode]:
-    """Mark the node that stands in the edited tree where the decision was made on the original."""
+    """Return an edit that marks the edited node, because the decision was made on the original node."""
 
     def edit(updated: cst.CSTNode) -> cst.CSTNode:
         marks.lowered.add(updated)

@@ -1,4 +1,6 @@
-"""Decide, for one function, what is lowered and what stays Python; or say why it cannot be staged."""
+"""Decides, for one function, which constructs are lowered and which stay Python, or why it cannot be
+staged.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +40,12 @@ _PLAIN_CALLS = frozenset(
         "set",
     ]
 )
-#: Loops over ranges of so many numbers stay Python: quicker unrolled, and their numbers stay known …
+#: Loops over ranges of at most this length stay Python: they are faster unrolled, and their numbers are known
+#: …
 _FEW = 8
-#: … and so do longer ones that cannot be lowered, up to here.
+#: … and longer loops that cannot be lowered stay Python up to this length.
 _UNROLLED = 64
-#: What NumPy's own signatures call the arguments that are never arrays.
+#: The names that NumPy's signatures give to arguments that are never arrays.
 _NOTHING: Names = frozenset()
 _BY_CONVENTION = frozenset({"axis", "axes", "shape", "dtype", "ndim", "mode", "method"})
 
@@ -54,26 +57,26 @@ class Decision:
     marks: Marks = field(default_factory=Marks)
     expressions: list[Expression] = field(default_factory=list)
     builtins: list[cst.Name] = field(default_factory=list)
-    """The names `range`, `zip`, `min` … whose operands may be staged: np2tf's own stand in for them."""
+    """The names `range`, `zip`, `min` … with operands that may be staged; np2tf's versions replace them."""
     math: list[cst.BaseExpression] = field(default_factory=list)
-    """`math.sqrt`, or `sqrt` imported from there, of what may be staged."""
+    """`math.sqrt`, or `sqrt` imported from `math`, with an argument that may be staged."""
     comprehensions: list[Comprehension] = field(default_factory=list)
     """Comprehensions and generators over arrays and long ranges, which become `np2tf.list_of`."""
     texts: list[tuple[cst.CSTNode, texts.Edit]] = field(default_factory=list)
-    """Prints, and text of what may be staged, with what becomes of them."""
+    """Prints, and strings made of values that may be staged, each with its edit."""
     callees: list[cst.BaseExpression] = field(default_factory=list)
-    """What is called that no text shows: `np2tf.call` looks at it."""
+    """Callees that the text does not show, which `np2tf.call` checks."""
     contexts: list[cst.BaseExpression] = field(default_factory=list)
-    """What is entered that no text shows: `np2tf.context` looks at it."""
+    """Context managers that the text does not show, which `np2tf.context` checks."""
     supers: list[cst.Call] = field(default_factory=list)
-    """`super()`, which means nothing in a helper."""
+    """Calls of `super()`, which does not work in a helper."""
     handlers: list[cst.ExceptHandler] = field(default_factory=list)
     independent: list[cst.CSTNode] = field(default_factory=list)
-    """The loops whose rounds do not need one another, which become `np2tf.map_loop`."""
+    """The loops with independent iterations, which become `np2tf.map_loop`."""
 
     @property
     def lowers_anything(self) -> bool:
-        """Whether any of the function's text changes."""
+        """True if lowering changes any of the function's text."""
         lists = (self.expressions, self.builtins, self.math, self.comprehensions, self.texts, self.handlers)
         return bool(self.marks.lowered or self.callees or self.contexts) or any(lists)
 
@@ -85,12 +88,15 @@ def decide(
     unknown: Sequence[cst.Call] = (),
     methods: Sequence[cst.Call] = (),
 ) -> Decision:
-    """What to lower in a function; CannotLower where something must be and cannot.
+    """Return the constructs to lower in a function.
 
     Args:
-        counters: the parameters that count the function's calls of itself: tests on them stay Python's.
-        unknown: its calls whose callees no text shows.
-        methods: its calls of methods of the module's classes.
+        counters: the parameters that count the function's recursive calls; tests on them stay Python's.
+        unknown: the calls whose callees the text does not show.
+        methods: the calls of methods of the module's classes.
+
+    Raises:
+        CannotLower: if a construct must be lowered and cannot.
     """
     plain: set[cst.CSTNode] = set()
     while True:
@@ -100,7 +106,7 @@ def decide(
             refuse_half_changed(block(function.body), marks)
             lower_function(function, marks)
         except CannotLower as error:
-            # A `for` that cannot be lowered for its jumps may still run as Python, unrolled.
+            # A `for` that cannot be lowered because of its jumps may still run as Python, unrolled.
             if error.loop is None or error.loop in plain:
                 raise
             plain.add(error.loop)
@@ -127,7 +133,7 @@ class _Decider:
         self._static = Static(facts, _dynamic_parameters(function), counters | _number_parameters(function))
         self._refusals = Refusals(function, facts, self._static, unknown, methods)
         self._nodes = list(staged_parts(function))
-        """What may run while the function is staged: everything but handlers of exceptions."""
+        """The nodes that may run while the function is staged: all except those in exception handlers."""
 
     def decide(self) -> Decision:
         while True:
@@ -152,14 +158,14 @@ class _Decider:
         return decision
 
     def _pass(self) -> Decision:
-        """One look at every construct, with the dynamic names known so far."""
+        """Decide on every construct once, with the dynamic names known so far."""
         decision = Decision()
         for node in self._nodes:
             if isinstance(node, cst.If) and not self._static(node.test):
                 if self._stays(node) and self._static.probably(node.test):
-                    continue  # a number that the caller gives: known while staging as a rule
+                    continue  # a number from the caller, usually known while staging
                 if self._refusals.reason(node) is not None and self._is_flag(node.test):
-                    continue  # a setting; should it be an array's value, the trace ends there
+                    continue  # a setting; if it is an array's value, the trace ends there
                 self._refusals.check(node)
                 decision.marks.lowered.add(node)
             elif isinstance(node, (cst.While, cst.For, cst.Assert)) and self._is_lowered(node):
@@ -169,21 +175,25 @@ class _Decider:
         return decision
 
     def _check_match(self, node: cst.Match) -> None:
-        """A `match` stays Python, so its subject must be known; an array's value is not."""
+        """Check that the subject of a `match`, which stays Python, is known: an array's value is not.
+
+        Raises:
+            CannotLower: if it may be an array's value.
+        """
         guards = [case.guard for case in node.cases if case.guard is not None]
         for part in (node.subject, *guards):
             if not self._static.probably(part) and not self._is_parameter(part):
                 raise CannotLower("NP2TF301", node, kind="match", reason="a value that may be an array's")
 
     def _is_parameter(self, node: cst.CSTNode) -> bool:
-        """Whether an expression is a parameter as the caller gave it."""
+        """Return whether an expression is a parameter that the function does not rebind."""
         if not isinstance(node, cst.Name):
             return False
         body = block(self._function.body)
         return node.value in parameters(self._function.params) and node.value not in writes(body)
 
     def _is_flag(self, node: cst.BaseExpression) -> bool:
-        """Whether an expression is made of parameters and their attributes, as the caller gave them."""
+        """Return whether an expression consists of unchanged parameters, their attributes and known parts."""
         if isinstance(node, cst.Attribute):
             return self._is_parameter(node.value) or (
                 isinstance(node.value, cst.Attribute) and self._is_flag(node.value)
@@ -198,7 +208,7 @@ class _Decider:
         return self._is_parameter(node) or self._static(node)
 
     def _stays(self, node: cst.If) -> bool:
-        """Whether an `if` had better stay Python: it cannot be lowered, ends a recursion, or may raise."""
+        """Return whether an `if` should stay Python: it cannot be lowered, ends a recursion, or may raise."""
         if self._refusals.reason(node) is not None or reads(node.test) & self._counters:
             return True
         return any(isinstance(part, cst.Raise) for part in walk(node))
@@ -216,7 +226,7 @@ class _Decider:
         jumps = any(isinstance(part, (cst.Break, cst.Return)) for part in walk(node))
         if static and not counted and not jumps:
             if is_true(node.test):
-                # What ends it, if anything does, is an exception: tracing it would never end.
+                # Only an exception can end the loop, so tracing it would never end.
                 raise CannotLower("NP2TF301", node, kind="while", reason="no break and no return")
             return False
         if self._static(node.test) and self._refusals.reason(node) is not None:
@@ -237,7 +247,7 @@ class _Decider:
         return False
 
     def _iterable(self, node: cst.BaseExpression) -> bool:
-        """Whether a loop over `node` may run over an array or many numbers."""
+        """Return whether a loop over `node` may run over an array or many numbers."""
         if isinstance(
             node, (cst.BaseString, cst.Tuple, cst.List, cst.Set, cst.Dict, cst.BaseComp, cst.DictComp)
         ):
@@ -291,7 +301,7 @@ class _Decider:
             self._target(node.target, node.iter)
 
     def _target(self, target: cst.BaseExpression, iterable: cst.BaseExpression) -> None:
-        """The names of a loop that stays Python."""
+        """Record the names that the target of a loop which stays Python makes dynamic."""
         if isinstance(iterable, cst.Call) and isinstance(iterable.func, cst.Name):
             if iterable.func.value == "range":
                 return
@@ -320,11 +330,11 @@ class _Decider:
                 yield node
 
     def _counts(self, test: cst.BaseExpression) -> bool:
-        """Whether a test is on what counts the function's calls of itself."""
+        """Return whether a test depends on a parameter that counts the function's recursive calls."""
         return bool(reads(test) & self._counters) and self._static.probably(test)
 
     def _check(self, decision: Decision) -> None:
-        """Tests that nothing can lower: of a comprehension's `if`."""
+        """Check the tests that nothing can lower: the `if` of a comprehension."""
         for node in self._nodes:
             if not isinstance(node, cst.CompIf) or self._static(node.test):
                 continue
@@ -336,14 +346,14 @@ class _Decider:
 
 
 def _dynamic_parameters(function: cst.FunctionDef) -> Names:
-    """The parameters that may be arrays or numbers: all but the flags and the texts."""
+    """Return the parameters that may be arrays or numbers: all except flags and strings."""
     every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
     flags = {param.name.value for param in every if _is_flag(param)}
     return frozenset(parameters(function.params)) - flags
 
 
 def _number_parameters(function: cst.FunctionDef) -> Names:
-    """The parameters that visibly are numbers: by default, by annotation, or because a range runs to them."""
+    """Return the parameters that are numbers by default value, by annotation, or as the end of a range."""
     every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
     ends: set[str] = set()
     for node in walk(function):
@@ -381,7 +391,7 @@ def _only_names(target: cst.BaseExpression) -> bool:
 
 
 def _at_most(count: int, call: cst.Call) -> bool:
-    """Whether a range visibly has at most `count` numbers: `range(3)`."""
+    """Return whether a range visibly has at most `count` numbers: `range(3)`."""
     numbers = [arg.value for arg in call.args]
     if not all(isinstance(number, cst.Integer) for number in numbers):
         return False

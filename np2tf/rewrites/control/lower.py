@@ -1,4 +1,4 @@
-"""Lower the statements of one function, outside in: each construct becomes helpers and one operator call."""
+"""Lowers the statements of one function, outside in: each construct becomes helpers and one operator call."""
 
 from __future__ import annotations
 
@@ -33,9 +33,12 @@ _NO_JUMPS = Jumps()
 
 
 def lower_function(function: cst.FunctionDef, marks: Marks, width: int = LINE_LENGTH) -> cst.FunctionDef:
-    """The function with everything marked in it lowered; CannotLower where that is not possible.
+    """Return the function with every marked node in it lowered.
 
     Calls that would be longer than `width` are broken; the function's own indentation does not count.
+
+    Raises:
+        CannotLower: if a marked node cannot be lowered.
     """
     if not any(node in marks for node in walk(function)):
         return function
@@ -53,7 +56,7 @@ class Lowering:
         self.width = width
 
     def function(self, function: cst.FunctionDef, depth: int) -> cst.FunctionDef:
-        """A user's function with its body lowered."""
+        """Return a user's function with its body lowered."""
         if not any(node in self.marks for node in walk(function)):
             return function
         body = JumpFree(self.marks, self.naming).function(statements_of(function.body))
@@ -77,7 +80,7 @@ class Lowering:
     def scope_body(
         self, body: Sequence[Statement], after: Names, scope: Scope, tail: bool
     ) -> list[Statement]:
-        """The lowered statements of a whole scope, what must be preset first."""
+        """Return the lowered statements of a whole scope, after the statements that preset names."""
         out = self.block(body, after, scope, tail=tail)
         presets = [line(f'{name} = np2tf.undefined("{name}")') for name in dict.fromkeys(scope.presets)]
         at = 1 if out and _is_docstring(out[0]) else 0
@@ -91,7 +94,7 @@ class Lowering:
         jumps: Jumps = _NO_JUMPS,
         tail: bool = False,
     ) -> list[Statement]:
-        """The lowered statements of a block."""
+        """Return the lowered statements of a block."""
         lives = [after]
         for statement in reversed(body):
             lives.append(live_before([statement], lives[-1], jumps))

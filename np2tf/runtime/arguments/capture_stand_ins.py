@@ -1,8 +1,8 @@
-"""Binding stand-ins for the arrays that a function reads by name, for as long as it is traced.
+"""Binds stand-ins for the arrays that a function reads by name, while it is traced.
 
-They take the places of the arrays wherever the code may find these: in globals, closures, defaults, modules,
+Stand-ins replace the arrays wherever the code may find them: in globals, closures, defaults, modules,
 classes, and in the lists, dicts, tuples and objects there. Two threads may trace functions that read the same
-array: the last to end puts it back.
+array; the last thread to finish restores it.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from np2tf.runtime.structures.array_stand_in import stand_in
 from np2tf.staging import HiddenInputError
 from np2tf.tnp._array.ndarray import ndarray
 
-#: Deeper than this no argument or variable is taken apart (`signature`).
+#: The depth to which arguments and variables are taken apart (`signature`).
 _MAX_DEPTH = DEEPEST + 2
 
 
 @dataclass
 class _Binding:
-    """A place where a stand-in is, or a tuple with stand-ins."""
+    """A place that holds a stand-in, or a tuple with stand-ins."""
 
     place: Place
     before: Any
@@ -40,17 +40,17 @@ class _Binding:
     traces: int = 0
 
 
-#: The places where stand-ins are, for all threads.
+#: The places that hold stand-ins, for all threads.
 _bound: dict[tuple[int, Any], _Binding] = {}
 _lock = threading.RLock()
 
 
 @contextmanager
 def bind_stand_ins(places: Iterable[Place]) -> Iterator[None]:
-    """Within the with block, stand-ins are where arrays are: in these places, and in what is found there.
+    """Within the with block, replace arrays by stand-ins in these places, and in the containers found there.
 
     Raises:
-        StagingError: an array is where nothing can be replaced.
+        StagingError: if an array is in a place that cannot be replaced.
     """
     taken: list[_Binding] = []
     try:
@@ -93,13 +93,13 @@ def _give_back(one: _Binding) -> None:
     one.traces -= 1
     if one.traces == 0:
         del _bound[one.place.key]
-        # Somebody else may have bound it to something new meanwhile.
+        # Other code may have bound the place to a new value meanwhile.
         if one.place.value is one.shown:
             _bind(one.place, one.before)
 
 
 def _stand_in_value(value: Any) -> Any:
-    """`value` as traced code is to find it: a stand-in for an array or generator, also in tuples."""
+    """Return `value` as traced code must find it: a stand-in for an array or generator, also in tuples."""
     if issubclass(type(value), np.ndarray) or type(value) is ndarray or type(value) in variables:
         return stand_in(value)
     if is_generator(value):
@@ -111,7 +111,7 @@ _TUPLES = Registry(TUPLE)
 
 
 def _places_within(places: Iterable[Place]) -> Iterator[Place]:
-    """These places, and those in the lists, dicts and objects that are found there."""
+    """Yield these places, and the places in the lists, dicts and objects that are found there."""
     seen: set[int] = set()
     for place in places:
         value = place.value

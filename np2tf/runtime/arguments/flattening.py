@@ -1,4 +1,4 @@
-"""Arguments and variables are taken apart: arrays, numbers, constants and containers go to a `Signature`."""
+"""Divides arguments and variables: arrays, numbers, constants and containers go to a `Signature`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def take_arguments(
     """Add the arguments of a call to the signature; `changing` are the places of numbers that are inputs.
 
     Raises:
-        StagingError: as `take_apart`.
+        StagingError: as for `take_apart`.
     """
     signature.parts.append(len(args))
     for place, value in enumerate(args):
@@ -42,9 +42,9 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
     """Add `value` to the signature.
 
     Raises:
-        StagingError: it holds something whose changes could not be noticed.
+        StagingError: if it contains a value whose changes np2tf could not notice.
     """
-    # Another thread may have it bound to a stand-in, as it is tracing.
+    # Another thread that is tracing may have bound it to a stand-in.
     value = host_value(value)
     what = kind_of(value)
     if what == "array":
@@ -69,7 +69,7 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
         for item in container.items(value):
             take_apart(item, signature, depth + 1)
     elif what == "logger":
-        # Whether a record is due is told while tracing.
+        # The trace finds out whether a record is due.
         signature.parts.append((id(value), value.getEffectiveLevel(), value.disabled, value.manager.disable))
     elif what == "method":
         _take_constant(value.__func__, signature, depth)
@@ -94,8 +94,10 @@ def _take_constant(value: Any, signature: Signature, depth: int) -> None:
 
 
 def _function_key(value: Any) -> Any:
-    """A function as a part of a key: what it reads is in the key, and where it is made anew for each call its
-    code says the rest."""
+    """Return a function as a part of a key.
+
+    Its dependencies are in the key. If the function is made anew for each call, its code identifies it.
+    """
     if isinstance(value, types.FunctionType) and is_made_anew(value):
         return value.__code__, id(value.__globals__)
     return value
@@ -119,10 +121,10 @@ def _take_holder(value: Any, what: str, signature: Signature, depth: int) -> Non
 
 
 def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 0) -> None:
-    """Add what a function reads besides its arguments: arrays as inputs, everything else as constants.
+    """Add the values that a function reads besides its arguments: arrays as inputs, all others as constants.
 
     Raises:
-        StagingError: as `take_apart`.
+        StagingError: as for `take_apart`.
     """
     given = len(signature.numbers)
     for value in values:
@@ -133,18 +135,18 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
                 raise RandomUseError("it draws by a method that is read by name")
         if not _is_opaque(value):
             take_apart(value, signature, depth)
-    # The code reads these numbers by name: they cannot become inputs.
+    # The code reads these numbers by name, so they cannot become inputs.
     signature.constants += tuple(map(number_key, signature.numbers[given:]))
     del signature.numbers[given:]
     signature.changing = [k for k in signature.changing if k < given]
 
 
 def _is_opaque(value: Any) -> bool:
-    """A class, function or module: `captures` follows what it reads, and its identity does not vary."""
+    """Return whether a value is a class, function or module, whose dependencies `captures` follows."""
     if isinstance(value, BY_IDENTITY) or hasattr(value, "__wrapped__"):
         return True
     module = type(value).__module__
-    if module.startswith("scipy.stats._"):  # a distribution
+    if module.startswith("scipy.stats._"):  # a probability distribution
         return True
     ours = module.split(".")[0] in ("np2tf", "numpy", "typing")
     return ours and not is_array(value) and callable(value)
@@ -162,7 +164,7 @@ def _take_array(value: Any, signature: Signature) -> None:
 
 
 def share_memory(arrays: Sequence[Any]) -> bool:
-    """Whether two different arrays among `arrays` may overlap."""
+    """Return whether two different arrays among `arrays` may overlap."""
     if len(arrays) < 2:
         return False
     buffers = [a for a in arrays if isinstance(a, np.ndarray) and not is_array(a) and a.size]

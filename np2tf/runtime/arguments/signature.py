@@ -1,8 +1,8 @@
-"""The signature of a call: which arguments are arrays, numbers and constants, and a key to compare them by.
+"""The signature of a call: which arguments are arrays, numbers and constants, and a key for comparing calls.
 
-Arrays become inputs of the compiled function. Numbers are constants of it at first, and inputs once they are
-seen to vary. Lists, dicts and objects are taken apart. Everything else is a constant, compared by value where
-it is immutable and by identity where it is not.
+Arrays become inputs of the compiled function. Numbers are first constants, and become inputs when they are
+seen to vary. Lists, dicts and objects are taken apart. Every other value is a constant, compared by value if
+it is immutable and by identity if it is not.
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ from np2tf.tnp._array.strides import order_of_memory
 
 
 class Signature:
-    """A call's arguments taken apart.
+    """A call's arguments, taken apart.
 
     Attributes:
-        arrays: the arrays, in order of first appearance; one that appears twice is here once.
+        arrays: the arrays, in order of first appearance, each once.
         numbers: the Python and NumPy numbers among the arguments.
         constants: the numbers that are read by name, as keys: they cannot become inputs.
-        generators: those of random numbers, one for each stream.
-        changing: which of the numbers are attributes that the code assigns: the next call has others.
+        generators: the random generators, one for each stream.
+        changing: the numbers that are attributes which the code assigns, so that they differ in the next
+            call.
         holders: the lists, dicts, objects and generators among the arguments, in order of first appearance.
         classes: the classes of the objects.
-        followed: what the functions among the arguments read.
-        captures: where they read that.
+        followed: the dependencies of the functions among the arguments.
+        captures: the places of these dependencies.
         sets: the sets that the function may read.
-        parts: everything else, hashable; with the numbers it determines the compiled code.
+        parts: all other parts of the key, hashable; with the numbers they determine the compiled code.
     """
 
     __slots__ = (
@@ -92,33 +93,33 @@ class Signature:
         self._shapes: list[int] = []
 
     def begin_arguments(self) -> None:
-        """What has been taken apart so far are dependencies; what follows are arguments."""
+        """Begin the arguments: the values taken apart so far are dependencies."""
         self._elsewhere.update(self._seen)
         self._seen = {}
         self.holders = []
         self._in_arguments = True
 
     def is_read_by_name(self, holder: Any) -> bool:
-        """Whether an argument is read as a global or closure variable as well."""
+        """Return whether an argument is also read as a global or closure variable."""
         return id(holder) in self._elsewhere
 
     def follows(self, function: Any) -> bool:
-        """Whether it is known what a function reads that an argument may call."""
+        """Return whether the dependencies of a function that an argument may call are known."""
         return any(one.follows(function) for one in self.followed)
 
     @property
     def attributes_are_named(self) -> bool:
-        """Whether the function reads and writes attributes by their names only."""
+        """True if the function reads and writes attributes only by their names."""
         return self._names is not None
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What must be equal for two calls to share code, numbers left aside."""
+        """The key that must be equal for two calls to share code, without the numbers."""
         return tuple(self.parts)
 
     @property
     def key_without_lengths(self) -> tuple[Any, ...]:
-        """The same, with the ranks of arrays in the places of their shapes."""
+        """The same key, with the ranks of arrays in place of their shapes."""
         parts = list(self.parts)
         for k in self._shapes:
             place, kind, dtype, shape, order = parts[k]
@@ -127,7 +128,7 @@ class Signature:
 
     @property
     def number_key(self) -> tuple[Any, ...]:
-        """The numbers, so that equal keys mean equal bits."""
+        """The key of the numbers; equal keys mean equal bits."""
         return tuple(map(number_key, self.numbers))
 
     def add_array(self, value: Any) -> None:
@@ -151,25 +152,26 @@ class Signature:
         self.note_holder(value)
 
     def place_of(self, array: Any) -> int:
-        """The index of an array among `arrays`."""
+        """Return the index of an array among `arrays`."""
         return self._places[_identity(array)]
 
     def begin_names(self) -> None:
-        """What follows is read by a function that is itself a part of an argument.
+        """Begin the names that a function reads which is itself a part of an argument.
 
-        The code reads it by name: lists, dicts and objects there are none of the arguments' own.
+        The code reads the values by name, so that lists, dicts and objects among them are not the arguments'
+        own.
         """
         self._naming += 1
 
     def end_names(self) -> None:
-        """What such a function reads is complete."""
+        """End the names that such a function reads."""
         self._naming -= 1
 
     def note_holder(self, holder: Any) -> bool:
-        """Note a list, dict or object; whether it has not been met before.
+        """Record a list, dict or object, and return whether it is new.
 
         Raises:
-            ListIsRead: it has been met as a list of which the code uses only `append`.
+            ListIsRead: if it was recorded as a list of which the code uses only `append`.
         """
         if id(holder) in self._appended:
             raise ListIsRead(self._appended[id(holder)])
@@ -186,12 +188,12 @@ class Signature:
         return True
 
     def only_appends_to(self, name: str, value: Any) -> bool:
-        """Whether the attribute `name` of an argument is a list of which the code uses `append` alone.
+        """Return whether the attribute `name` of an argument is a list of which the code uses only `append`.
 
-        Then it is a holder, whatever is in it.
+        If so, the list is recorded as a holder, whatever it contains.
 
         Raises:
-            ListIsRead: the list has been met as something else.
+            ListIsRead: if the list was recorded in another way.
         """
         if type(value) is not list or name not in self._appending or self._naming or not self._in_arguments:
             return False
@@ -206,7 +208,9 @@ class Signature:
         return True
 
     def appended_as(self, holder: Any) -> str | None:
-        """The name of the attribute by which the code appends to a list, if it uses it for nothing else."""
+        """Return the name of the attribute by which the code appends to a list, if it uses it for nothing
+        else.
+        """
         return self._appended.get(id(holder))
 
     def _is_new_name(self, holder: Any) -> bool:
@@ -223,14 +227,14 @@ class Signature:
         """Add a set, which is a constant.
 
         Raises:
-            StagingError: the function may change it.
+            StagingError: if the function may change it.
         """
         self.parts.append(key_of_set(value, self._names))
         if type(value) is set:
             self.sets.append(value)
 
     def touched_attributes(self, instance: Any) -> dict[str, Any]:
-        """The attributes of an object that the function may touch."""
+        """Return the attributes of an object that the function may touch."""
         found = attributes(instance)
         if self._names is None:
             return found
@@ -242,7 +246,7 @@ def _identity(array: Any) -> int:
 
 
 def number_key(value: Any) -> Any:
-    """A hashable that is equal for numbers of the same type and bits."""
+    """Return a hashable value that is equal for numbers of the same type and bits."""
     kind = type(value)
     if kind is int:
         return value

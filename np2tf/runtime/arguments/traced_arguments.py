@@ -1,8 +1,8 @@
-"""The arguments as one trace sees them, and what the staged function has done to them.
+"""The arguments as one trace sees them, and the changes that the staged function makes in them.
 
-Lists, dicts and objects of the caller are no tensors: the staged function gets twins of them, with staged
-arrays and numbers inside. What it changes in a twin becomes a result of the compiled code, and every call
-makes the change in the caller's own.
+The caller's lists, dicts and objects are no tensors. The staged function gets copies of them, with staged
+arrays and numbers inside. Its changes in a copy become results of the compiled code, and every call makes the
+changes in the caller's own objects.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from np2tf.staging import AliasingError, AttributeChangeError, ReturnedValueErro
 
 
 class ArgumentRef(NamedTuple):
-    """In a result: the `place`-th list, dict or object of the caller."""
+    """Stands in a result for the `place`-th list, dict or object of the caller."""
 
     place: int
 
 
 class NewObject(NamedTuple):
-    """In a result: the `number`-th object that the function has made."""
+    """Stands in a result for the `number`-th object that the function has made."""
 
     number: int
     kind: type
@@ -38,7 +38,7 @@ class NewObject(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a trace gives: the function's result, and the new contents of what it has changed."""
+    """The result of a trace: the function's result, and the new contents of changed arguments."""
 
     result: Any
     changes: dict[int, Any]
@@ -60,11 +60,13 @@ class TracedArguments:
 
     @property
     def instances(self) -> list[Any]:
-        """The twins of objects."""
+        """The counterparts of objects."""
         return [twin for twin in self._twins if kind_of(twin) == "instance"]
 
     def of(self, value: Any) -> Any:
-        """The twin of an argument; every part must be asked for once, in the order of the signature."""
+        """Return the counterpart of an argument; each part is requested once, in the order of the
+        signature.
+        """
         what = kind_of(value)
         if what == "array":
             return self._arrays[self._signature.place_of(value)]
@@ -83,7 +85,7 @@ class TracedArguments:
 
     def _method(self, method: types.MethodType) -> Any:
         owner = self.of(method.__self__)
-        # A generator's methods are machine code, which reads the memory of what it is bound to.
+        # A generator's methods are machine code, which reads the memory of its object.
         drawing = kind_of(method.__self__) == "generator"
         return getattr(owner, method.__name__) if drawing else types.MethodType(method.__func__, owner)
 
@@ -110,10 +112,10 @@ class TracedArguments:
         self._before[place] = _contents(twin)
 
     def outcome(self, result: Any) -> Outcome:
-        """What the function has returned and changed.
+        """Return the function's result and changes.
 
         Raises:
-            StagingError: it has returned something that only exists while it is staged.
+            StagingError: if it returns an object that exists only while it is staged.
         """
         changes: dict[int, Any] = {}
         for place, (twin, before) in enumerate(zip(self._twins, self._before, strict=True)):
@@ -153,7 +155,7 @@ class TracedArguments:
 
 
 _MISSING = object()
-#: Where the classes of staged numbers are.
+#: The modules of the classes of staged numbers.
 _OURS = frozenset(
     {
         "np2tf.tnp._array.ndarray",
@@ -176,12 +178,14 @@ def _contents(twin: Any) -> Any:
 
 
 def same_contents(a: Any, b: Any) -> bool:
-    """Whether two lists or dicts hold the very same things, in the same order."""
+    """Return whether two lists or dicts hold the same objects, in the same order."""
     return (DICT if type(a) is dict else LIST).has_items_of(a, b)
 
 
 def is_plain(outcome: Outcome) -> bool:
-    """Whether a result needs nothing done to it, as nothing of the caller's own is in it or changed."""
+    """Return whether a result can be returned unchanged, because it neither contains nor changes the caller's
+    objects.
+    """
     return not outcome.changes and not _holds_marks(outcome.result)
 
 
@@ -192,7 +196,7 @@ def _holds_marks(value: Any) -> bool:
 
 
 def write_back(outcome: Outcome, holders: Sequence[Any]) -> Any:
-    """Make the changes in the caller's own lists, dicts and objects; returns the result with those in it."""
+    """Make the changes in the caller's own lists, dicts and objects; return the result with these in it."""
     made: dict[int, Any] = {}
     changes = {place: _restore_arguments(new, holders, made) for place, new in outcome.changes.items()}
     result = _restore_arguments(outcome.result, holders, made)

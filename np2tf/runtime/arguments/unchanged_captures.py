@@ -1,4 +1,4 @@
-"""What a function reads besides its arguments stays as it is while the function is traced."""
+"""Guards the values that a function reads besides its arguments against changes while it is traced."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from np2tf.staging import VariableChangeError
 
 @contextmanager
 def guard_captures(captures: list[Place], sets: list[set[Any]]) -> Iterator[None]:
-    """Undo and refuse what a trace does to globals, closures and sets: it would not be done at every call.
+    """Undo and refuse a trace's changes of globals, closures and sets, which would not happen in every call.
 
-    The arrays there are those of the trace meanwhile.
+    Meanwhile the arrays there are those of the trace.
     """
     with bind_stand_ins(captures):
         before = current(captures)

@@ -25,9 +25,9 @@ _kinds: dict[type, str] = {}
 
 
 def kind_of(value: Any) -> str:
-    """How a value is taken apart; "unknown" for what cannot be."""
+    """Return how a value is taken apart; "unknown" if that is impossible."""
     if type(value) is scalar:
-        # Some of these numbers are known, and some are staged.
+        # A scalar may be a known or a staged number.
         return _kind_of(value)
     known = _kinds.get(type(value))
     if known is None:

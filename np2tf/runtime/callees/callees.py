@@ -1,9 +1,9 @@
-"""`np2tf.call(f)(x)`: what is called where no text shows it is looked at while the function is traced.
+"""`np2tf.call(f)(x)`: checks a callee that the text does not show, while the function is traced.
 
 A callee may be a parameter, an attribute, an element of a table, or come from another module. Staging runs
-its text once and its graph many times, so it must only compute: an np2tf or NumPy function, a builtin that
-computes, a class whose objects are their attributes, or a function of Python whose source says so, which is
-translated where it stands. Anything else ends the staging before it has run.
+its text once and its graph many times, so the callee must only compute. Allowed callees are a function of
+np2tf or NumPy, a builtin that computes, a class whose objects are their attributes, and a Python function
+whose source only computes, which is translated in place. Any other callee ends the staging before it has run.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.front import Function
 from np2tf.tnp._tensor.storage import current_scope
 
-#: Function -> what is traced in its place, or why nothing can be.
+#: Function -> the function to trace in its place, or the error if there is none.
 _versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()
-#: Modules of Python's that put methods into classes which only compute: orders, copies.
+#: Modules of Python whose generated methods of classes only compute, such as comparisons.
 _MAKING_METHODS = ("dataclasses", "functools")
-#: What members of an enumeration have of their own.
+#: The attributes that members of an enumeration have.
 _OF_MEMBERS = frozenset({"_name_", "_value_", "__objclass__", "_sort_order_"})
 
 
 class NewCallee(Exception):
-    """A function is about to be traced of which it is not known what it reads: the trace begins again.
+    """Raised if a function is about to be traced whose dependencies are unknown: the trace begins again.
 
     Attributes:
-        function: that function.
+        function: the function.
     """
 
     def __init__(self, function: types.FunctionType) -> None:
@@ -54,19 +54,25 @@ class NewCallee(Exception):
 
 
 def call(callee: Any) -> Any:
-    """What to call in the place of `callee`: itself, unless the code around is being traced.
+    """Return the function to call in the place of `callee`: itself, unless the calling code is being traced.
+
+    Args:
+        callee: any callable.
+
+    Returns:
+        `callee`, or its staged version.
 
     Raises:
-        StagingError: it does more than to compute, or nobody knows what it does.
+        StagingError: if the callee has effects besides computing, or its effects are unknown.
     """
     return callee if current_scope() is None else staged_callee(callee)
 
 
 def staged_callee(callee: Any) -> Any:
-    """What to trace in the place of `callee`.
+    """Return the function to trace in the place of `callee`.
 
     Raises:
-        StagingError: it does more than to compute, or nobody knows what it does.
+        StagingError: if the callee has effects besides computing, or its effects are unknown.
     """
     instead = ordered.counterpart(callee) or assertions.counterpart(callee)
     if instead is not None:
@@ -110,10 +116,11 @@ def _is_calling(callee: Any) -> bool:
 
 
 def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
-    """Whether a method changes a list or dict: what of an argument's or a variable's changes is noticed.
+    """Return whether a method changes a list or dict, for which np2tf tracks the changes of arguments and
+    variables.
 
     Raises:
-        StagingError: it would be done once for a loop or branch that is staged.
+        StagingError: if the change is in a staged loop or branch, where it would happen only once.
     """
     if type(callee.__self__) not in (list, dict) or callee.__name__ not in known_callees.CHANGING:
         return False
@@ -143,10 +150,10 @@ def _function(function: types.FunctionType) -> Any:
 
 
 def staged_version(function: types.FunctionType) -> Any:
-    """The function as it is traced.
+    """Return the traced version of a function.
 
     Raises:
-        StagingError: it does more than to compute, or nobody knows what it does.
+        StagingError: if the function has effects besides computing, or its effects are unknown.
     """
     known = _versions.get(function)
     if known is None:
@@ -157,7 +164,7 @@ def staged_version(function: types.FunctionType) -> Any:
 
 
 def _version(function: types.FunctionType) -> Callable[..., Any] | StagingError:
-    # Only here: it loads the translator.
+    # Imported only here, because it loads the translator.
     translator = importlib.import_module("np2tf.imports.functions.callees")
     reason, made = translator.staged_version(function)
     if made is not None:
@@ -166,16 +173,17 @@ def _version(function: types.FunctionType) -> Callable[..., Any] | StagingError:
 
 
 def check_class(kind: type, names: set[str]) -> None:
-    """Look at what a class runs without a call that shows: operators, properties, methods that override.
+    """Check the code that a class runs without a visible call: operators, properties, methods that override.
 
-    A call of `self.step` that is resolved in the class around it may be one of a class derived elsewhere.
+    A call of `self.step` that is resolved in the class around it may call a method of a class derived
+    elsewhere.
 
     Args:
-        kind: of an object that staged code is given.
-        names: those in the staged code.
+        kind: the class of an object that staged code gets.
+        names: the names in the staged code.
 
     Raises:
-        StagingError: something among that does more than to compute.
+        StagingError: if such code has effects besides computing.
     """
     checked = ImplicitCallCheck(staged_version)
     defined: dict[str, list[type]] = {}
@@ -209,7 +217,7 @@ def _refusal(function: types.FunctionType, reason: str) -> StagingError:
 
 
 def _copy_error(error: StagingError) -> StagingError:
-    """The same error, with no traceback of an earlier call."""
+    """Return the same error without the traceback of an earlier call."""
     return type(error)(str(error), error.place)
 
 
@@ -228,12 +236,12 @@ def _method(method: types.MethodType) -> Any:
 
 
 def _is_only_fields(owner: Any) -> bool:
-    """Whether an object is a named tuple that can hold nothing else."""
+    """Return whether an object is a named tuple without further attributes."""
     return _is_named_tuple(type(owner)) and not hasattr(owner, "__dict__")
 
 
 def _is_constant(owner: Any) -> bool:
-    """Whether an object is a member of an enumeration that stands for a number, text or nothing else."""
+    """Return whether an object is a member of an enumeration for a number, a string or None."""
     if not isinstance(owner, enum.Enum) or not vars(owner).keys() <= _OF_MEMBERS:
         return False
     return type(owner.value) in (int, float, complex, bool, str, bytes, type(None))
@@ -266,15 +274,15 @@ def _class(kind: type) -> Any:
 
 
 def _construction(kind: type) -> Any:
-    """What makes an object of a class: its initialiser, staged."""
+    """Return a function that makes an object of a class, with its initialiser staged."""
     initialise = kind.__init__  # type: ignore[misc]
     if initialise is object.__init__:
         return kind
     if hasattr(kind, "__dataclass_params__") and "__init__" in vars(kind) and not has_source(initialise):
-        # It assigns the fields, and nothing else.
+        # The generated initialiser only assigns the fields.
         further = getattr(kind, "__post_init__", None)
         if isinstance(further, types.FunctionType):
-            # Python calls it as it is: it must only compute, without a branch on data.
+            # Python calls it unstaged, so it must only compute, without a branch on data.
             _refuse_new(further)
             ImplicitCallCheck(staged_version).check(further, kind)
         return kind
@@ -289,16 +297,16 @@ def _construction(kind: type) -> Any:
 
 
 def has_source(function: Any) -> bool:
-    """Whether a function stands in a file, and was not made of text."""
+    """Return whether a function's code comes from a file, and not from generated text."""
     code = getattr(function, "__code__", None)
     return code is not None and not code.co_filename.startswith("<")
 
 
 def _refuse_new(function: Any) -> None:
-    """End the trace if it is not known what a function reads by name.
+    """End the trace if the names that a function reads are not known yet.
 
     Raises:
-        NewCallee: it is not.
+        NewCallee: if they are not.
     """
     scope = current_scope()
     assert scope is not None

@@ -1,6 +1,8 @@
-"""The compiled ways of a jitted function: which calls share code, when it is made, what becomes of errors.
+"""The compiled code of a jitted function: which calls share code, when it is made, and the handling of
+errors.
 
-Loaded when the first compilation is due, or a tensor is among the arguments: it needs TensorFlow.
+This module needs TensorFlow. It is loaded when the first compilation is due, or a tensor is among the
+arguments.
 """
 
 from __future__ import annotations
@@ -64,12 +66,12 @@ from np2tf.tnp._front.rebound_names import rebound
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
-#: Once so many calls in a row have been found to belong on the host, the next ones are taken to, twice as
-#: many each time; a call that takes so many times the usual time ends that.
+#: After ASKED_AT_LEAST calls in a row that had to run on the host, the next calls run there without a check,
+#: twice as many each time. A call that takes UNUSUAL times the usual time ends that.
 ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
-#: The calls of a cache must have taken a share of what compiling is expected to cost: one of so many.
+#: The calls of a cache must have taken this fraction (one in so many) of the expected cost of compiling.
 SHARED_BY = 4
-#: A function that has been traced so many times for fewer than so many calls each is not compiled any more.
+#: A function with this many traces and fewer than this many calls per trace is not compiled any more.
 MOST_TRACES, CALLS_PER_TRACE = 48, 2
 
 
@@ -77,10 +79,10 @@ class Compiler:
     """The compiled code of a jitted function, and the choice between it and the host.
 
     Attributes:
-        name: of the function, for those who are told of it.
+        name: the name of the function in messages.
     """
 
-    #: Whether the next process is told by the function's prospect of what compiling has brought.
+    #: True if the function's prospect records for the next process what compiling has gained.
     _is_followed = True
 
     def __init__(self, jitted: Jitted) -> None:
@@ -94,15 +96,16 @@ class Compiler:
         self._checked: set[type] = set()
         self._budget = Budget(self._host)
         self._lock = threading.RLock()
-        # The modes of promotion under which it has been told that the function runs unjitted.
+        # The promotion modes for which the warning was given that the function runs unjitted.
         self._warned: set[str] = set()
-        # Calls in a row that belonged on the host, why the latest did, and how many more are taken to.
+        # The number of calls in a row that had to run on the host, the reason of the latest, and the number
+        # of calls that will run there without a check.
         self._in_a_row = self._trusted = 0
         self._latest: Fallback | None = None
 
     @property
     def caches(self) -> dict[Any, SpecializationCache]:
-        """The calls that differ in numbers only, by the key of their signature."""
+        """The specialization caches, by the key of the calls' signature."""
         return self._caches.known
 
     @property
@@ -115,12 +118,12 @@ class Compiler:
         return self._function.__code__  # type: ignore[attr-defined,no-any-return]
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the function, compiled where that is possible and pays."""
+        """Run the function, compiled if that is possible and pays."""
         if current_scope() is not None or not tf.executing_eagerly():
             return self._inline(args, kwargs)
         host = self._host
         if config.jit == "off" or host.calls.depth:
-            # A call within a call on the host stays there.
+            # A call inside a call on the host stays on the host.
             return host.run_within(args, kwargs)
         if self._tier == "host" or raises_floating_point_errors():
             if self._tier != "host" and not uses_numpy_rules():
@@ -132,17 +135,17 @@ class Compiler:
         if not self._jitted.trace_count and self._may_run_on_host(args, kwargs):
             advice = host.prospect.advice(args, kwargs)
             if not (self._budget.is_open if advice is None else advice):
-                # Nothing is compiled, and nothing will be for now.
+                # Nothing is compiled, and nothing will be compiled by this call.
                 return host.run_timed(args, kwargs)
         return self._examine_and_run(args, kwargs)
 
     @property
     def _keeps_rules(self) -> bool:
-        """Whether the function must not run on the host, as its own rules of promotion are not NumPy's."""
+        """True if the function must not run on the host, because its own promotion rules are not NumPy's."""
         return self._jitted.promotion not in (None, "numpy")
 
     def _may_run_on_host(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether nothing speaks against running a call on the host."""
+        """Return whether nothing forbids running a call on the host."""
         if self._tier == "compile" or config.eager == "tensorflow" or compiles_at_once():
             return False
         if not uses_numpy_rules():
@@ -150,7 +153,9 @@ class Compiler:
         return not has_tensor(args) and not has_tensor(kwargs.values())
 
     def _run_unexamined(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run on the host what is short, or has been found to belong there often enough."""
+        """Run on the host without preparing the call, because calls are short or had to run there often
+        enough.
+        """
         host = self._host
         if host.is_short:
             result = host.run_timed(args, kwargs)
@@ -171,7 +176,7 @@ class Compiler:
         except StagingError as error:
             return self.run_unjitted(error, args, kwargs)
         if not call.signature.arrays and not names_numpy(call.read):
-            # Numbers, texts and lists: it was taken for a function over arrays.
+            # The arguments are numbers, strings and lists, so this is no function over arrays.
             return self.run_on_host(None, args, kwargs)
         cache = self._cache_of(call)
         if cache.on_host and cache.is_due_on_host(self._host.own_seconds):
@@ -195,7 +200,7 @@ class Compiler:
         return self._run(compiled, is_new, cache, call, time.perf_counter() if is_new else start)
 
     def _prefers_host(self, cache: SpecializationCache, call: PreparedCall) -> bool:
-        """Whether a call that could be compiled runs on the host, for now."""
+        """Return whether a call that could be compiled runs on the host for now."""
         if cache.find(call.signature) is not None:
             wants_host = cache.wants_host
         elif (advice := self._advice(call)) is not None:
@@ -204,13 +209,13 @@ class Compiler:
             worth = max(WORTH_COMPILING, self._budget.expected / SHARED_BY)
             wants_host = cache.own_seconds < worth or not self._budget.is_open
         else:
-            # Only a trace tells what matters of the objects that it is given: until then caches are too
-            # small, where attributes that it does not read change from call to call.
+            # Only a trace shows which attributes of objects matter. Before it, caches are too small if
+            # attributes that the function does not read change from call to call.
             wants_host = self._host.own_seconds < WORTH_COMPILING or not self._budget.is_open
         return wants_host and self._may_run_prepared_on_host(call)
 
     def _advice(self, call: PreparedCall) -> bool | None:
-        """Whether an earlier process has found that a call had better be compiled; None if it has not."""
+        """Return whether an earlier process found that such a call should be compiled; None if it did not."""
         return self._host.prospect.advice(call.args, call.kwargs)
 
     def _note_host_preference(self, why: Fallback | None) -> None:
@@ -220,7 +225,7 @@ class Compiler:
             self._trusted = min(2 ** (self._in_a_row - ASKED_AT_LEAST), TRUSTED_AT_MOST)
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
-        """What becomes of a call with these arguments, and why; compiles it if need be."""
+        """Explain a call with these arguments; compile it if needed."""
         code = self.code
         told = Explanation(self.name, code.co_filename, code.co_firstlineno)
         if self._jitted._is_suspendable:
@@ -250,14 +255,14 @@ class Compiler:
         return told
 
     def _pinned_decision(self) -> str:
-        """What is chosen by a setting, in words."""
+        """Return the choice that a setting makes, in words; empty if no setting does."""
         if config.jit == "off" or self._tier == "host":
             return f"host: pinned by {'jit=off' if config.jit == 'off' else 'tier=host'}"
         return "compiled: pinned by tier=compile" if self._tier == "compile" else ""
 
     @property
     def reasons(self) -> list[str]:
-        """Why calls have run on the host, each reason once."""
+        """The reasons why calls have run on the host, each reason once."""
         told = [
             f"{cache.fallback.code} {cache.fallback.reason}" if cache.fallback else cache.decision
             for cache in self.caches.values()
@@ -266,10 +271,10 @@ class Compiler:
         return list(dict.fromkeys(told))
 
     def lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
-        """The code for a call with these arguments, compiled if need be.
+        """Return the code for a call with these arguments, compiled if needed.
 
         Raises:
-            StagingError: it cannot be compiled.
+            StagingError: if the call cannot be compiled.
         """
         call = self._prepare(args, kwargs)
         return self._compile(self._cache_of(call), call)[0]
@@ -287,7 +292,7 @@ class Compiler:
             values = current(known.captures)
             functions = functions_among(values)
             if self._functions != functions:
-                # A helper has been replaced: what the new one reads matters from now on.
+                # A helper function has been replaced, so the names that the new one reads matter from now on.
                 self._dependencies = None
                 continue
             named = None if known.any_attribute else known.names
@@ -326,7 +331,7 @@ class Compiler:
         return self._caches.of(call, may_be_open=not self._keeps_rules)
 
     def _may_run_prepared_on_host(self, call: PreparedCall) -> bool:
-        """The same of a call whose arguments have been taken apart."""
+        """Return the same for a call whose arguments have been taken apart."""
         if not self._may_run_on_host((), {}):
             return False
         return not any(isinstance(a, tf.Tensor) or is_array(a) for a in call.signature.arrays)
@@ -334,8 +339,10 @@ class Compiler:
     def _compile(
         self, cache: SpecializationCache, call: PreparedCall
     ) -> tuple[ConcreteFunction, bool, SpecializationCache, PreparedCall]:
-        """The code for a call, whether it is new, and the call, prepared again where the trace has met what
-        was not known: what a function reads, or that a list is read.
+        """Return the code for a call, whether it is new, its cache, and the call.
+
+        The call is prepared again if the trace finds a function with unknown dependencies, or a list that is
+        read.
         """
         while True:
             try:
@@ -343,7 +350,7 @@ class Compiler:
             except LengthsAreNeeded as error:
                 self._caches.refuse_lengths(call)
                 if self._deadline is not None:
-                    # The calls of this length may not be worth compiling.
+                    # Calls with this length alone may not be worth compiling.
                     raise TracingTimeError("the lengths of arrays are needed") from error
                 call = self._prepare(call.args, call.kwargs, call.changing)
                 cache = self._cache_of(call)
@@ -408,10 +415,10 @@ class Compiler:
             return made, True
 
     def _check_reuse(self) -> None:
-        """Refuse to compile a function whose code is hardly ever used again, whatever its calls differ in.
+        """Refuse to compile a function whose code is hardly ever used again.
 
         Raises:
-            StagingError: there have been too many traces.
+            StagingError: if there have been too many traces.
         """
         jitted = self._jitted
         traces, calls = jitted.trace_count, jitted.compiled_count + jitted.graph_count
@@ -419,7 +426,7 @@ class Compiler:
             raise TooManyTracesError.of()
 
     def _keep_decision(self, cache: SpecializationCache, call: PreparedCall) -> None:
-        """Let the next process know what comes of compiling these calls."""
+        """Let the function's prospect record the outcome of compiling these calls."""
         cache.digest = digest_of_call(call.args, call.kwargs)
         cache.assumed_host = self._host.average
         if self._tier == "auto" and self._jitted.promotion is None and self._is_followed:
@@ -434,7 +441,7 @@ class Compiler:
 
     @property
     def _deadline(self) -> float | None:
-        """When tracing is given up, where the host is an alternative."""
+        """The time at which tracing is given up; None if the host is no alternative."""
         return None if self._tier == "compile" or self._keeps_rules else self._budget.deadline
 
     @property
@@ -455,7 +462,9 @@ class Compiler:
         call: PreparedCall,
         start: float,
     ) -> Any:
-        """Run the code; `start` is when the call came, as compiled calls pay for taking arguments apart."""
+        """Run the code; `start` is the time when the call began, because a compiled call includes taking
+        arguments apart.
+        """
         try:
             return self._execute(compiled, is_new, cache, call, start)
         except (DiscardedCall, tf.errors.OpError) as error:
@@ -474,11 +483,11 @@ class Compiler:
         call: PreparedCall,
         start: float,
     ) -> Any:
-        """Run the code, and nothing else.
+        """Run the code without falling back to the host.
 
         Raises:
-            DiscardedCall: NumPy has to do it; nothing has been written back.
-            OpError: the same.
+            DiscardedCall: if NumPy must run the call; nothing has been written back.
+            OpError: likewise.
         """
         arrays = call.signature.arrays
         inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
@@ -517,7 +526,7 @@ class Compiler:
         return result
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run as Python: as a part of the graph that is being traced, if one is."""
+        """Run as Python, as a part of the graph that is being traced, if there is one."""
         scope = current_scope()
         if scope is None:
             return bound(of_unknown_lengths(self._function)(*args, **kwargs))
@@ -529,7 +538,7 @@ class Compiler:
             return check_returned(bound(function(*args, **kwargs)))
 
     def run_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run as Python what cannot be compiled (it is known why), or is faster on the host."""
+        """Run on the host a call that cannot be compiled, for a known reason, or is faster there."""
         if fallback is not None:
             fallback.calls += 1
         return self._host.run_timed(args, kwargs)
@@ -541,7 +550,9 @@ class Compiler:
         kwargs: dict[str, Any],
         cache: SpecializationCache | None = None,
     ) -> Any:
-        """Run as Python after `error`; an exception of the user's code comes out as it would on NumPy."""
+        """Run on the host after `error`. An exception of the user's code is raised as NumPy would raise
+        it.
+        """
         strict = config.jit == "strict" or self._keeps_rules
         if isinstance(error, PromotionError) or (strict and isinstance(error, StagingError)):
             raise error
@@ -555,7 +566,7 @@ class Compiler:
         if cache is not None and fallback.kind is not TracingTimeError:
             cache.on_host, cache.fallback = True, fallback
             self._host.is_refused = True
-        # That what is called belongs on the host is no fault to be told of, where NumPy's rules hold.
+        # Under NumPy's rules, a callee that must run on the host is no reason for a warning.
         is_quiet = fallback.kind.is_quiet and uses_numpy_rules()
         if current_mode() not in self._warned and not is_quiet:
             self._warned.add(current_mode())
@@ -564,7 +575,7 @@ class Compiler:
         return result
 
     def _note_fallback(self, error: Exception) -> Fallback:
-        """Count that a call cannot be compiled, and why."""
+        """Count that a call cannot be compiled, with the reason."""
         file, line = place_of(error, self.code)
         found = Fallback(self.name, first_line(error), code_of(error), file, line)
         return counts.fell_back(found)

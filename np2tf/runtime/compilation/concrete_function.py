@@ -1,4 +1,6 @@
-"""One signature of a jitted function, compiled: tracing it, calling it, and writing back what it changed."""
+"""One signature of a jitted function, compiled: tracing the function, calling the code, and writing back
+changes.
+"""
 
 from __future__ import annotations
 
@@ -53,12 +55,15 @@ from np2tf.tnp._tensor.symint import SymInt
 
 set_options()
 
-#: (staged arrays, staged numbers) -> result: the function, its arguments and dependencies put together again.
+#: (staged arrays, staged numbers) -> result: calls the function with its arguments and dependencies put
+#: together again.
 Body = Callable[[Sequence[Any], Sequence[Any]], Any]
 
 
 class DiscardedCall(Exception):
-    """A compiled call met what a graph cannot do as NumPy does; nothing has been written back yet."""
+    """Raised if a compiled call met a case that a graph cannot run as NumPy does; nothing has been written
+    back yet.
+    """
 
     def __init__(self) -> None:
         super().__init__("a call was repeated, in which NumPy raises an error or an array has another dtype")
@@ -66,16 +71,19 @@ class DiscardedCall(Exception):
 
 @dataclass(frozen=True)
 class _ResultSpec:
-    """How one leaf of the result is made from the outputs: of which output, seen through which path."""
+    """The way to make one leaf of the result from the outputs: the output, and the path to view it
+    through.
+    """
 
-    # "constant", "argument", "array", "choice", "number", "tensor", "text" (its place is behind its tensors)
+    # "constant", "argument", "array", "choice", "number", "tensor", or "text" (its place is behind its
+    # tensors)
     kind: str
     place: int = -1
     constant: Any = None
     path: tuple[Any, ...] = ()
     order: tuple[int, ...] | None = None
     weak: type | None = None
-    #: The outputs that are the run-time ends of slices in the path, and whether the part is copied out.
+    #: The outputs that are the run-time ends of slices in the path, and whether the part is copied.
     ends: tuple[int, int] = (0, 0)
     copied: bool = False
 
@@ -85,22 +93,22 @@ class ConcreteFunction:
 
     Attributes:
         how: "xla" if it is one XLA program, "graph" otherwise.
-        inputs: the numbers that are inputs; the others are constants of the code.
-        is_plain: whether a result is to be given to the caller as it is.
+        inputs: the numbers that are inputs; other numbers are constants of the code.
+        is_plain: whether the caller gets a result unchanged.
         is_warm: whether it has run before.
-        not_xla: why it is not one XLA program, if it is a graph.
+        not_xla: the reason why it is not one XLA program, if it is a graph.
         loops: for each staged loop "xla" or "graph".
         prints: whether it prints.
         hides_gradients: whether a tape would get other gradients from it than NumPy's meaning has.
 
     Args:
-        body: what is traced.
-        arrays, numbers: the inputs, and the numbers that are constants unless `inputs` says otherwise.
-        inputs: which numbers are inputs.
-        handles: whether the code handles exceptions, so that none may be missed.
-        generators: those that it may draw from.
-        deadline: when, by `time.monotonic`, tracing is given up.
-        bounds: the least and the greatest that inputs can be which are natural numbers.
+        body: the function to trace.
+        arrays, numbers: the inputs, and the numbers, which are constants except those in `inputs`.
+        inputs: the numbers that are inputs.
+        handles: whether the code handles exceptions, so that it must not miss any.
+        generators: the generators that it may draw from.
+        deadline: the time, by `time.monotonic`, at which tracing is given up.
+        bounds: the least and the greatest value of inputs that are natural numbers.
         pattern: the open axes of arrays, whose lengths are the last numbers.
     """
 
@@ -127,7 +135,7 @@ class ConcreteFunction:
         specs = [tf.TensorSpec(self._open.shape(k, a.shape), _dtype_of(a)) for k, a in enumerate(arrays)]
         specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
         self.how, self.not_xla = "xla", ""
-        #: The code of loops in which there is what XLA had better not compile.
+        #: The code of loops with ops that XLA should not compile.
         self._uncompiled: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
         self.is_plain, self.is_warm = True, False
@@ -137,7 +145,7 @@ class ConcreteFunction:
             self.function = self._trace(body, arrays, specs, xla=True)
             self.not_xla = self._reason_against_xla()
         except RecursionLimitError:
-            raise  # without end as a graph as well
+            raise  # the recursion would not end in a graph either
         except StagingError as error:
             self.not_xla = str(error)
         if self.not_xla:
@@ -150,29 +158,31 @@ class ConcreteFunction:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it relies on bounds of numbers, as there are arrays whose lengths these tell."""
+        """True if the code relies on bounds of numbers that are lengths of arrays."""
         return bool(self._bounds)
 
     @property
     def graph(self) -> tf.Graph:
-        """The graph that has been traced."""
+        """The traced graph."""
         return self.function.graph
 
     @property
     def op_count(self) -> int:
-        """How many ops the graph has, those in loops, branches and functions included."""
+        """The number of ops in the graph, including those in loops, branches and functions."""
         definition = self.graph.as_graph_def()
         return len(definition.node) + sum(len(one.node_def) for one in definition.library.function)
 
     def hlo(self, optimized: bool = False) -> str:
-        """What XLA is given, or makes of it, as text; empty for a graph that is not one XLA program."""
+        """Return XLA's input, or its optimized code, as text; empty for a graph that is not one XLA
+        program.
+        """
         if self.how != "xla":
             return ""
         stage = "optimized_hlo" if optimized else "hlo"
         return str(self._polymorphic.experimental_get_compiler_ir(*self._specs)(stage=stage))
 
     def _reason_against_xla(self) -> str:
-        """Why the traced function had better stay a graph, in words."""
+        """Return why the traced function should stay a graph, in words; empty if it should not."""
         # XLA on CPUs corrupts memory where a function returns two arrays of shapes that depend on data.
         if not all(output.shape.is_fully_defined() for output in self.function.outputs):
             return "the shape of a result depends on data"
@@ -180,7 +190,9 @@ class ConcreteFunction:
         return "" if xla_pays(ops) else f"it needs {', '.join(sorted(ops_against_xla(ops)))}"
 
     def retrace_without_buffers(self, body: Body, arrays: Sequence[Any]) -> None:
-        """Let the program make the random bits itself, as it takes more words than a buffer holds."""
+        """Trace again, so that the program makes the random bits itself, because it takes more words than a
+        buffer has.
+        """
         self._buffers = False
         try:
             self.function = self._trace(body, arrays, self._specs, xla=True)
@@ -188,7 +200,9 @@ class ConcreteFunction:
             self.retrace_as_graph(body, arrays)
 
     def retrace_for_gradients(self, body: Body, arrays: Sequence[Any]) -> None:
-        """Let nothing be computed of elements that do not count but what their neighbours have, too."""
+        """Trace again, so that elements outside the valid part are computed from their neighbours' values
+        only.
+        """
         self._gradients, self._deadline = True, None
         try:
             self.function = self._trace(body, arrays, self._specs, xla=self.how == "xla")
@@ -196,7 +210,7 @@ class ConcreteFunction:
             self.retrace_as_graph(body, arrays)
 
     def retrace_as_graph(self, body: Body, arrays: Sequence[Any]) -> None:
-        """Give up XLA for the whole, for what it turned out not to compile."""
+        """Trace again without XLA, which has refused to compile the graph."""
         specs = [tf.TensorSpec(s.shape, s.dtype) for s in self._specs]
         self.function = self._trace(body, arrays, specs, xla=False, loops=False)
         self.how, self.not_xla = "graph", "XLA has refused the graph"
@@ -259,7 +273,7 @@ class ConcreteFunction:
         return function
 
     def _stage_array(self, k: int, array: Any, storage: Storage, numbers: Sequence[Any], trace: Trace) -> Any:
-        """An array as the staged function sees it."""
+        """Return an array as the staged function sees it."""
         if isinstance(array, tf.Tensor):
             return storage.value
         staged = tensor_scalar(storage.value) if type(array) is scalar else array_over(storage)
@@ -298,10 +312,10 @@ class ConcreteFunction:
         violated = trace.violations.value
         self._may_fail = violated.op.type != "Const"
         self.prints = trace.printed.value.op.type != "Const"
-        # A graph whose tensors leave it shares no memory with its inputs.
+        # A graph that returns raw tensors must not borrow the memory of its inputs.
         self._lends = all(made.kind != "tensor" for made in self._results)
         self._count = len(outputs)
-        # Everything that is printed hangs on the last count of prints.
+        # The last count of prints depends on all prints.
         outputs += [trace.printed.value] if self.prints else []
         self._logged = slice(len(outputs), len(outputs) + len(logged))
         outputs += logged
@@ -353,7 +367,7 @@ class ConcreteFunction:
                 check_host_view(chain_of(leaf))
             if shared and storage_of(leaf).identity is not None:
                 raise AliasingError("an array that data choose is returned with a view of it")
-            # XLA gives the whole of what is cut at a run-time length.
+            # XLA returns the whole of an array that is cut at a run-time length.
             is_part = staging_for_xla() and _is_dynamic_slice(leaf)
             key = storage_of(leaf) if shared or is_part else object()
             if key not in places:
@@ -361,7 +375,7 @@ class ConcreteFunction:
                 outputs.append(storage_of(leaf).value if shared or is_part else leaf.tensor)
             if shared or is_part:
                 memory = storage_of(leaf).order
-                assert not isinstance(memory, GappedLayout)  # which only arguments have
+                assert not isinstance(memory, GappedLayout)  # only arguments have gaps
                 ends = _append_ends(outputs, chain_of(leaf))
                 copied = is_part and not shared
                 return _ResultSpec("array", places[key], None, chain_of(leaf), memory, None, ends, copied)
@@ -384,10 +398,10 @@ class ConcreteFunction:
         generators: Sequence[Any] = (),
         holders: Sequence[Any] = (),
     ) -> Any:
-        """Run the compiled code, write back what it changed, return what it returned.
+        """Run the compiled code, write back its changes, and return its result.
 
         Raises:
-            DiscardedCall: no argument has been changed, and nothing drawn.
+            DiscardedCall: no argument has been changed, and no random number drawn.
         """
         if not self._draws.streams:
             return self._run(arrays, numbers, holders, None)
@@ -428,7 +442,8 @@ class ConcreteFunction:
             counts.graph += 1
         last = self._count
         bases: dict[int, Any] = {}
-        # Before anything is written: an output may be an input, which has borrowed an array's memory.
+        # Results are made before anything is written: an output may be an input with an array's borrowed
+        # memory.
         results = [
             self._rebuild_result(made, arrays, inputs, outputs, bases, on_tensors) for made in self._results
         ]
@@ -457,7 +472,7 @@ class ConcreteFunction:
             return made.constant.of([one.numpy() for one in outputs[made.place - count : made.place]])
         path = replace_ends(made.path, [int(end) for end in outputs[slice(*made.ends)]])
         if made.kind == "argument":
-            # The part of an open array that counts is all of the caller's array.
+            # The valid part of an open array is the whole of the caller's array.
             whole = self._open.is_whole(made.place, made.path)
             return arrays[made.place] if whole else _view_of(arrays[made.place], path)
         if made.kind == "number":
@@ -486,7 +501,7 @@ class ConcreteFunction:
 
 
 def _is_dynamic_slice(array: Any) -> bool:
-    """Whether an array is a slice, of a length known only at run time, of one whose shape is known."""
+    """Return whether an array is a slice, with a run-time length, of an array whose shape is known."""
     path = chain_of(array)
     if not path or not run_time_ends(path[-1:]):
         return False
@@ -494,14 +509,14 @@ def _is_dynamic_slice(array: Any) -> bool:
 
 
 def _append_ends(outputs: list[tf.Tensor], path: Sequence[Any]) -> tuple[int, int]:
-    """Make outputs of the run-time ends of slices in a path; where they are."""
+    """Add the run-time ends of slices in a path to the outputs, and return their range."""
     first = len(outputs)
     outputs += [end.tensor for end in run_time_ends(path)]
     return first, len(outputs)
 
 
 def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
-    """`array` seen through a chain of view transforms, sharing its memory."""
+    """Return `array` seen through a chain of view transforms, sharing its memory."""
     if not path:
         return array
     if not is_array(array) and isinstance(array, np.ndarray):
@@ -524,5 +539,5 @@ def _as_input(array: Any) -> tf.Tensor:
 
 
 def _as_borrowed_input(array: Any) -> tf.Tensor:
-    """An input that may share the array's memory, as nothing of it is left when the call is over."""
+    """Return an input that may share the array's memory, because no reference to it outlives the call."""
     return borrow_memory(array) if isinstance(array, np.ndarray) else tf.constant(array)

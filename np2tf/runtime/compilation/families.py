@@ -1,4 +1,6 @@
-"""The specialization caches of a jitted function, by the signature of calls, and those of open lengths."""
+"""The specialization caches of a jitted function, by the signature of calls, including caches for open
+lengths.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.host.host_function import HostFunction
 
-#: Every signature has a cache of its own; so many are remembered.
+#: The number of caches that are stored; every signature has a cache of its own.
 MOST_FAMILIES = 1000
 
 
@@ -21,7 +23,7 @@ class SpecializationCaches:
         known: the caches, by the key of their calls' signature.
 
     Args:
-        host: tells what an earlier process has found out about calls like these.
+        host: provides the measurements of earlier processes.
     """
 
     def __init__(self, host: HostFunction) -> None:
@@ -30,11 +32,11 @@ class SpecializationCaches:
         self._lengths: dict[Any, Lengths] = {}
 
     def of(self, call: PreparedCall, may_be_open: bool) -> SpecializationCache:
-        """The cache for a call, which is made ready for it.
+        """Return the cache for a call, and prepare the call for it.
 
         Args:
-            call: of the function.
-            may_be_open: whether it may be one of calls that differ in the lengths of arrays.
+            call: a call of the function.
+            may_be_open: whether the cache may be one for calls that differ in the lengths of arrays.
         """
         exact = self._known_cache(call.signature.key, call)
         if exact.compiled or exact.on_host or not may_be_open:
@@ -42,7 +44,7 @@ class SpecializationCaches:
         return self._open_cache(call, exact) or exact
 
     def refuse_lengths(self, call: PreparedCall) -> None:
-        """The code for a call cannot do without the lengths of its arrays."""
+        """Record that the code for a call needs the lengths of its arrays as constants."""
         known = self._lengths.get(call.signature.key_without_lengths)
         if known is not None:
             known.refuse()
@@ -58,7 +60,9 @@ class SpecializationCaches:
         return found
 
     def _open_cache(self, call: PreparedCall, exact: SpecializationCache) -> SpecializationCache | None:
-        """The cache for other lengths too, for which the call is made ready; None if there is none."""
+        """Return the cache for calls with other lengths too, and prepare the call for it; None if there is
+        none.
+        """
         signature = call.signature
         shapes = shapes_of(signature)
         if shapes is None:

@@ -1,4 +1,4 @@
-"""The compiled code of a watched loop: it runs rounds of the loop, or does nothing."""
+"""The compiler of a watched loop: it runs iterations of the loop as compiled code, or does nothing."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Entry(NamedTuple):
     """The outcome of entering a loop as compiled code.
 
     Attributes:
-        result: of the loop's function; None if the host has to run the loop.
-        cache: to be told how long that takes; None if it need not be.
+        result: the result of the loop's function; None if the host must run the loop.
+        cache: the cache that needs the host's time for the run; None if none does.
     """
 
     result: Any = None
@@ -30,18 +30,21 @@ class Entry(NamedTuple):
 
 
 class LoopCompiler(Compiler):
-    """The compiler of a loop's function, which never runs the function on the host: the loop itself does."""
+    """The compiler of a loop's function. It never runs the function on the host, where the loop itself
+    runs.
+    """
 
     _is_followed = False
 
     def __init__(self, jitted: Jitted) -> None:
         super().__init__(jitted)
-        # When the trace under way is given up, by `time.monotonic`; None leaves that to the budget.
+        # The time, by `time.monotonic`, at which the present trace is given up; None leaves that to the
+        # budget.
         self._until: float | None = None
 
     @classmethod
     def of(cls, jitted: Jitted) -> LoopCompiler:
-        """The compiler of a function, which becomes a loop's."""
+        """Return the compiler of a function, which becomes a loop's function."""
         known = jitted.__dict__.get("_compiler")
         if not isinstance(known, cls):
             known = jitted.__dict__["_compiler"] = cls(jitted)
@@ -50,12 +53,12 @@ class LoopCompiler(Compiler):
     def compile_ahead(
         self, args: tuple[Any, ...], changing: Collection[int], seconds: float
     ) -> Fallback | None:
-        """Make code for a call, and run nothing; why that cannot be, if it cannot.
+        """Make code for a call without running it, and return the reason if that is impossible.
 
         Args:
-            args: of the call.
-            changing: the places of arguments that are others in the next call, if they are numbers.
-            seconds: that it may take.
+            args: the arguments of the call.
+            changing: the places of arguments that differ in the next call, if they are numbers.
+            seconds: the seconds that it may take.
         """
         self._until = time.monotonic() + seconds
         try:
@@ -68,7 +71,9 @@ class LoopCompiler(Compiler):
         return None
 
     def run_now(self, args: tuple[Any, ...], changing: Collection[int]) -> Any:
-        """Run compiled code at once; None, and nothing done, if there is none or the call is discarded."""
+        """Run compiled code at once; return None, with nothing done, if there is none or the call is
+        discarded.
+        """
         try:
             call = self._prepare(args, {}, changing)
             found = self._compile(self._cache_of(call), call)
@@ -78,13 +83,13 @@ class LoopCompiler(Compiler):
         return self._run_or_discard(*found)
 
     def enter(self, args: tuple[Any, ...], changing: Collection[int]) -> Entry:
-        """Run a whole loop as compiled code, where that is faster than the host, or compiling it is due.
+        """Run a whole loop as compiled code, if that is faster than the host, or if compiling it is due.
 
-        The budget of functions decides, and both ways are measured, as for a function that is called.
+        The budget of functions decides, and both tiers are measured, as for a function that is called.
 
         Args:
-            args: of the call.
-            changing: the places of arguments that are others in the next call, if they are numbers.
+            args: the arguments of the call.
+            changing: the places of arguments that differ in the next call, if they are numbers.
         """
         cache: SpecializationCache | None = None
         try:
@@ -108,11 +113,11 @@ class LoopCompiler(Compiler):
         return Entry(result)
 
     def note_host_run(self, cache: SpecializationCache | None, seconds: float, own: float) -> None:
-        """Note how long a run of the loop took on the host, and without long calls of jitted functions.
+        """Record the time of a run of the loop on the host.
 
         Args:
-            cache: of the call that `enter` was given.
-            seconds, own: that it took.
+            cache: the cache of the call that `enter` received.
+            seconds, own: the seconds of the run, and without long calls of jitted functions.
         """
         self._host.note(seconds, own)
         if cache is not None:

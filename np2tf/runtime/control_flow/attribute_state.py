@@ -1,4 +1,4 @@
-"""The attributes of objects as variables that a staged branch or loop may assign."""
+"""The attributes of objects, as variables that a staged branch or loop may assign."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from np2tf.runtime.structures.carried_values import Undefined
 from np2tf.runtime.structures.containers import containers
 from np2tf.staging import AttributeChangeError, BranchTypeError, ContainerChangeError
 
-#: What a side of a branch or an iteration of a loop makes of the objects: one dict of attributes for each.
+#: The objects after a branch or an iteration: one dict of attributes for each object.
 States = list[dict[str, Any]]
 
 
 class _HeldObject:
-    """A list, dict or other non-tensor in an attribute: carried through branches and loops as one thing."""
+    """A list, dict or other non-tensor in an attribute, which branches and loops carry as a whole."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -28,8 +28,8 @@ class _HeldObject:
 class Attributes:
     """The attributes of every object that can be reached from some values.
 
-    An attribute that only some side of a branch or some iteration sets is unbound elsewhere; it becomes known
-    by being set, so that a trial that has met one for the first time must be repeated (`attribute_count`).
+    An attribute that only one branch or only some iterations set is unbound elsewhere. np2tf learns of an
+    attribute when it is set, so that a trial which meets a new attribute must be repeated.
     """
 
     def __init__(self, reachable: Iterable[Any], may_be_missing: bool) -> None:
@@ -43,14 +43,14 @@ class Attributes:
 
     @property
     def attribute_count(self) -> int:
-        """How many attributes are known."""
+        """The number of known attributes."""
         return sum(map(len, self._names))
 
     def read(self) -> States:
-        """The attributes now, those that are not set as `Undefined`.
+        """Return the present attributes; unset attributes are `Undefined`.
 
         Raises:
-            StagingError: one is gone, or is new while code may ask whether it is there.
+            StagingError: if an attribute is gone, or is new while code may test whether it exists.
         """
         return [self._read(*known) for known in zip(self.instances, self._names, self._first, strict=True)]
 
@@ -72,10 +72,11 @@ class Attributes:
             reset(one, {n: v for n, v in values.items() if not isinstance(v, Undefined)})
 
     def run_apart(self, run: Callable[[], Any]) -> tuple[Any, States]:
-        """What `run` returns, and what it makes of the attributes, which keep the values they have.
+        """Return the result of `run`, and the attributes that it makes. The objects keep their present
+        attributes.
 
         Raises:
-            StagingError: it changes something else than the attributes of these objects.
+            StagingError: if `run` changes anything but the attributes of these objects.
         """
         before = self.read()
         lists = {id(one): (one, copy(one)) for held in self._held.values() for one in _holders(held.value)}
@@ -92,10 +93,10 @@ class Attributes:
             self.check_others()
 
     def check_others(self) -> None:
-        """Put back attributes of what is not an object that consists of them.
+        """Restore the attributes of objects that do not consist of their attributes.
 
         Raises:
-            StagingError: one had been changed: the trace happens once only.
+            StagingError: if an attribute had been changed, because a trace happens only once.
         """
         for one, before in self._others:
             if not same_contents(dict(vars(one)), before):
@@ -114,7 +115,7 @@ class Attributes:
 
 
 def _is_flat(value: Any) -> bool:
-    """Whether this is a tuple of arrays and numbers, which may be made anew."""
+    """Return whether a value is a tuple of arrays and numbers, which may be made anew."""
     return isinstance(value, tuple) and all(
         kind_of(item) in ("array", "number", "constant") or _is_flat(item) for item in value
     )

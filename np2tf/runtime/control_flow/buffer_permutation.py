@@ -1,4 +1,6 @@
-"""Which arrays of before a loop its variables are after it: found out by numbers that the loop carries."""
+"""Tracks, by numbers that a loop carries, which array from before the loop each loop variable is
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,12 @@ from np2tf.tnp._tensor.storage import Storage, alias_closure, aliases, is_outsid
 
 
 class BufferPermutation:
-    """Which array of before the loop each carried, written name stands for after it.
+    """The array from before the loop that each carried, written variable is after the loop.
 
-    ``cur, nxt = nxt, cur`` permutes names, not contents: what is written through `nxt` belongs, after the
-    loop, to one of the two original arrays, depending on the number of iterations. Each such name carries
-    the number of its original along; after the loop every original gets the contents of the name that stands
-    for it.
+    ``cur, nxt = nxt, cur`` permutes names, not contents. Contents written through `nxt` belong, after the
+    loop, to one of the two original arrays, depending on the number of iterations. So each such variable
+    carries the number of its original along, and after the loop every original gets the contents of the
+    variable with its number.
     """
 
     def __init__(self, loop: Any, plan: LoopAnalysis) -> None:
@@ -35,12 +37,14 @@ class BufferPermutation:
     def after(
         loop: Any, inner: LoopAnalysis, outs: list[Any], tensors: Sequence[tf.Tensor]
     ) -> list[tf.Tensor]:
-        """The original that each name stands for at the end of an iteration."""
+        """Return the number of the original of each variable at the end of an iteration."""
         owner = {id(inner.fresh[k]): n for n, k in enumerate(loop.permuted_names)}
         return [tensors[owner[id(storage_of(outs[k]))]] for k in loop.permuted_names]
 
     def write_back(self, leaves: list[Any], slots: list[tf.Tensor]) -> None:
-        """After the loop: contents to the original arrays, and the doubt about who is who."""
+        """After the loop, write the contents into the original arrays, and record which array each variable
+        may be.
+        """
         for n, original in enumerate(self.originals):
             if self.permuted:
                 value = original.tensor
@@ -60,16 +64,17 @@ class BufferPermutation:
 
 
 def _poison(storage: Storage) -> None:
-    """Make the contents of an array unknown, and of those that a branch may have chosen it from."""
+    """Make the contents of an array unknown, and of arrays from which a branch may have chosen it."""
     for one in (storage, *aliases(storage)):
         if one is storage or not storage.is_distinct_from(one):
             one.poison()
 
 
 class RebindingFlags:
-    """Whether a variable that some rounds bind to a new array, and others leave, is the array of before.
+    """Tracks whether a variable that only some iterations bind to a new array is still the array from before
+    the loop.
 
-    As after ``if better: best = x + step``: each such name carries a truth value along.
+    An example is ``if better: best = x + step``. Each such variable carries a boolean along.
     """
 
     def __init__(self, loop: Any, plan: LoopAnalysis, slots: BufferPermutation) -> None:
@@ -82,13 +87,13 @@ class RebindingFlags:
         self.initial = [tf.constant(True) for _ in self.names]
 
     def after(self, inner: LoopAnalysis, outs: list[Any], tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-        """The truth values at the end of an iteration that began with the last of `tensors`."""
+        """Return the booleans at the end of an iteration that began with the last of `tensors`."""
         return [
             still & _is_storage(outs[k], inner.fresh[k]) for k, still in zip(self.names, tensors, strict=True)
         ]
 
     def write_back(self, loop: Any, leaves: list[Any], stayed: list[tf.Tensor]) -> None:
-        """After the loop: which array each name is."""
+        """Record which array each variable is after the loop."""
         for k, still in zip(self.names, stayed, strict=True):
             storages, number = storages_with_itself(storage_of(loop.leaves[k]))
             storage_of(leaves[k]).identity = tf.where(still, tf.cast(number, tf.int32), -1), storages
@@ -101,7 +106,9 @@ def _is_storage(leaf: Any, storage: Storage) -> tf.Tensor:
 
 
 def kept_variables(leaves: Sequence[Any], fresh: dict[int, Storage]) -> set[int]:
-    """The variables that an iteration leaves, or binds to an array that it makes: at run time it is known."""
+    """Return the variables that an iteration either leaves or binds to a new array, which is known at run
+    time.
+    """
     return {k for k, storage in fresh.items() if _is_kept(leaves, k, storage)}
 
 

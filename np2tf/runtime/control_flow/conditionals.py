@@ -1,9 +1,10 @@
-"""Staged branches: both sides of an ``if`` over mutable arrays become one `tf.cond`.
+"""Staged branches: both branches of an ``if`` over mutable arrays become one `tf.cond`.
 
-Each side is first traced into a throw-away graph, to learn what it returns and which storages it writes.
-The two results are then widened to a common form, as NumPy would; storages written on either side become
-results as well. A branch inside a throw-away graph, of a branch or a loop, is only foreseen: its result is a
-placeholder of the right form, so that each branch is not traced twice for each of those around it.
+Each branch is first traced into a throw-away graph, to learn its results and the storages that it writes. The
+results of both branches are then widened to a common form, as NumPy would; storages written in either branch
+become results as well. For a conditional inside a throw-away graph, of a branch or a loop, the results are
+only predicted: they are placeholders of the right form, so that a conditional is not traced twice for each
+construct around it.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import Storage, link_aliases, staging_scope
 
 Branch = Callable[[], Any]
-#: The storages that a branch writes, each with the shapes of the pieces that it writes; None for the whole.
+#: The storages that a branch writes, each with the shapes of the slices that it writes; None for the whole
+#: array.
 Shapes = dict[Storage, list[tf.TensorShape] | None]
 
 _CHEAP_OPS = 150
@@ -72,14 +74,14 @@ _BLOCKS = frozenset(
 
 
 class _Side:
-    """What one side returns and writes, learnt from a throw-away trace.
+    """The results and writes of one branch, learnt from a throw-away trace.
 
     Attributes:
-        error: the exception that this side raises, if it does.
-        after: the storages that it writes, with the values that they have then.
+        error: the exception that this branch raises, if it does.
+        after: the storages that it writes, with their values at its end.
         suspects: for each leaf the storages from outside that it may share memory with.
         new: for each leaf the storages made here that it may share memory with.
-        ops: what it consists of, with the branches inside it.
+        ops: its operations, with those of the branches inside it.
         graph: the throw-away graph; `graphs` are this one and those of the loops and branches inside.
     """
 
@@ -104,7 +106,7 @@ class _Side:
                 raise RecursionLimitError("calls in staged branches go too deep") from error
             except Exception as error:
                 self.error = error
-                del trace.shown.described[described:]  # by its message, which the host makes again
+                del trace.shown.described[described:]  # the error's message, which the host makes again
             finally:
                 self.after = {storage: storage._value for storage in scope.writes}
                 scope.undo()
@@ -113,7 +115,7 @@ class _Side:
         self.graph, self.graphs = inside.graph, inside.graphs
 
     def align(self, other: _Side) -> None:
-        """Give names that are unbound here, and lists that differ, the structure of the other side."""
+        """Give unbound names, and lists that differ, the structure of the other branch."""
         with self.graph.as_default():
             mine = like(self.result, other.result)
             result = fit_structure(mine, merge_structures(mine, like(other.result, mine)))
@@ -130,18 +132,17 @@ class _Side:
 
 
 def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
-    """`then()` or `otherwise()` as one `tf.cond`.
+    """Return the result of `then()` or `otherwise()` as one `tf.cond`.
 
-    A side that raises is never taken in the graph: that it should have been is recorded as a violation, upon
-    which the whole call is discarded and repeated on the host, where the exception comes up as it does in
-    NumPy.
+    The graph never executes a branch that raises. If its condition holds at run time, a violation is
+    recorded: the call is discarded and repeated on the host, where the exception is raised as in NumPy.
 
     Raises:
-        StagingError: the two sides have no common form.
+        StagingError: if the two branches have no common form.
     """
     sides = _Side(trace, then), _Side(trace, otherwise)
     if sides[0].error is not None and sides[1].error is not None:
-        # Whichever it should be, a call that gets here raises: on the host the right exception comes up.
+        # Both branches raise, so the call does: the host raises the right exception.
         raise sides[0].error
     if sides[0].error is not None:
         record_violation(test)
@@ -208,7 +209,7 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
 
 
 def _join_new(leaves: list[Any], forms: list[Carried | None], sides: tuple[_Side, _Side]) -> None:
-    """Keep together the leaves that are, or may be, one array that a side has made."""
+    """Keep together the leaves that are, or may be, one array that a branch has made."""
     arrays = [k for k, form in enumerate(forms) if form is not None and not form.number]
     for n, k in enumerate(arrays):
         for j in arrays[:n]:
@@ -228,7 +229,7 @@ def _shapes(storage: Storage, sides: tuple[_Side, _Side]) -> list[tf.TensorShape
 def _foreseen(
     trace: Trace, forms: list[Carried | None], tracked: int, shapes: Shapes, sides: tuple[_Side, _Side]
 ) -> list[tf.Tensor]:
-    """Placeholders for what the branch will give; writes some to its storages."""
+    """Return placeholders for the branch's results, and write placeholders to its storages."""
     trace.throw_aways[-1].ops += [op for side in sides for op in side.ops]
     trace.throw_aways[-1].graphs += [graph for side in sides for graph in side.graphs]
     for storage, parts in shapes.items():
@@ -249,7 +250,9 @@ def _placeholder(dtype: tf.DType, shape: tf.TensorShape) -> tf.Tensor:
 
 
 def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
-    """How each leaf is carried out of the branch; None where both sides give the very same."""
+    """Return the form in which the branch returns each leaf; None if both branches return the very same
+    value.
+    """
     a.align(b)
     b.align(a)
     if a.outline != b.outline:
@@ -266,10 +269,11 @@ def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
 def _widened_arrays(
     test: tf.Tensor, forms: list[Carried | None], *sides: _Side
 ) -> dict[int, tuple[tf.Tensor, np.dtype[Any]]]:
-    """The arrays that have another dtype on one side than they are carried in: whether so, and which.
+    """Return the arrays whose dtype in one branch differs from the common dtype: the condition, and the
+    dtype.
 
     Raises:
-        StagingError: an array has another one on both sides.
+        StagingError: if an array's dtype differs in both branches.
     """
     found = {}
     for k, (one, other, form) in enumerate(zip(sides[0].forms, sides[1].forms, forms, strict=True)):
@@ -286,7 +290,9 @@ def _widened_arrays(
 
 
 def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Storage, ...]]:
-    """The arrays that may be one of some storages from outside, known at run time."""
+    """Return the arrays that may be one of several outside storages, for which a number tells the storage at
+    run time.
+    """
     candidates = [merged_storages(m, n) for m, n in zip(a.origins, b.origins, strict=True)]
     return {
         k: found
@@ -296,7 +302,7 @@ def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int
 
 
 def _run_restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[tf.Tensor]:
-    """What `side` returns, and what it writes to storages, which keep the values they had."""
+    """Return the results of `side` and its writes to storages. The storages keep their former values."""
     before = [storage.value for storage in shapes]
     results = side()
     for (storage, parts), value in zip(shapes.items(), before, strict=True):
@@ -307,7 +313,7 @@ def _run_restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[
 
 
 def _updates_of(storage: Storage, before: tf.Tensor, shapes: list[tf.TensorShape]) -> list[tf.Tensor]:
-    """The places and values of what a side has written."""
+    """Return the starts and values of the slices that a branch has written."""
     pieces = updates_between(storage.value, before)
     pieces = None if pieces is None else of_shapes(pieces, shapes, before)
     if pieces is None or [piece.shape for _, piece in pieces] != shapes:
@@ -318,7 +324,7 @@ def _updates_of(storage: Storage, before: tf.Tensor, shapes: list[tf.TensorShape
 
 
 def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
-    """Write what the sides have given behind what they return."""
+    """Write the storages' values or slices, which are behind the branches' results."""
     count = sum(1 if parts is None else 2 * len(parts) for parts in shapes.values())
     rest = iter(results[len(results) - count :])
     for storage, parts in shapes.items():
@@ -331,14 +337,16 @@ def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
 def _choose_results(
     test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], storages: list[Storage]
 ) -> list[tf.Tensor]:
-    """The results of one of two sides that have both been computed; writes what it writes (if-conversion)."""
+    """Return the results of one of two branches that are both computed, and write its writes
+    (if-conversion).
+    """
     count = len(yes) - len(storages)
     for storage, after_yes, after_no in zip(storages, yes[count:], no[count:], strict=True):
         if _is_small(after_yes):
             storage.write(tf.where(test, after_yes, after_no))
         else:
             elements = [updates_between(after, storage.value) for after in (after_yes, after_no)]
-            assert elements[0] is not None  # of a large array, a cheap side writes elements only
+            assert elements[0] is not None  # a cheap branch writes only elements of a large array
             assert elements[1] is not None
             _choose_elements(test, storage, elements[0], elements[1])
     return [tf.where(test, a, b) for a, b in zip(yes[:count], no[:count], strict=True)]
@@ -347,8 +355,8 @@ def _choose_results(
 def _choose_elements(
     test: tf.Tensor, storage: Storage, yes: list[SliceUpdate], no: list[SliceUpdate]
 ) -> None:
-    """Write the elements that the one or the other side writes."""
-    # The k-th write of either side becomes one write, to the one or the other place.
+    """Write the elements that the taken branch writes."""
+    # The k-th writes of both branches become one write, to the place of the taken branch.
     paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
     if paired:
         writes = [
@@ -367,7 +375,7 @@ def _choose_elements(
 
 
 def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """One of two start vectors; chosen number by number, so that XLA need not make vectors of them."""
+    """Return one of two start vectors, chosen number by number, so that XLA need not build the vectors."""
     if _same_place(a, b):
         return a
     if a.op.type == b.op.type == "Pack":
@@ -376,7 +384,9 @@ def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _same_place(a: tf.Tensor, b: tf.Tensor) -> bool:
-    """Whether two start vectors are certainly equal: computed by the same ops from the same values."""
+    """Return whether two start vectors are certainly equal: the same ops compute them from the same
+    values.
+    """
     if a is b:
         return True
     if a.op.type != b.op.type or a.op.type not in _PURE or len(a.op.inputs) != len(b.op.inputs):
@@ -387,12 +397,14 @@ def _same_place(a: tf.Tensor, b: tf.Tensor) -> bool:
 
 
 def _is_cheap(side: _Side) -> bool:
-    """Whether XLA had better compute both sides and choose: few ops, on numbers or elements of arrays."""
+    """Return whether XLA should compute both branches and select: few ops, on numbers or elements of
+    arrays.
+    """
     return len(side.ops) <= _CHEAP_OPS and all(map(_is_cheap_op, side.ops))
 
 
 def _is_cheap_op(op: tf.Operation | None) -> bool:
-    if op is None:  # a branch that is not made by choice
+    if op is None:  # a branch that is not made by selection
         return False
     if op.type in ("Placeholder", "Const"):
         return True
@@ -406,7 +418,9 @@ def _is_small(tensor: tf.Tensor) -> bool:
 
 
 def _common(a: Any, b: Any, form_a: Carried | None, form_b: Carried | None) -> Carried | None:
-    """How a result is carried out of the branch; None where both sides give the very same value."""
+    """Return the form in which the branch returns a value; None if both branches return the very same
+    value.
+    """
     if same(a, b):
         return None
     if isinstance(a, Undefined) or isinstance(b, Undefined):

@@ -1,4 +1,4 @@
-"""What is learnt of a loop before it is staged: how often it runs, what it changes, and by how much."""
+"""The analysis of a loop before it is staged: its number of iterations, and the changes that it makes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from np2tf.tnp._tensor.symint import distance
 
 @dataclass(frozen=True)
 class TripCount:
-    """How often a loop runs: at most so many times, or exactly so many."""
+    """The number of iterations of a loop: an upper bound, or the exact number."""
 
     most: int | None
     exact: bool
@@ -28,7 +28,7 @@ UNKNOWN_TRIP_COUNT = TripCount(None, False)
 
 @dataclass
 class LoopAnalysis:
-    """What the throw-away traces have shown."""
+    """The results of the throw-away traces of a loop."""
 
     forms: list[Carried | None]
     ends: list[Carried | None] = field(default_factory=list)
@@ -36,16 +36,18 @@ class LoopAnalysis:
     fresh: dict[int, Storage] = field(default_factory=dict)
     exits: dict[int, Storage] = field(default_factory=dict)
     written: set[Storage] = field(default_factory=set)
-    #: The graph that an iteration was traced into, and those of the loops and branches inside.
+    #: The graph of an iteration, and those of the loops and branches inside.
     graphs: list[tf.Graph] = field(default_factory=list)
     new: set[int] = field(default_factory=set)
     kept: dict[Path, Path] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)
-    #: The variables that an iteration leaves, or binds to an array of its own.
+    #: The variables that an iteration either leaves or binds to a new array.
     staying: set[int] = field(default_factory=set)
 
     def mutable(self) -> list[int]:
-        """Carried arrays that are written to, under whichever name they go in the course of the loop."""
+        """Return the carried arrays that are written to, under any name that they have in the course of the
+        loop.
+        """
         found = {k for k, storage in self.fresh.items() if storage in self.written}
         place = {id(storage): k for k, storage in self.fresh.items()}
         moves = [
@@ -60,7 +62,7 @@ class LoopAnalysis:
             found = more
 
     def passed_on(self, k: int) -> list[int]:
-        """The variables whose arrays of before the loop `k` is after one round, after two, and so on."""
+        """Return the variables whose initial arrays `k` is after one iteration, after two, and so on."""
         place = {id(storage): j for j, storage in self.fresh.items()}
         found: list[int] = []
         j = place.get(id(self.exits.get(k)))
@@ -70,7 +72,9 @@ class LoopAnalysis:
         return found
 
     def holds(self, k: int) -> bool:
-        """Whether a carried array holds others that the loop knows by name: it is the rows of a list."""
+        """Return whether a carried array holds other arrays of the loop, because it has the rows of a
+        list.
+        """
         if k in self.staying and k not in self.mutable():
             return False
         exit_storage = self.exits.get(k)
@@ -79,7 +83,9 @@ class LoopAnalysis:
 
 
 def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
-    """By how much one iteration changes Python integers, where that is the same in every iteration."""
+    """Return the amounts by which an iteration changes Python integers, if they are the same in every
+    iteration.
+    """
     found = {}
     for k, (entry, leaf) in enumerate(zip(before, after, strict=True)):
         if all(type(one) is scalar and one.weak is int and one.known is not None for one in (entry, leaf)):

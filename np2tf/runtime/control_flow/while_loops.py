@@ -1,11 +1,11 @@
 """Staged loops: a Python loop over mutable arrays becomes one `tf.while_loop`.
 
-The body is first traced into a throw-away graph, as often as it takes, to learn three things: which state
-leaves change (and how they are carried), which storages born outside are written to (they become loop state
-as well), and whether two names may stand for the same memory in a way that value semantics would get wrong
-(then staging is refused). Only then is the real loop built. A loop inside a throw-away graph, of a loop or a
-branch, is only foreseen: what it gives are placeholders. Otherwise each loop would be traced twice or more
-for each of those around it.
+The body is first traced into a throw-away graph, as often as needed, to learn three facts: which state leaves
+change (and how they are carried), which outside storages are written to (they become loop state as well), and
+whether two names may refer to the same memory in a way that value semantics would get wrong (then staging is
+refused). Only then is the real loop built. For a loop inside a throw-away graph, of a loop or a branch, the
+results are only predicted, as placeholders. Otherwise each loop would be traced twice or more for each
+construct around it.
 """
 
 from __future__ import annotations
@@ -61,16 +61,18 @@ Test = Callable[[tf.Tensor, Any], tf.Tensor]
 Step = Callable[[tf.Tensor, Any], Any]
 
 _MAX_TRIALS = 12
-#: Errors that have nothing to do with a guess: an attribute is new, the trace takes too long.
+#: Errors that do not depend on the guess: an attribute is new, or the trace takes too long.
 _NOT_OF_THE_GUESS = (BranchTypeError, TracingTimeError)
 
 
 class EffectsInTest(Exception):
-    """The test of a loop writes, draws, prints or may fail, which the test of a `tf.while_loop` must not."""
+    """Raised if the test of a loop writes, draws, prints or may fail, which the test of a `tf.while_loop`
+    must not.
+    """
 
 
 class StagedLoop:
-    """One loop about to be staged, from the state that it is entered with."""
+    """One loop before it is staged, with the state at its start."""
 
     def __init__(
         self, trace: Trace, test: Test, step: Step, state: Any, rounds: TripCount, likely: Likely
@@ -93,7 +95,9 @@ class StagedLoop:
     # -- learning --------------------------------------------------------------------------------------------
 
     def _plan_for_xla(self, likely: Likely) -> LoopAnalysis | None:
-        """The plan of a loop in a graph that XLA compiles by itself; None if it had better not."""
+        """Return the analysis of a loop that XLA compiles by itself inside a graph; None if XLA should
+        not.
+        """
         trace = self.trace
         if trace.xla or not trace.compile_loops or likely.code in trace.uncompiled_loops:
             return None
@@ -123,7 +127,7 @@ class StagedLoop:
         return self._analyse(nothing)
 
     def _analyse(self, guess: list[Carried | None]) -> LoopAnalysis:
-        """The plan in which the forms are right, which may begin with a guess."""
+        """Return the analysis in which the forms are right, starting from a guess."""
         forms = guess
         for _ in range(_MAX_TRIALS):
             plan, outs = self._trial(forms)
@@ -137,7 +141,7 @@ class StagedLoop:
                 and (same(self._entered[k], out.value) or same(self.leaves[k], out.value))
             ]
             if left:
-                # No iteration changes these: they are the same arrays and constants inside.
+                # No iteration changes these variables: they are the same arrays and constants inside.
                 forms = guess = [None if k in left else form for k, form in enumerate(guess)]
                 continue
             new = [self._form(k, form, out) for k, (form, out) in enumerate(zip(forms, outs, strict=True))]
@@ -149,10 +153,11 @@ class StagedLoop:
         raise LoopTypeError("the types of a loop's variables do not settle")
 
     def _trial(self, forms: list[Carried | None]) -> tuple[LoopAnalysis, list[_Out] | None]:
-        """Trace one step into a throw-away graph; everything it writes is undone.
+        """Trace one step into a throw-away graph, and undo all its writes.
 
-        None instead of leaves: what was unbound on entry has turned out to be a structure, and is one from
-        now on.
+        Returns:
+            The analysis and the leaves after the step. The leaves are None if a variable that was unbound
+            before has turned out to be a structure, and is one from now on.
         """
         plan = LoopAnalysis(forms)
         outside = tf.compat.v1.get_default_graph()
@@ -201,7 +206,7 @@ class StagedLoop:
                 raise AliasingError(
                     "an array may be written in a staged loop under a name that a branch chose"
                 )
-            # The forms of what came out must be asked for while the graph is still the current one.
+            # The forms of the results must be computed while their graph is still the current one.
             outs = [_Out(value) for value in leaves]
         plan.graphs = inside.graphs
         fresh = set(plan.fresh.values())
@@ -216,7 +221,9 @@ class StagedLoop:
     def _enter(
         self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: LoopAnalysis
     ) -> Any:
-        """The state as the body sees it; storages of carried arrays are made here, outside of its scope."""
+        """Return the state as the body sees it. The storages of carried arrays are made here, outside of the
+        body's scope.
+        """
         leaves = list(self.leaves)
         for k, form in enumerate(forms):
             if form is not None:
@@ -273,7 +280,7 @@ class StagedLoop:
             shared_entry = [
                 j for j, other in entries.items() if j != k and other is entry and entry is not None
             ]
-            # Bound to an array from before the loop, which the next iteration would write to.
+            # The name is bound to an array from before the loop, to which the next iteration would write.
             outside = (
                 exit_storage is not None
                 and is_known(exit_storage)
@@ -286,7 +293,7 @@ class StagedLoop:
 
     @property
     def changes_type(self) -> bool:
-        """Whether the first iteration sees a variable of another dtype or shape than the later ones."""
+        """True if the first iteration sees a variable of another dtype or shape than the later ones."""
         for leaf, form in zip(self.leaves, self.plan.forms, strict=True):
             before = None if form is None or isinstance(leaf, Undefined) else form_of(leaf)
             if before is None or before == form:
@@ -297,16 +304,16 @@ class StagedLoop:
 
     @property
     def changes_dtype(self) -> bool:
-        """Whether an array has another dtype before the loop, or after an iteration, than inside."""
+        """True if an array has another dtype before the loop, or after an iteration, than inside."""
         if self.trace.root is None:
-            return False  # somebody else's graph, which cannot be discarded
+            return False  # a foreign graph, whose calls cannot be discarded
         before = [None if isinstance(leaf, Undefined) else form_of(leaf) for leaf in self.leaves]
         return any(map(is_widened, before + self.plan.ends, self.plan.forms * 2))
 
     # -- building --------------------------------------------------------------------------------------------
 
     def run(self) -> Any:
-        """Build the loop; returns the state after it, and writes the storages that the loop writes."""
+        """Build the loop, write the storages that it writes, and return the state after it."""
         plan = self.plan
         if self.trace.xla and self._code is not None:
             self.trace.loop_graphs[self._code] = plan.graphs
@@ -336,7 +343,7 @@ class StagedLoop:
         return state
 
     def _foreseen(self, inputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-        """Placeholders for what the loop will give."""
+        """Return placeholders for the loop's results."""
         inside = self.trace.throw_aways[-1]
         inside.ops.append(None)
         inside.graphs += self.plan.graphs
@@ -346,7 +353,7 @@ class StagedLoop:
         ]
 
     def _shapes(self, inputs: Sequence[tf.Tensor]) -> list[tf.TensorShape]:
-        """What the shapes of the loop's variables have in common in all iterations."""
+        """Return the shapes that the loop's variables have in common in all iterations."""
         shapes = [tf.TensorShape([])]
         shapes += [spec.shape for form in self.plan.forms if form is not None for spec in form.specs()]
         return shapes + [tensor.shape for tensor in inputs[len(shapes) :]]
@@ -373,8 +380,8 @@ class StagedLoop:
             state = self._bind(tensors, LoopAnalysis(plan.forms))
             with staging_scope(self.trace):
                 going = self.test(counter, state)
-                # After a violation the whole call is discarded: a loop must not wait for values that never
-                # come.
+                # After a violation the call is discarded, so the loop must end, even if its test would never
+                # fail.
                 if self.trace.violations in plan.storages:
                     going = tf.logical_and(going, tf.logical_not(self.trace.violations.value))
                 return going
@@ -427,19 +434,21 @@ class StagedLoop:
         return put_back(trim_after_loop(self.rebuild(leaves)), containers(self.state), plan.kept)
 
     def _count(self, leaves: list[Any]) -> None:
-        """A Python integer that changes by the same amount in every one of a known number of iterations."""
+        """Compute Python integers that change by the same amount in each of a known number of iterations."""
         for k, amount in self.plan.steps.items():
             entry, rounds = self.leaves[k], self.rounds
             if rounds.exact and rounds.most is not None and type(entry) is int and self.plan.forms[k]:
                 leaves[k] = entry + amount * rounds.most
 
     def _note_aliases(self, leaves: list[Any], slots: BufferPermutation, ran: tf.Tensor) -> None:
-        """What may be the same array after the loop: names with one exit, and names of before and after."""
+        """Record which variables may be the same array after the loop: by equal exits, and by arrays from
+        before it.
+        """
         holders: dict[Storage, int] = {}
         for k in self.plan.fresh:
             if not self.plan.holds(k):
                 continue
-            # What a list holds may have gone by any of the loop's names.
+            # An item of a list may have had any of the loop's names.
             others = [one for j in self.plan.fresh if j != k for one in (leaves[j], self.leaves[j])]
             link_aliases(storage_of(leaves[k]), [storage_of(one) for one in others if is_array(one)])
         for k in self.plan.fresh:
@@ -462,7 +471,7 @@ class StagedLoop:
 
 
 class _Out:
-    """A leaf as the throw-away trace left it, with what must be known about it afterwards."""
+    """A leaf after the throw-away trace, with the facts that are needed later."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -473,7 +482,7 @@ class _Out:
 
 
 def _grows(plan: LoopAnalysis) -> bool:
-    """Whether an array changes its shape from one iteration to the next."""
+    """Return whether an array changes its shape from one iteration to the next."""
     return any(form is not None and None in form.shape for form in plan.forms)
 
 
@@ -489,9 +498,9 @@ def stage_loop(
     rounds: TripCount = UNKNOWN_TRIP_COUNT,
     likely: Likely = NOTHING_LIKELY,
 ) -> StagedLoop:
-    """Learn what the loop does; `run` on the result builds it.
+    """Analyse the loop; `run` on the result builds it.
 
     Raises:
-        StagingError: the loop cannot be staged with Python's meaning kept.
+        StagingError: if the loop cannot be staged with Python's meaning kept.
     """
     return StagedLoop(trace, test, step, state, rounds, likely)

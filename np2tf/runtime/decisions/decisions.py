@@ -1,8 +1,8 @@
-"""What earlier processes of a program have found out about its functions: where they run fastest.
+"""Measurements that earlier processes of a program made of its functions: on which tier they run fastest.
 
-One entry of the cache holds this for one program on one kind of machine. It is read when the first function
-is timed, and written when the process ends; what has been made with other versions is not used. It says when
-something is compiled, and nothing else: results do not depend on it.
+One entry of the cache holds the measurements for one program on one kind of machine. It is read when the
+first function is timed, and written when the process ends; measurements of other versions are not used. They
+decide only when something is compiled; results do not depend on them.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from np2tf.runtime.xla.compiler_options import with_loop_limit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-#: Counts up when what is kept changes its form.
+#: The version of the stored format.
 FORMAT = 1
-#: Compiling at the first call must save so many times what it costs.
+#: Compiling at the first call must save this many times its cost.
 PAYS = 1.5
-#: The processes whose seconds are kept: the shorter one says what the next is expected to take.
+#: The number of processes whose seconds are stored: the shortest predicts the next process.
 PROCESSES = 2
-#: Once so many processes have followed what is known, and measured nothing, it is forgotten.
+#: A record is dropped after this many processes have followed it without measuring anything.
 FOLLOWED = 8
-#: So many functions are kept of a program, and so many kinds of calls of a function.
+#: The limits for the functions of a program, and the kinds of calls of a function.
 FUNCTIONS, KINDS = 500, 16
-#: Seconds on the host from which on the cache is loaded, where no module has been imported translated.
+#: The seconds on the host from which the cache is loaded, if no module has been imported translated.
 NOTICED = 0.05
 _STORE = "np2tf.imports.cache.store"
-#: Under these settings functions run as they do for anybody; under others nothing is kept or followed.
+#: The usual settings; under other settings nothing is stored or followed.
 _USUAL = {"tier": "auto", "jit": "on", "eager": "auto", "floats": "float64", "promotion": "numpy"}
 
 
 class Refusal(NamedTuple):
-    """Why calls cannot be compiled, and the file that says so, as it was then."""
+    """The reason why calls cannot be compiled, and the status of the file that is the reason."""
 
     function: str
     code: str
@@ -58,28 +58,28 @@ class Refusal(NamedTuple):
 
     @classmethod
     def from_fallback(cls, why: Fallback) -> Refusal:
-        """A refusal of now."""
+        """Return a refusal with the file's present status."""
         return cls(why.function, why.code, why.reason, why.path, why.line, *_stamp(why.path))
 
     @property
     def is_current(self) -> bool:
-        """Whether the file is what it was."""
+        """True if the file has not changed."""
         return (self.size, self.changed) == _stamp(self.path)
 
     @property
     def fallback(self) -> Fallback:
-        """The same for those who count."""
+        """The refusal as an entry of the counters."""
         return Fallback(self.function, self.reason, self.code, self.path, self.line)
 
 
 class CallRecord(NamedTuple):
-    """What is known of calls of one kind.
+    """The measurements of calls of one kind.
 
     Attributes:
-        host, compiled: seconds of a call; 0.0 where it is not known.
-        varying, pinned: which of the numbers vary, and which of these must be known while staging.
-        numbers: how many there are.
-        refusal: why there is no compiled code.
+        host, compiled: the seconds of a call; 0.0 if not known.
+        varying, pinned: the numbers that vary, and those among them that must be known while staging.
+        numbers: the number of numbers.
+        refusal: the reason why there is no compiled code.
     """
 
     host: float = 0.0
@@ -91,19 +91,19 @@ class CallRecord(NamedTuple):
 
     @property
     def is_slower(self) -> bool:
-        """Whether compiled code is known to be slower than the host."""
+        """True if compiled code is known to be slower than the host."""
         return 0.0 < self.host < self.compiled
 
 
 class FunctionRecord(NamedTuple):
-    """What is known of a function, or of a loop.
+    """The measurements of a function, or of a loop.
 
     Attributes:
-        spent: seconds that the host would have taken in the latest processes, without compiled code.
-        cost, tries: what traces and first calls have taken in a process, in seconds, and how many there were.
-        ratio: of the seconds that compiled code takes to those of the host; -1.0 where it is not known.
-        followed: how many processes have measured nothing since.
-        ways: by the digest of calls.
+        spent: the seconds that the host would have taken in the latest processes, without compiled code.
+        cost, tries: the seconds of traces and first calls in a process, and the number of traces.
+        ratio: the seconds of compiled code divided by those of the host; -1.0 if not known.
+        followed: the number of processes that have measured nothing since.
+        ways: the measurements by the digest of calls.
     """
 
     spent: tuple[float, ...]
@@ -115,19 +115,19 @@ class FunctionRecord(NamedTuple):
 
     @property
     def expected(self) -> float:
-        """Seconds that the host will take in this process, as far as one can tell."""
+        """The seconds that the host is expected to take in this process."""
         return min(self.spent, default=0.0)
 
     @property
     def saving(self) -> float:
-        """Seconds that are saved by compiling at the first call, if it pays."""
+        """The seconds that compiling at the first call saves, or 0.0 if it does not pay."""
         if self.ratio < 0.0:
             return 0.0
         saved = self.expected * (1.0 - self.ratio)
         return saved - self.cost if saved > PAYS * self.cost else 0.0
 
     def to_data(self) -> tuple[Any, ...]:
-        """The record as plain data."""
+        """Return the record as plain data."""
         call_records = {
             name: (*way[:-1], way.refusal and tuple(way.refusal)) for name, way in self.call_records.items()
         }
@@ -135,10 +135,10 @@ class FunctionRecord(NamedTuple):
 
     @classmethod
     def from_data(cls, data: Any) -> FunctionRecord:
-        """The record that `to_data` was given.
+        """Return the record for the result of `to_data`.
 
         Raises:
-            TypeError, ValueError, AttributeError: it was none.
+            TypeError, ValueError, AttributeError: if the data are not a record's.
         """
         made = cls._make(data)
         call_records = {}
@@ -155,7 +155,7 @@ class Decisions:
     """The records of this process's program.
 
     Attributes:
-        is_usual: whether the settings are such that functions run as they do for anybody.
+        is_usual: whether all settings are the usual ones.
     """
 
     def __init__(self) -> None:
@@ -165,28 +165,28 @@ class Decisions:
         self._process = 0
 
     def notice_setting(self, name: str, value: str) -> None:
-        """Take note of a setting; an unusual one counts to the end of the process."""
+        """Record a setting; an unusual setting counts until the end of the process."""
         self.is_usual = self.is_usual and value == _USUAL[name]
 
     def disable(self) -> None:
-        """Neither follow nor keep anything in this process: times are not what they would be."""
+        """Neither follow nor store anything in this process, because its times are not typical."""
         self.is_usual = False
 
     @property
     def is_at_hand(self) -> bool:
-        """Whether reading costs nothing that would be noticed: nothing is loaded for a short program."""
+        """True if reading the records costs no noticeable time: a short program loads nothing for them."""
         return self._records is not None or _STORE in sys.modules or clock.spent >= NOTICED
 
     @property
     def records(self) -> dict[str, FunctionRecord]:
-        """What earlier processes have left, by function."""
+        """The records of earlier processes, by function."""
         if self._records is None:
             self._process = os.getpid()
             self._records = _read() if self.is_usual else {}
         return self._records
 
     def record_of(self, code: types.CodeType) -> FunctionRecord | None:
-        """What is known of a function."""
+        """Return the record of a function, without refusals whose file has changed; None if there is none."""
         if not self.records or not self.is_usual:
             return None
         found = self.records.get(key_of(code))
@@ -202,16 +202,16 @@ class Decisions:
 
     @property
     def imports(self) -> bool:
-        """Whether importing TensorFlow pays, by what all functions together save."""
+        """True if importing TensorFlow pays by the savings of all functions together."""
         return sum(record.saving for record in self.records.values()) > IMPORT_SECONDS
 
     @property
     def spent(self) -> float:
-        """Seconds that the host has taken in the functions that are known, in the longest process."""
+        """The seconds that the host took in the recorded functions, in the longest process."""
         return sum(max(record.spent, default=0.0) for record in self.records.values())
 
     def keep(self, outcome: Callable[[], tuple[str, FunctionRecord | None]]) -> None:
-        """Ask at the end of the process what is known of a function then, and keep that."""
+        """Ask for a function's record at the end of the process, and store it then."""
         if len(self._outcomes) >= FUNCTIONS:
             return
         if not self._outcomes:
@@ -219,7 +219,7 @@ class Decisions:
         self._outcomes.append(outcome)
 
     def store(self) -> None:
-        """Write what has been found out; other processes may have written meanwhile."""
+        """Write the records of this process; other processes may have written meanwhile."""
         if not self.is_usual or not self._outcomes or self._process != os.getpid():
             return
         cache = _cache()
@@ -229,7 +229,7 @@ class Decisions:
         for outcome in self._outcomes:
             try:
                 key, record = outcome()
-            except RuntimeError:  # a thread that still runs has changed what is looked at
+            except RuntimeError:  # a thread that still runs has changed the data
                 continue
             before = found.get(key)
             found[key] = record if before is None or record is None else _merge(before, record)
@@ -244,7 +244,7 @@ class Decisions:
 
 
 def _merge(one: FunctionRecord, other: FunctionRecord) -> FunctionRecord:
-    """What is known of a function that has been made twice, of both."""
+    """Return the joint record of a function that was made twice."""
     spent = tuple(a + b for a, b in zip(one.spent[:1], other.spent[:1], strict=False))
     call_records = dict(list({**one.call_records, **other.call_records}.items())[-KINDS:])
     ratio = max(one.ratio, other.ratio)
@@ -260,12 +260,12 @@ def _merge(one: FunctionRecord, other: FunctionRecord) -> FunctionRecord:
 
 @lru_cache(maxsize=4096)
 def key_of(code: types.CodeType) -> str:
-    """What a function is kept under."""
+    """Return the key of a function's record."""
     return digest_of_code(code)
 
 
 def _stamp(path: str) -> tuple[int, int]:
-    """A file's size and time of change."""
+    """Return a file's size and time of change."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -274,13 +274,13 @@ def _stamp(path: str) -> tuple[int, int]:
 
 
 def _cache() -> Any:
-    """The cache of decisions, or None where it is turned off."""
-    # Only here: who imports a module translated has loaded it already.
+    """Return the cache of decisions, or None if it is turned off."""
+    # Imported only here: a program with translated modules has already loaded it.
     return importlib.import_module(_STORE).decisions()
 
 
 def _read() -> dict[str, FunctionRecord]:
-    """The records of the program; none where there is no whole entry of these versions."""
+    """Return the records of the program; none without a complete entry of these versions."""
     cache = _cache()
     found = cache.load(entry_name()) if cache is not None else None
     with suppress(TypeError, ValueError, KeyError, AttributeError):
@@ -291,7 +291,9 @@ def _read() -> dict[str, FunctionRecord]:
 
 @lru_cache(maxsize=1)
 def entry_name() -> str:
-    """The name of the entry: of the program, the machine and the settings that change what is compiled."""
+    """Return the name of the entry for the program, the machine and the settings that change compiled
+    code.
+    """
     main = sys.modules.get("__main__")
     program = getattr(main, "__file__", None)
     what = os.path.abspath(program) if program else f"in {os.getcwd()}"
@@ -300,7 +302,7 @@ def entry_name() -> str:
 
 
 def _machine() -> tuple[Any, ...]:
-    """The processor, the number of its cores, and whether there is an accelerator."""
+    """Return the processor, the number of its cores, and the signs of an accelerator."""
     model = b""
     with suppress(OSError), open("/proc/cpuinfo", "rb") as file:
         lines = file.read(4096).split(b"\n")
@@ -311,7 +313,9 @@ def _machine() -> tuple[Any, ...]:
 
 @lru_cache(maxsize=1)
 def versions() -> tuple[Any, ...]:
-    """Of all that times depend on. TensorFlow's is told by its file: importing it takes seconds."""
+    """Return the versions that times depend on. TensorFlow's file stands for its version, because importing
+    takes seconds.
+    """
     tensorflow = importlib.util.find_spec("tensorflow")
     numpy = importlib.import_module("numpy").__version__
     translator = importlib.import_module("np2tf.imports.cache.fingerprint").fingerprint()
@@ -319,7 +323,9 @@ def versions() -> tuple[Any, ...]:
 
 
 def _stamps() -> Iterable[tuple[str, int, int]]:
-    """Of the parts of np2tf that the translator's fingerprint leaves out: how many files, and the latest."""
+    """Yield the parts of np2tf that the translator's fingerprint omits, with the number of files and the
+    latest change.
+    """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for part in ("runtime", "tnp", "scipy"):
         files = [file for file in os.scandir(os.path.join(package, part)) if file.name.endswith(".py")]

@@ -1,4 +1,4 @@
-"""What is to be expected of compiling one function, by what earlier processes have found out."""
+"""The expected gain of compiling one function, by the measurements of earlier processes."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from np2tf.runtime.compilation.specializations import SpecializationCache
 
 
-#: A process is taken for another kind once it takes so many times as long as those before.
+#: A process that takes this many times as long as earlier ones counts as another kind.
 LONGER = 2.0
-#: What has been traced, and not run, is tried again where the host takes so many times what that has cost.
+#: A function that was traced but not run is tried again if the host takes this many times its cost.
 UNKNOWN = 3.0
 
 
 class Prospect:
-    """What earlier processes have left of a function, and what this one will leave.
+    """The measurements that earlier processes have left of a function, and those that this one will leave.
 
     Attributes:
-        record: what is known; None for most.
+        record: the record of earlier processes; None for most functions.
 
     Args:
-        function: as it has been translated.
-        spent: tells the seconds that the host has spent in it.
+        function: the translated function.
+        spent: returns the seconds that the host has spent in it.
     """
 
     def __init__(self, function: Callable[..., Any], spent: Callable[[], float]) -> None:
@@ -59,11 +59,11 @@ class Prospect:
     # -- what is known ---------------------------------------------------------------------------------------
 
     def call_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallRecord | None:
-        """What is known of a call like this."""
+        """Return the measurements of calls like this one; None if there are none."""
         return None if self.record is None else self.record.call_records.get(digest_of_call(args, kwargs))
 
     def advice(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
-        """Whether a call like this had better be compiled now, if it is not; None where nobody knows."""
+        """Return whether a call like this should be compiled now; None if no measurement decides it."""
         record = self.record
         if record is None or not decisions.is_usual:
             return None
@@ -76,17 +76,18 @@ class Prospect:
         if way.is_slower:
             return False
         if self._pays and (tensorflow.is_known or decisions.imports):
-            # Arrays of sizes that never come again look alike: beyond what is known, the budget has a say.
+            # Arrays whose sizes never repeat have equal digests: beyond the recorded number of traces, the
+            # budget decides.
             return True if self._tries < record.tries else None
         spent = self._spent()
         if spent >= LONGER * max(record.spent, default=0.0):
-            # It takes much longer than before: that it did not pay then means nothing.
+            # The function takes much longer than before, so that the old measurement does not apply.
             return None if tensorflow.is_known or clock.spent >= LONGER * decisions.spent else False
         may_pay = record.ratio < 0.0 and record.expected - spent >= UNKNOWN * record.cost
         return None if may_pay and tensorflow.is_known else False
 
     def _tell(self, refusal: Refusal) -> None:
-        """Say what would be said if compiling were tried, once it would be."""
+        """Give the warning of a refusal, as soon as compiling would have been tried."""
         if refusal.reason in self._told:
             return
         if self._spent() >= COMPILE_SECONDS:
@@ -97,18 +98,18 @@ class Prospect:
 
     @property
     def _tries(self) -> int:
-        """How often the function has been traced in this process."""
+        """The number of traces of the function in this process."""
         return 0 if self._budget is None else self._budget.tries
 
     # -- what is found out -----------------------------------------------------------------------------------
 
     def follow(self, budget: Budget, caches: Callable[[], Iterable[SpecializationCache]]) -> None:
-        """Take what this process leaves from there: what compiling costs, and what is known of calls."""
+        """Use this budget and these caches for the record that this process leaves."""
         self._budget, self._caches = budget, caches
         self._keep()
 
     def refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Fallback) -> None:
-        """Note that there is no compiled code for a call like this."""
+        """Record that there is no compiled code for a call like this."""
         self._refused[digest_of_call(args, kwargs)] = Refusal.from_fallback(why)
         self._keep()
 
@@ -118,7 +119,7 @@ class Prospect:
             decisions.keep(self.outcome)
 
     def outcome(self) -> tuple[str, FunctionRecord | None]:
-        """The key, and what is to be kept of it."""
+        """Return the key, and the record to store; None to remove it."""
         assert self._code is not None
         return key_of(self._code), self._current_record()
 
@@ -130,7 +131,7 @@ class Prospect:
             if cache.on_host:
                 stayed += cache.own_seconds
             else:
-                # The best call of either way: of a few calls the mean says more of what else was at work.
+                # The best call on each tier counts: the mean of a few calls says more about other load.
                 saved += cache.calls * cache.usual_host
                 ran += cache.calls * cache.usual_compiled
         spent = self._spent() + sum(cache.calls * cache.usual_host for cache in caches)
@@ -154,7 +155,7 @@ def _call_records(caches: Iterable[SpecializationCache]) -> dict[str, CallRecord
         varying, pinned = tuple(sorted(cache.varying)), tuple(sorted(cache.pinned))
         made = CallRecord(cache.usual_host, cache.usual_compiled, varying, pinned, len(cache.seen))
         before = found.get(cache.digest)
-        # Of calls that look alike the dearest says what they are worth.
+        # Of calls with equal digests, the slowest decides.
         if before is None or made.host >= before.host:
             found[cache.digest] = made
     return found

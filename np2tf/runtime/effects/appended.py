@@ -1,6 +1,7 @@
-"""Lists that staged code only appends to: each `append` is an effect, had when the call has been accepted.
+"""Lists that staged code only appends to. Each `append` is an effect, which happens when the call is
+accepted.
 
-So neither their length nor their items are looked at: the code is the same for every length.
+So neither the length nor the items of such a list matter: the code is the same for every length.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from np2tf.tnp._tensor.storage import current_scope
 
 
 class ListIsRead(Exception):
-    """A list is read, or holds what may change, that code was thought only to append to: begin again.
+    """Raised if a list that code seemed only to append to is read, or gets a mutable item. The trace begins
+    again.
 
     Attributes:
-        attribute: the name under which the code has it.
+        attribute: the name under which the code has the list.
     """
 
     def __init__(self, attribute: str) -> None:
@@ -34,7 +36,7 @@ class AppendedList:
 
     Args:
         place: the list's index among the lists, dicts and objects of the call.
-        attribute: the name under which the code has it.
+        attribute: the name under which the code has the list.
     """
 
     __slots__ = ("_attribute", "_place")
@@ -43,11 +45,11 @@ class AppendedList:
         self._place, self._attribute = place, attribute
 
     def append(self, item: Any) -> None:
-        """Append a number, text, or a tuple of these to the list at every run.
+        """Append a number, a string, or a tuple of these to the list at every run.
 
         Raises:
-            ListIsRead: it is an array, list or object, which may be changed later on.
-            StagingError: nobody takes the code's effects.
+            ListIsRead: if the item is an array, list or object, which may change later.
+            StagingError: if the effects of this code cannot be collected.
         """
         if not _is_immutable(item):
             _refuse_use(self)

@@ -19,13 +19,21 @@ from np2tf.tnp._tensor.storage import current_scope
 def print(
     *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
 ) -> None:
-    """``print(*values)``, at every run, and as NumPy prints.
+    """Do ``print(*values)`` at every run, in NumPy's format.
 
-    What a compiled call prints comes out when the call is over: until then it may be discarded, to be
-    repeated on the host.
+    The output of a compiled call appears when the call is over, because the call may be discarded until then
+    and be repeated on the host.
+
+    Args:
+        *values: any objects; arrays and numbers may be staged.
+        sep, end, flush: as for the builtin.
+        file: `sys.stdout`, `sys.stderr` or None; any stream outside of staged code.
 
     Raises:
-        StagingError: a staged print goes elsewhere than to `sys.stdout` and `sys.stderr`.
+        StagingError: if a staged print goes to another stream than `sys.stdout` and `sys.stderr`.
+
+    See https://docs.python.org/3/library/functions.html#print and
+    https://www.tensorflow.org/api_docs/python/tf/print.
     """
     scope = current_scope()
     if scope is None and tf.executing_eagerly():
@@ -38,14 +46,14 @@ def print(
     def line(known: Sequence[np.ndarray]) -> str:
         return between.join(map(str, captured.of(known))) + last
 
-    if scope is None:  # somebody else's tf.function
+    if scope is None:  # a foreign tf.function
         _call_host(lambda *known: PrintEffect(line(known), stream, flush).show(), captured.tensors)
         return
     put_in_order(scope.trace, captured, lambda known: PrintEffect(line(known), stream, flush).show)
 
 
 def _stream(file: Any) -> str:
-    """The name in `sys` of the stream that is meant."""
+    """Return the name of the stream in `sys`."""
     if file is None or (file is sys.stdout and file is not sys.stderr):
         return "stdout"
     if file is sys.stderr and file is not sys.stdout:

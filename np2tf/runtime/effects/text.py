@@ -1,7 +1,7 @@
-"""Text of staged values: made on the host, of NumPy's own arrays and numbers, once these are known.
+"""Text of staged values. The host makes the text from NumPy's arrays and numbers when the values are known.
 
-`np2tf.text("{:.2f}", x)` is ``"{:.2f}".format(x)``; while staging it is a `DeferredText`, which may be
-printed, returned and added to, and nothing else.
+`np2tf.text("{:.2f}", x)` is ``"{:.2f}".format(x)``. While staging, the result is a `DeferredText`, which may
+only be printed, returned, and concatenated.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._operands.conversion import to_numpy
 from np2tf.tnp._tensor.storage import current_scope
 
-#: What it looks like does not change, and it holds nothing staged.
+#: Types whose text does not change, and that hold no staged values.
 _CONSTANT = (np.generic, np.dtype, type, range)
 
 
 class DeferredText:
-    """Text whose making waits for the values in it.
+    """Text that is made when the values in it are known.
 
     Attributes:
-        values: what it is made of.
-        make: NumPy's arrays and numbers in the place of `values` -> the text.
+        values: the values in the text.
+        make: makes the text from NumPy's arrays and numbers in the place of `values`.
     """
 
     __slots__ = ("make", "values")
@@ -39,12 +39,12 @@ class DeferredText:
         self.values = values
 
     def of(self, known: Sequence[np.ndarray]) -> builtins.str:
-        """The text, once the tensors are known."""
+        """Return the text for the values of the tensors."""
         return self.make(self.values.of(known))
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """For ``isinstance``: this is a str to be."""
+        """The class `str`, for ``isinstance``, because this object becomes a str."""
         return builtins.str
 
     def __add__(self, other: Any) -> Any:
@@ -69,23 +69,26 @@ for _name in _USES.split():
 
 
 class CapturedValues:
-    """Values with the staged ones among them taken out, to be put back as NumPy's when these are known.
+    """Values whose staged parts are taken out, to be replaced by NumPy's values when these are known.
 
     Attributes:
-        tensors: of the staged values, in order.
+        tensors: the tensors of the staged values, in order.
     """
 
     def __init__(self, value: Any, depth: int = 0) -> None:
-        """Args:
-        value: with tuples, lists and dicts in it.
-        depth: of how deep a number shows itself by ``str``; in a list that is printed, it does by ``repr``.
+        """Take the staged parts out of `value`.
+
+        Args:
+            value: any value, with tuples, lists and dicts in it.
+            depth: the nesting depth to which a number is shown by ``str``; in a printed list ``repr`` shows
+                it.
         """
         self.tensors: list[tf.Tensor] = []
         self._inside = -depth
         self._make = self._take(value)
 
     def of(self, known: Sequence[np.ndarray]) -> Any:
-        """The values, once the tensors are known."""
+        """Return the values for the values of the tensors."""
         return self._make(iter(known))
 
     def _take(self, value: Any) -> Callable[[Iterator[np.ndarray]], Any]:
@@ -123,7 +126,14 @@ class CapturedValues:
 
 
 def text(template: builtins.str, /, *args: Any, **kwargs: Any) -> Any:
-    """``template.format(*args, **kwargs)``; of staged values, text that is made when they are known."""
+    """Return ``template.format(*args, **kwargs)``; for staged values, text that is made when they are known.
+
+    Args:
+        template: a template of `str.format`.
+        *args, **kwargs: any values; arrays and numbers may be staged.
+
+    See https://docs.python.org/3/library/stdtypes.html#str.format.
+    """
     if _is_eager():
         return template.format(*args, **kwargs)
     if "!r" in template or "!a" in template:
@@ -132,7 +142,14 @@ def text(template: builtins.str, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def percent(template: builtins.str, values: Any) -> Any:
-    """``template % values``; of staged values, text that is made when they are known."""
+    """Return ``template % values``; for staged values, text that is made when they are known.
+
+    Args:
+        template: a format string.
+        values: a value, or a tuple or dict of values; arrays and numbers may be staged.
+
+    See https://docs.python.org/3/library/stdtypes.html#printf-style-string-formatting.
+    """
     if _is_eager():
         return template % to_numpy(values)
     if "%r" in template or "%a" in template:
@@ -141,14 +158,20 @@ def percent(template: builtins.str, values: Any) -> Any:
 
 
 def str(*args: Any, **kwargs: Any) -> Any:
-    """``str(x)``; of a staged value, text that is made when it is known."""
+    """Return ``str(x)``; for a staged value, text that is made when it is known.
+
+    See https://docs.python.org/3/library/stdtypes.html#str.
+    """
     if _is_eager() or len(args) != 1 or kwargs:
         return builtins.str(*args, **kwargs)
     return staged_text(builtins.str, args[0])
 
 
 def repr(value: Any) -> Any:
-    """``repr(x)``; of a staged value, text that is made when it is known."""
+    """Return ``repr(x)``; for a staged value, text that is made when it is known.
+
+    See https://docs.python.org/3/library/functions.html#repr.
+    """
     if _is_eager():
         return builtins.repr(value)
     return staged_text(lambda known: builtins.repr(known[0]), [value])
@@ -159,14 +182,14 @@ def _is_eager() -> bool:
 
 
 def _note_exact(*kinds: bool) -> None:
-    """Text will show whether numbers are Python's or NumPy's: truth values, others, or either."""
+    """Record that text will show whether numbers are Python's or NumPy's: truth values, others, or both."""
     scope = current_scope()
     if scope is not None:
         scope.trace.shown.exact.update(kinds or (True, False))
 
 
 def staged_text(make: Callable[[Any], builtins.str], values: Any, depth: int = 0) -> Any:
-    """The text at once where nothing in it is staged, a `DeferredText` elsewhere."""
+    """Return the text if it has no staged values, else a `DeferredText`."""
     captured = CapturedValues(values, depth)
     if not captured.tensors:
         return make(captured.of(()))

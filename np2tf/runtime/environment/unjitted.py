@@ -1,4 +1,4 @@
-"""Telling that a function runs as Python: why, and where that stands."""
+"""Warnings that a function runs as Python, with the reason and its place."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from np2tf.counts import Fallback
 
 
 class UnjittedWarning(UserWarning):
-    """A function that should be compiled runs as Python."""
+    """Warns that a function which should be compiled runs as Python."""
 
 
 def tell(why: Fallback, more: str = "") -> None:
-    """Warn at the place that is the reason."""
+    """Warn at the place of the reason."""
     told = f"{why.code} {why.path}:{why.line}: {why.function} runs unjitted: {why.reason}{more}"
     warnings.warn_explicit(told, UnjittedWarning, why.path, why.line)

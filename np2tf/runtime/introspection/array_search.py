@@ -1,4 +1,6 @@
-"""Whether a call is about arrays at all: functions whose text shows none may be called with anything."""
+"""Finds out whether a call involves arrays: a function whose text shows no arrays may be called with any
+values.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,14 @@ from np2tf.runtime.introspection.code_names import all_names
 from np2tf.runtime.introspection.user_objects import INSTANCE
 from np2tf.tnp._front.front import Function
 
-#: So deep, and so many items wide, the arguments are searched.
+#: The depth of the search in the arguments, and the number of items of each container.
 DEEPEST, WIDEST = 3, 16
 
 
 def names_numpy(values: Iterable[Any]) -> bool:
-    """Whether there is NumPy, np2tf.tnp or a function of theirs among what a function reads by name."""
+    """Return whether the values that a function reads by name include NumPy, np2tf.tnp or a function of
+    theirs.
+    """
     return any(
         isinstance(value, (Function, np.ufunc))
         or (isinstance(value, types.ModuleType) and value.__name__ in ("np2tf.tnp", "numpy"))
@@ -28,13 +32,13 @@ def names_numpy(values: Iterable[Any]) -> bool:
 
 
 def code_names_numpy(function: Callable[..., Any]) -> bool:
-    """Whether the function's own code reads such a thing."""
+    """Return whether the function's own code reads such a value."""
     code, space = getattr(function, "__code__", None), getattr(function, "__globals__", {})
     return code is not None and names_numpy(space.get(name) for name in all_names(code))
 
 
 def holds_array(values: Iterable[Any], depth: int = DEEPEST) -> bool:
-    """Whether there is an array of NumPy's among values, in what contains them or is made of them."""
+    """Return whether the values, or containers and objects among them, include a NumPy array."""
     return any(_is_or_holds(value, depth) for value in islice(values, WIDEST))
 
 

@@ -1,4 +1,4 @@
-"""The objects that a piece of staged code can get at, from what its functions know and are given."""
+"""The objects that staged code can reach from the values that its functions know and get."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _CONTENTS = SEARCHED | (ANY_SET,)
 
 
 class ReachableObjects:
-    """What can be reached from some values.
+    """The objects that can be reached from some values.
 
     Attributes:
         instances: the objects that consist of their attributes, in order of discovery.
-        others: other things of the user's that have attributes: functions, classes, objects with storage
-            of their own.
+        others: other user objects that have attributes: functions, classes, objects with storage of their
+            own.
     """
 
     def __init__(self, values: Iterable[Any]) -> None:
@@ -41,7 +41,7 @@ class ReachableObjects:
             pending += list(self._inside(value))[::-1]
 
     def _inside(self, value: Any) -> Iterator[Any]:
-        """What a value holds; it is noted if it has attributes."""
+        """Yield the values inside a value, and record the value if it has attributes."""
         found = _CONTENTS.find(value)
         if found is not None:
             yield from found.items(value)

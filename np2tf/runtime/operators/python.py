@@ -1,7 +1,7 @@
-"""The operators that translated code calls, for values that are all known: Python's own meaning.
+"""The operators that translated code calls, with Python's own meaning for known values.
 
-They are in use until TensorFlow is loaded. Where an operator is one of Python's builtins, that
-itself is taken (`np2tf.runtime.operators.table`).
+They are used until TensorFlow is loaded. If an operator is one of Python's builtins, the builtin itself is
+used (`np2tf.runtime.operators.table`).
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any
 
 
 def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
-    """``then(*operands)`` if `test` is true, else ``otherwise(*operands)``."""
+    """Return ``then(*operands)`` if `test` is true, else ``otherwise(*operands)``."""
     return then(*operands) if test else otherwise(*operands)
 
 
 def while_loop(
     keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """``while keep_going(*state): state = step(*state)``; returns the state after the loop."""
+    """Do ``while keep_going(*state): state = step(*state)``, and return the state after the loop."""
     while keep_going(*state):
         state = step(*state)
     return state
@@ -30,7 +30,7 @@ def for_loop(
     state: tuple[Any, ...],
     keep_going: Callable[..., Any] | None = None,
 ) -> tuple[Any, ...]:
-    """``for item in iterable: state = step(item, *state)``; returns the state after the loop.
+    """Do ``for item in iterable: state = step(item, *state)``, and return the state after the loop.
 
     `keep_going` is tested on the state before every step; the loop ends when it is false.
     """
@@ -42,39 +42,39 @@ def for_loop(
 
 
 def map_loop(iterable: Iterable[Any], value: Callable[[Any], Any], out: Any) -> Any:
-    """``for i in iterable: out[i] = value(i)``; returns `out`."""
+    """Do ``for i in iterable: out[i] = value(i)``, and return `out`."""
     for i in iterable:
         out[i] = value(i)
     return out
 
 
 def and_(left: Any, right: Callable[[], Any]) -> Any:
-    """``left and right()``."""
+    """Return ``left and right()``."""
     return left and right()
 
 
 def or_(left: Any, right: Callable[[], Any]) -> Any:
-    """``left or right()``."""
+    """Return ``left or right()``."""
     return left or right()
 
 
 def call(callee: Any) -> Any:
-    """``np2tf.call(f)(x)`` is ``f(x)``."""
+    """Return `callee`: ``np2tf.call(f)(x)`` is ``f(x)``."""
     return callee
 
 
 def context(manager: Any) -> Any:
-    """``with np2tf.context(manager):`` is ``with manager:``."""
+    """Return `manager`: ``with np2tf.context(manager):`` is ``with manager:``."""
     return manager
 
 
 def on_host(kinds: Any) -> Any:
-    """``except np2tf.on_host(kinds):`` is ``except kinds:``."""
+    """Return `kinds`: ``except np2tf.on_host(kinds):`` is ``except kinds:``."""
     return kinds
 
 
 def list_of(element: Any, iterable: Iterable[Any], where: Any = None) -> list[Any]:
-    """``[element(item) for item in iterable if where(item)]``.
+    """Return ``[element(item) for item in iterable if where(item)]``.
 
     A function of several parameters takes a tuple's items as its arguments.
     """

@@ -1,8 +1,9 @@
-"""The operators that translated code calls as `np2tf.cond`, `np2tf.range` …: Python's, or those that stage.
+"""The operators that translated code calls as `np2tf.cond`, `np2tf.range` …: Python's versions, and those
+that stage.
 
-Until TensorFlow is loaded no value can be staged, and Python's do. Emitted code reads the attribute of
-`np2tf` whenever it calls an operator, so that another one may take its place at any time; a Python loop that
-is running goes on.
+Until TensorFlow is loaded no value can be staged, and Python's versions are used. Emitted code reads the
+attribute of `np2tf` at every call of an operator, so that the operator can be replaced at any time; a running
+Python loop continues.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class Operator(NamedTuple):
     """One operator.
 
     Attributes:
-        python: for values that are all known.
-        module, attribute: where the one is that stages; no attribute stands for the module itself.
+        python: the version for known values.
+        module, attribute: the place of the version that stages; an empty attribute means the module itself.
     """
 
     python: Any
@@ -34,7 +35,7 @@ class Operator(NamedTuple):
 
 
 def _until_tensorflow(name: str) -> Callable[..., Any]:
-    """Python's operator, which gives way as soon as the program has imported TensorFlow by itself."""
+    """Return Python's version, which is replaced as soon as the program itself has imported TensorFlow."""
     function = getattr(python, name)
 
     @functools.wraps(function)
@@ -77,21 +78,21 @@ OPERATORS: dict[str, Operator] = {
 
 
 def python_operators() -> dict[str, Any]:
-    """Python's operators by name."""
+    """Return Python's versions by name."""
     return {name: one.python for name, one in OPERATORS.items()}
 
 
 def staging_operator(name: str) -> Any:
-    """The operator that stages where its values are staged."""
+    """Return the version that stages if its values are staged."""
     one = OPERATORS[name]
     module = importlib.import_module(f"np2tf.runtime.{one.module}")
     return getattr(module, one.attribute) if one.attribute else module
 
 
 def use_staging() -> None:
-    """Put the operators that stage into the place of Python's; called when TensorFlow is loaded.
+    """Replace Python's versions by those that stage; called when TensorFlow is loaded.
 
-    `np2tf` loads each of them when it is first asked for it.
+    `np2tf` loads each of them at its first use.
     """
     names = vars(sys.modules["np2tf"])
     for name, one in OPERATORS.items():

@@ -1,4 +1,4 @@
-"""Names that are not bound: the value that stands for one in translated code, staged or not."""
+"""Unbound names: the value that stands for an unbound name in translated code, staged or not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ class Undefined:
         self.name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        """What a program asks for; protocols are asked for by names with underscores."""
+        """Refuse the attributes that programs use; protocols look up names with underscores, which do not
+        exist.
+        """
         if attribute.startswith("_"):
             raise AttributeError(attribute)
         return _refuse(self)
@@ -31,7 +33,7 @@ _UNARY = (
     "bool int float complex index len iter next reversed contains getitem setitem delitem call array neg pos "
     "abs invert round trunc floor ceil lt le gt ge eq ne format str enter exit"
 )
-#: Operators of two operands, which have a reflected form and one in place.
+#: Operators of two operands, which have a reflected and an in-place form.
 _BINARY = "add sub mul matmul truediv floordiv mod pow lshift rshift and xor or"
 _USES = (
     *(*_UNARY.split(), "divmod", "rdivmod"),
@@ -43,12 +45,21 @@ Undefined.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
 def undefined(name: str) -> Any:
-    """The value of a name that is not bound yet; using it raises UnboundLocalError."""
+    """Return the value of a name that is not bound yet.
+
+    Args:
+        name: the name of the variable.
+
+    Returns:
+        An object whose use raises UnboundLocalError. In compiled code its use discards the call.
+
+    See https://docs.python.org/3/library/exceptions.html#UnboundLocalError.
+    """
     return Undefined(name)
 
 
 def bound(result: Any) -> Any:
-    """A function's result, in which no name stands that was never bound.
+    """Return a function's result, which must not be or contain an unbound name.
 
     Raises:
         UnboundLocalError: as Python does.
@@ -60,7 +71,7 @@ def bound(result: Any) -> Any:
         for item in result:
             bound(item)
     elif kind is dict or kind is list:
-        # Displays of names; what is further inside may be long, or hold itself.
+        # The result may be a display of names; deeper containers may be long, or hold themselves.
         items = result.values() if kind is dict else result
         if Undefined in set(map(type, items)):
             bound(tuple(item for item in items if type(item) is Undefined))

@@ -1,4 +1,4 @@
-"""The arguments of a draw, and what it returns: dtype, shape, and which kind of number."""
+"""The arguments of a draw, and the form of its result: dtype, shape, and Python's, NumPy's or array type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._operands.promotion import has_tf_dtype
 
 _UNKNOWN = "a draw gives what no tensor can be"
-#: name -> names of the parameters that are broadcast, and what is drawn.
+#: Name of a method that draws floats -> the parameters that are broadcast.
 _FLOATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("uniform",), ("low", "high")),
     **dict.fromkeys(("normal", "gumbel", "laplace", "logistic"), ("loc", "scale")),
@@ -46,18 +46,18 @@ _INTEGERS: dict[str, tuple[str, ...]] = {
     "integers": ("low", "high"),
     "randint": ("low", "high"),
 }
-#: What stands between the broadcast parameters and the end, in NumPy's order.
+#: The parameters behind the broadcast ones, in NumPy's order.
 _REST = {"integers": ("size", "dtype", "endpoint"), "randint": ("size", "dtype")}
 
 
 @dataclass(frozen=True)
 class Form:
-    """What a draw returns.
+    """The form of a draw's result.
 
     Attributes:
         dtype, shape: of the tensor.
-        weak: the class of a Python number.
-        is_scalar: whether it is a number, and no array.
+        weak: the class of a Python number; None for an array or a NumPy scalar.
+        is_scalar: whether the result is a number, and no array.
     """
 
     dtype: np.dtype[Any]
@@ -67,10 +67,10 @@ class Form:
 
     @classmethod
     def of(cls, sample: Any) -> Form:
-        """That of a result.
+        """Return the form of a sample result.
 
         Raises:
-            StagingError: no tensor can be that.
+            StagingError: if no tensor can hold the result.
         """
         array = np.asarray(sample)
         if isinstance(sample, (str, bytes)) or not has_tf_dtype(array.dtype):
@@ -79,14 +79,14 @@ class Form:
         return cls(array.dtype, array.shape, weak, not isinstance(sample, np.ndarray))
 
     def wrap(self, tensor: tf.Tensor) -> Any:
-        """The number or array as staged code sees it."""
+        """Return the number or array of a tensor, as staged code sees it."""
         if not self.is_scalar:
             return tensor_array(tensor)
         return tensor_scalar(tensor) if self.weak is None else weak_scalar(tensor, self.weak)
 
 
 def is_known(value: Any) -> bool:
-    """Whether nothing staged is in an argument."""
+    """Return whether an argument contains no staged value."""
     if SEARCHED.find(value) is not None:
         return all(map(is_known, SEARCHED.items(value)))
     if type(value) in STAND_INS or isinstance(value, (tf.Tensor, tf.Variable)):
@@ -95,10 +95,10 @@ def is_known(value: Any) -> bool:
 
 
 def bind_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments by the names of the parameters.
+    """Return the arguments by the names of the parameters.
 
     Raises:
-        StagingError: nothing is known of the method.
+        StagingError: if the method's parameters are unknown, or the arguments do not fit them.
     """
     params = _FLOATS.get(name) or _INTEGERS.get(name)
     if params is None:
@@ -110,10 +110,10 @@ def bind_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def form_of_staged(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
-    """What a draw returns whose parameters are staged.
+    """Return the form of the result of a draw with staged parameters.
 
     Raises:
-        StagingError: that depends on data.
+        StagingError: if the form depends on data.
     """
     given = bind_arguments(name, args, kwargs)
     size, kind = given.pop("size", None), given.pop("dtype", int)

@@ -1,4 +1,4 @@
-"""One draw of a staged function: ahead of the graph, in it, or by a call back to the host."""
+"""One draw of a staged function: before the graph runs, in the graph, or by a call back to the host."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What NumPy's method of this name returns, drawn at every call.
+    """Return the result of NumPy's method of this name, drawn at every call.
 
     Raises:
-        StagingError: it is nothing that a graph can hold.
+        StagingError: if a graph cannot hold the result.
     """
     if kwargs.pop("out", None) is not None:
         raise RandomUseError(f"`{name}` draws into an array of its own")
@@ -61,7 +61,7 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
 def _draw_on_host(
     stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form
 ) -> tf.Tensor:
-    """The draw by NumPy itself, on the host, from the state that the graph hands over."""
+    """Draw by NumPy itself, on the host, from the state that the graph passes."""
     scope = current_scope()
     assert scope is not None
     if scope.trace.xla:

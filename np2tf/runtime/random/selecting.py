@@ -1,4 +1,4 @@
-"""Draws that choose from an array or reorder it: positions are drawn, the rest is indexing."""
+"""Draws that choose from an array or reorder it: the graph draws positions and indexes the array."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from np2tf.tnp._chapters.indexing.take import take
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Stream
 
-#: (the name of a method, its arguments) -> what it draws.
+#: (the name of a method, its arguments) -> its result.
 Draw = Callable[..., Any]
 
 

@@ -1,7 +1,7 @@
-"""Taking a report: every entry into the op library and into compiled code is timed while one is asked for.
+"""Measures a report: every entry into the op library and into compiled code is timed while a report is made.
 
-Nothing here is on anybody's way when no report is asked for: the timing functions are put in the places of
-the functions that they time, and taken out again.
+Without a report nothing is slowed down: the timing functions replace the functions that they time, and are
+removed again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _State(threading.local):
 
 
 class Watch:
-    """Times what runs, from its making until `stop`."""
+    """Times operations and calls, from its creation until `stop`."""
 
     def __init__(self) -> None:
         self.report = Report()
@@ -49,7 +49,7 @@ class Watch:
         self._started = perf_counter()
 
     def stop(self) -> Report:
-        """The report; nothing is timed any more."""
+        """Stop timing, and return the report."""
         self.report.seconds = perf_counter() - self._started
         self.report.loops = sorted(counts.loops.values(), key=lambda loop: (loop.path, loop.line))
         while self._undo:
@@ -86,7 +86,7 @@ class Watch:
     # -- jitted functions ------------------------------------------------------------------------------------
 
     def _methods(self) -> Callable[[], None]:
-        """Time the methods through which jitted functions run; returns what undoes it."""
+        """Time the methods through which jitted functions run, and return a function that undoes it."""
         timed: tuple[tuple[type, str, Callable[..., Any]], ...] = (
             (Jitted, "__call__", self._time_call),
             (HostFunction, "run_timed", self._on_host),
@@ -128,7 +128,7 @@ class Watch:
         self._state.calling.append(jitted)
         if current_scope() is not None:
             self._function(jitted).inlined += 1
-        # What it calls is not part of the operation that called it, such as vectorize.
+        # The function's work is not part of the operation that called it, such as vectorize.
         inside, self._state.inside = self._state.inside, False
         try:
             yield
@@ -138,7 +138,7 @@ class Watch:
 
     @contextmanager
     def _in_loop(self, compiler: Compiler, *_: Any) -> Iterator[None]:
-        """A loop goes on as compiled code: its function's, if that is jitted, and by itself elsewhere."""
+        """Time a loop that continues as compiled code: as a part of its jitted function, or by itself."""
         calling = self._state.calling
         if calling:
             yield
@@ -152,7 +152,7 @@ class Watch:
     @contextmanager
     def _on_host(self, *_: Any) -> Iterator[None]:
         function, start = self._current(), perf_counter()
-        # What its loops have taken as compiled code is not the host's.
+        # The time of its loops as compiled code is not the host's.
         elsewhere = function.seconds - function.host.seconds
         try:
             yield
@@ -209,7 +209,7 @@ class Watch:
                 self._first(compiled, seconds, total, function)
 
     def _first(self, compiled: ConcreteFunction, seconds: float, total: Report, function: Function) -> None:
-        """The first call counts as a call of no length: its time is that of XLA's compilation, mostly."""
+        """Count a first call without its time, which is mostly that of XLA's compilation."""
         self._called.add(id(compiled))
         self._kept.append(compiled)
         kind = "compiled" if compiled.how == "xla" else "graph"
@@ -219,7 +219,7 @@ class Watch:
 
 
 def _around(scope: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, within the with block that `scope` makes of its arguments."""
+    """Return `function` inside the with block that `scope` makes from the arguments."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -1,6 +1,6 @@
-"""`range`, `enumerate`, `zip` and `reversed` whose operands may be staged: what `for_loop` runs over.
+"""`range`, `enumerate`, `zip` and `reversed` with operands that may be staged, for `for_loop`.
 
-With Python operands these are the builtins themselves.
+For Python operands these are the builtins themselves.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from np2tf.tnp._tensor.symint import upper_bound as upper
 
 @dataclass(frozen=True)
 class StagedIterable:
-    """An iterable of a length that may be known at run time only, indexable by a staged counter."""
+    """An iterable whose length may be known only at run time, and that a staged counter can index."""
 
     length: Any
     item: Callable[[Any], Any]
@@ -42,11 +42,19 @@ def _is_staged_number(value: Any) -> bool:
 
 
 def range(*ends: Any) -> Any:
-    """``range(stop)`` or ``range(start, stop, step)``; the ends may be staged, the step must be known.
+    """Return ``range(stop)``, ``range(start, stop)`` or ``range(start, stop, step)``.
+
+    Args:
+        *ends: the start, stop and step; start and stop may be staged integers, the step must be known.
+
+    Returns:
+        A range; for staged ends, an iterable for `np2tf.for_loop`.
 
     Raises:
-        StagingError: the step is known only at run time.
+        StagingError: if the step is known only at run time.
         TypeError, ValueError: as the builtin.
+
+    See https://docs.python.org/3/library/functions.html#func-range.
     """
     if not any(_is_staged_number(end) for end in ends):
         return builtins.range(*(end.__index__() if is_array(end) else end for end in ends))
@@ -87,7 +95,7 @@ def _above(bound: int | None) -> int | None:
 
 
 def sequence(iterable: Any) -> StagedIterable | None:
-    """`iterable` as something a staged loop can index, or None where only Python can run over it."""
+    """Return `iterable` in a form that a staged loop can index; None if only Python can iterate over it."""
     if isinstance(iterable, StagedIterable):
         return iterable
     if isinstance(iterable, builtins.range):
@@ -113,7 +121,7 @@ def _range_item(values: builtins.range, k: Any) -> Any:
 
 
 def _sequences(*iterables: Any) -> list[StagedIterable] | None:
-    """A sequence for each iterable, None where the builtin must do."""
+    """Return a sequence for each iterable; None if the builtin must be used."""
     if not any(is_array(one) or isinstance(one, (StagedIterable, StagedList)) for one in iterables):
         return None
     parts = [sequence(one) for one in iterables]
@@ -123,7 +131,14 @@ def _sequences(*iterables: Any) -> list[StagedIterable] | None:
 
 
 def enumerate(iterable: Any, start: int = 0) -> Any:
-    """``enumerate(iterable, start)``."""
+    """Return ``enumerate(iterable, start)``.
+
+    Args:
+        iterable: any iterable; a staged range or list, or an array of rank 1 or more.
+        start: the first number.
+
+    See https://docs.python.org/3/library/functions.html#enumerate.
+    """
     parts = _sequences(iterable)
     if parts is None:
         return builtins.enumerate(iterable, start)
@@ -131,7 +146,18 @@ def enumerate(iterable: Any, start: int = 0) -> Any:
 
 
 def zip(*iterables: Any, strict: bool = False) -> Any:
-    """``zip(*iterables)``."""
+    """Return ``zip(*iterables)``.
+
+    Args:
+        *iterables: any iterables; staged ranges and lists, and arrays of rank 1 or more.
+        strict: whether different lengths are an error.
+
+    Raises:
+        ValueError: if `strict` is true and the lengths differ.
+        StagingError: if `strict` is true and a length is known only at run time.
+
+    See https://docs.python.org/3/library/functions.html#zip.
+    """
     parts = _sequences(*iterables)
     if parts is None:
         return builtins.zip(*iterables, strict=strict)
@@ -152,7 +178,13 @@ def zip(*iterables: Any, strict: bool = False) -> Any:
 
 
 def reversed(iterable: Any) -> Any:
-    """``reversed(iterable)``."""
+    """Return ``reversed(iterable)``.
+
+    Args:
+        iterable: any sequence; a staged range or list, or an array of rank 1 or more.
+
+    See https://docs.python.org/3/library/functions.html#reversed.
+    """
     parts = _sequences(iterable)
     if parts is None:
         return builtins.reversed(iterable)

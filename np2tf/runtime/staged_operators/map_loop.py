@@ -1,4 +1,4 @@
-"""Loops whose iterations do not depend on one another: `out[i] = value(i)`, computed for all i at once."""
+"""Loops with independent iterations: `out[i] = value(i)`, computed for all i at once."""
 
 from __future__ import annotations
 
@@ -26,25 +26,36 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import aliases, current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 
-#: On a CPU a loop that XLA compiles takes some ten nanoseconds a round, which nothing at once does better. A
-#: loop over these stays a graph, which takes microseconds; batches were 3 to 9 times faster (5,000 rounds).
+#: On a CPU an iteration of a loop that XLA compiles takes some ten nanoseconds, which batching cannot
+#: improve. A loop with these ops stays a graph, whose iterations take microseconds; batches were 3 to 9 times
+#: faster (5,000 iterations).
 BATCHED = frozenset(
     {"Cholesky", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve", "FFT", "IFFT", "RFFT"}
 )
-#: What all iterations together may hold at most, in elements of the largest array.
+#: The limit for the memory of all iterations together, in elements of the largest array.
 LARGEST = 2**24
 _LOOPS = frozenset({"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase"})
 
 
 def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
-    """``for i in iterable: out[i] = value(i)``; returns `out`.
+    """Do ``for i in iterable: out[i] = value(i)``, and return `out`.
 
-    While staging, the values of all iterations are computed at once by `tf.vectorized_map`, where `value`
-    visibly reads nothing that the loop writes and writes nothing itself, and where that is faster. Elsewhere
-    it is a loop.
+    While staging, `tf.vectorized_map` computes the values of all iterations at once, if `value` visibly
+    neither reads nor writes anything that the loop writes, and if that is faster. Otherwise the iterations
+    run as a loop.
+
+    Args:
+        iterable: any iterable of indices.
+        value: (i) -> an array or number that can be assigned to ``out[i]``.
+        out: an array of any shape of rank 1 or more, and any dtype.
+
+    Returns:
+        `out` with the values written to it.
 
     Raises:
-        StagingError: the loop cannot be staged with Python's meaning kept.
+        StagingError: if the loop cannot be staged with Python's meaning kept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
     """
     if current_scope() is None and tf.executing_eagerly():
         for i in iterable:
@@ -59,14 +70,16 @@ def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
 
 @dataclass(frozen=True)
 class _TrialResult:
-    """What a trial has shown of one iteration."""
+    """The facts about one iteration that a trial has shown."""
 
     rank: int
     checks: bool
 
 
 def _at_once(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
-    """`out`, written to; None where the iterations had better follow one another."""
+    """Return `out` with the values of all iterations written to it; None if the iterations should run as a
+    loop.
+    """
     scope = current_scope()
     if scope is None or not _fits(iterable, out):
         return None
@@ -77,7 +90,7 @@ def _at_once(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
         with _quiet():
             values = _values(scope.trace, iterable, value, seen, out.dtype)
     except (StagingError, ValueError, NotImplementedError):
-        # No vectorised form: the loop says what is the matter, if anything is.
+        # There is no vectorised form. The loop reports the error, if there is any.
         return None
     missing = len(out.shape) - 1 - seen.rank
     shape = values.shape.as_list()
@@ -87,7 +100,9 @@ def _at_once(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what TensorFlow logs of an operation that has no vectorised form: the loop is there for it."""
+    """Suppress TensorFlow's log messages about operations without a vectorised form, for which the loop is
+    used.
+    """
     logger, silent = logging.getLogger("tensorflow"), lambda record: False
     logger.addFilter(silent)
     try:
@@ -97,7 +112,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _fits(iterable: Any, out: Any) -> bool:
-    """Whether this is a range of places in an array, known while staging."""
+    """Return whether the iterable is a range of valid indices of an array, known while staging."""
     if not isinstance(iterable, builtins.range) or iterable.step < 1 or len(iterable) <= UNROLL:
         return False
     if not is_array(out) or type(out) is scalar or not out.shape:
@@ -114,7 +129,7 @@ def _number(iterable: builtins.range, counter: tf.Tensor) -> Any:
 def _trial(
     trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], out: Any
 ) -> _TrialResult | None:
-    """Trace one iteration into a throw-away graph, and see whether it stands by itself."""
+    """Trace one iteration into a throw-away graph, and return its facts; None if it is not independent."""
     with tf.__internal__.FuncGraph("iteration").as_default() as graph:
         counter = tf.compat.v1.placeholder(tf.int64, ())
         untouched = guard_closures(value)
@@ -135,7 +150,7 @@ def _trial(
         return None
     if not has_accelerator() and not BATCHED.intersection(one.type for one in operations):
         return None
-    own = [one for one in operations if one.type != "Placeholder"]  # those stand for what comes from outside
+    own = [one for one in operations if one.type != "Placeholder"]  # placeholders are values from outside
     sizes = [tensor.shape.num_elements() for one in own for tensor in one.outputs]
     if any(one.type in _LOOPS for one in operations) or None in sizes or row.shape.rank is None:
         return None
@@ -147,7 +162,9 @@ def _trial(
 
 @contextmanager
 def _stand_in_memory(out: Any) -> Iterator[list[tf.Tensor]]:
-    """Give the memory of `out`, and what may be the same, values of their own: whoever reads them is seen."""
+    """Replace the values of `out` and its possible aliases by placeholders, so that reads of them are
+    noticed.
+    """
     storages = [storage_of(out), *aliases(storage_of(out))]
     before = [storage.value for storage in storages]
     made = [tf.compat.v1.placeholder(value.dtype, value.shape) for value in before]
@@ -167,7 +184,7 @@ def _values(
     seen: _TrialResult,
     dtype: np.dtype[Any],
 ) -> tf.Tensor:
-    """The values of all iterations, as rows."""
+    """Return the values of all iterations, as rows."""
 
     def row(counter: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         before = trace.violations.value

@@ -1,7 +1,9 @@
-"""`np2tf.math`: Python's `math`, whose functions also take numbers that are known only at run time.
+"""`np2tf.math`: Python's `math`, with functions that also take numbers known only at run time.
 
-With Python numbers they are `math`'s own. A staged argument outside of a function's domain, or a result too
-large for a float, discards the compiled call; on the host `math` then raises.
+For Python numbers they are `math`'s own functions. A staged argument outside of a function's domain, or a
+result too large for a float, discards the compiled call; on the host `math` then raises.
+
+See https://docs.python.org/3/library/math.html.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ _POWERS = [float(f"1e{k}") for k in range(-307, 309)]
 
 
 def _log2(x: tf.Tensor) -> tf.Tensor:
-    """The exponent plus the logarithm of the fraction, so that powers of two come out whole."""
+    """Return the exponent plus the logarithm of the fraction, so that powers of two give whole numbers."""
     bits = tf.bitcast(x, tf.int64)
     exponent = tf.bitwise.bitwise_and(tf.bitwise.right_shift(bits, 52), 0x7FF) - 1023
     fraction = tf.bitcast(
@@ -64,7 +66,7 @@ def _log2(x: tf.Tensor) -> tf.Tensor:
 
 
 def _log10(x: tf.Tensor) -> tf.Tensor:
-    """A quotient of logarithms; powers of ten come out whole."""
+    """Return a quotient of logarithms; powers of ten give whole numbers."""
     result = tf.math.log(x) / _math.log(10)
     nearest = tf.round(result)
     place = tf.cast(tf.where(tf.abs(nearest) < 307, nearest, 0.0), tf.int32) + 307
@@ -96,8 +98,8 @@ def _staged_value(name: str, args: tuple[Any, ...]) -> Any:
     if name not in _FLOATS:
         raise ValueNeededError(f"math.{name} of a number known only at run time")
     result = _FLOATS[name](*tensors)
-    # As in C: a NaN out of numbers is an argument outside of the domain, an infinity out of finite numbers a
-    # pole or an overflow.
+    # As in C: a NaN result of numbers means an argument outside of the domain, an infinite result of finite
+    # numbers a pole or an overflow.
     nan_in = tf.reduce_any([tf.math.is_nan(one) for one in tensors])
     finite_in = tf.reduce_all([tf.math.is_finite(one) for one in tensors])
     record_violation((tf.math.is_nan(result) & ~nan_in) | (tf.math.is_inf(result) & finite_in))

@@ -1,7 +1,7 @@
-"""The values that flow through staged loops and branches: what each is, and what two of them have in common.
+"""The values that staged loops and branches carry: the form of each value, and the common form of two values.
 
 A structure (tuple, list, dict) is flattened to leaves. A leaf that a loop or branch may change is *carried*
-as a tensor; `Carried` says how: as an array, as a number with a NumPy dtype, or as a Python number.
+as a tensor. `Carried` gives its form: an array, a number with a NumPy dtype, or a Python number.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ from np2tf.tnp._tensor.symint import SymInt
 
 
 class GuardedStorage(Storage):
-    """The storage of a name that may be unbound, which is known at run time only.
+    """The storage of a name for which only the run time knows whether it is bound.
 
-    Reading it while it is unbound is a violation: the call is repeated on the host, where Python raises
-    UnboundLocalError. Carrying it on through loops and branches (`Carried.tensors`) is not reading.
+    Reading the storage while the name is unbound is a violation: the host repeats the call, where Python
+    raises UnboundLocalError. Carrying the value through loops and branches (`Carried.tensors`) does not count
+    as reading.
     """
 
     __slots__ = ("bound", "name")
@@ -55,7 +56,7 @@ class GuardedStorage(Storage):
 
     @property
     def value(self) -> tf.Tensor:
-        """The value; reading it where the name is unbound discards the call."""
+        """The value. Reading it while the name is unbound discards the call."""
         record_violation(tf.logical_not(self.bound))
         return super().value
 
@@ -67,15 +68,16 @@ class GuardedStorage(Storage):
 
 @dataclass(frozen=True)
 class Carried:
-    """How a leaf is carried.
+    """The form of a carried leaf.
 
     Attributes:
-        dtype, shape: of the tensor.
-        weak: the type of a Python number, None for a value with a NumPy dtype.
+        dtype, shape: the dtype and shape of the tensor.
+        weak: the type of a Python number; None for a value with a NumPy dtype.
         number: whether this is a number, and not an array of rank 0.
         optional: the name of a variable that may be unbound; a flag is then carried with the value.
-        path_dependent: of a number that is Python's on some paths; a flag says on which. `dtype` holds both.
-        order: how the array is laid out in memory; None, C order, also if it differs from path to path.
+        path_dependent: the types of a number that is Python's on some paths; a flag tells the path. `dtype`
+            holds both types.
+        order: the memory order of an array; None for C order, also if the order differs between paths.
     """
 
     dtype: np.dtype[Any]
@@ -87,7 +89,7 @@ class Carried:
     order: tuple[int, ...] | None = None
 
     def tensors(self, value: Any) -> list[tf.Tensor]:
-        """`value` as the tensors that are carried: itself, and what else is known of it at run time only."""
+        """Return the carried tensors of `value`: itself, and flags that only the run time knows."""
         guard = _guard(value)
         tensors = [self.tensor(value) if guard is None else tf.cast(guard._value, tf_dtype(self.dtype))]
         if self.path_dependent is not None:
@@ -97,7 +99,7 @@ class Carried:
         return tensors
 
     def of(self, tensors: Iterator[tf.Tensor]) -> Any:
-        """The value that stands for the next carried tensors in staged code."""
+        """Return the staged value for the next carried tensors."""
         tensor = next(tensors)
         if self.path_dependent is not None:
             value: Any = path_dependent_scalar(tensor, self.path_dependent, next(tensors))
@@ -108,12 +110,12 @@ class Carried:
         return value
 
     def specs(self) -> list[tf.TensorSpec]:
-        """Shapes and dtypes of the carried tensors."""
+        """Return the shapes and dtypes of the carried tensors."""
         flags = (self.path_dependent is not None) + (self.optional is not None)
         return [tf.TensorSpec(self.shape, tf_dtype(self.dtype)), *[tf.TensorSpec((), tf.bool)] * flags]
 
     def tensor(self, value: Any) -> tf.Tensor:
-        """`value` as the tensor that is carried."""
+        """Return `value` as the tensor that is carried."""
         if isinstance(value, Undefined):
             return tf.zeros([size or 0 for size in self.shape], tf_dtype(self.dtype))
         if self.weak is not None:
@@ -123,7 +125,7 @@ class Carried:
         return cast(as_tensor(value), self.dtype)
 
     def value(self, tensor: tf.Tensor) -> Any:
-        """The array or number that stands for the carried tensor in staged code."""
+        """Return the staged array or number for the carried tensor."""
         if self.weak is not None:
             known = SymInt.fresh(tensor) if self.weak is int else None
             return weak_scalar(tensor, self.weak, known)
@@ -131,13 +133,13 @@ class Carried:
 
 
 def _guard(value: Any) -> GuardedStorage | None:
-    """The guarded storage of a value that may be unbound."""
+    """Return the guarded storage of a value that may be unbound."""
     storage = storage_of(value) if is_array(value) else None
     return storage if isinstance(storage, GuardedStorage) and not chain_of(value) else None
 
 
 def check_returned(result: Any) -> Any:
-    """What a function gives its caller: a call in which a name in it is unbound is discarded."""
+    """Return a function's result. The call is discarded if a name in the result is unbound."""
     for one in result if type(result) is tuple else (result,):
         guard = _guard(one)
         if guard is not None:
@@ -152,7 +154,7 @@ def _is_python(value: Any) -> tf.Tensor:
 
 
 def _wide(value: Any, kinds: PathDependentKind) -> tf.Tensor:
-    """A number in the type that holds Python's and NumPy's."""
+    """Return a number in the type that holds both Python's and NumPy's number."""
     if is_weak(value):
         return weak_tensor(value, kinds.weak)
     if type(value) is scalar and value.path_dependent is not None:
@@ -161,7 +163,7 @@ def _wide(value: Any, kinds: PathDependentKind) -> tf.Tensor:
 
 
 def form_of(value: Any) -> Carried | None:
-    """How `value` would be carried; None for what is no number or array."""
+    """Return the form of `value`; None if it is no number or array."""
     guard = _guard(value)
     if guard is not None:
         number = type(value) is scalar
@@ -206,10 +208,11 @@ def _static_shape(tensor: tf.Tensor) -> tuple[int | None, ...]:
 
 
 def join(a: Carried, b: Carried, what: str) -> Carried:
-    """How a leaf is carried that is sometimes like `a` and sometimes like `b`, widened as NumPy would.
+    """Return the common form of a leaf that has sometimes form `a` and sometimes form `b`, widened as NumPy
+    would.
 
     Raises:
-        StagingError: the two have different ranks.
+        StagingError: if the forms have different ranks.
     """
     if a == b:
         return a
@@ -235,17 +238,19 @@ def join(a: Carried, b: Carried, what: str) -> Carried:
 
 
 def is_widened(form: Carried | None, common: Carried | None) -> bool:
-    """Whether an array is carried in another dtype than it has; numbers, which stay equal, are no arrays."""
+    """Return whether an array is carried with another dtype than its own. Numbers do not count: they stay
+    equal.
+    """
     if form is None or common is None or form.number or common.number:
         return False
     return form.dtype != common.dtype
 
 
 def _path_dependent_kinds(dtype: np.dtype[Any], *forms: Carried) -> PathDependentKind:
-    """What a number is that is sometimes Python's and sometimes of a dtype.
+    """Return the types of a number that is sometimes Python's and sometimes of a dtype.
 
     Raises:
-        StagingError: none of TensorFlow's types holds both.
+        StagingError: if no TensorFlow type holds both.
     """
     weak = [form.path_dependent.weak if form.path_dependent is not None else form.weak for form in forms]
     of_dtype = {"f": float, "c": complex}.get(dtype.kind, int)
@@ -266,7 +271,9 @@ def _promotion_kind(form: Carried) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two leaves are certainly the same value: the same object, view, or equal Python constant."""
+    """Return whether two leaves are certainly the same value: the same object, view, or equal Python
+    constant.
+    """
     if a is b:
         return True
     if is_array(a) and is_array(b):
@@ -299,7 +306,9 @@ flatten = STATE.flatten
 
 
 def like(value: Any, pattern: Any) -> Any:
-    """`value` with every unbound name in it spread over the structure that `pattern` has in its place."""
+    """Return `value` with each unbound name in it replaced by the structure that `pattern` has at its
+    place.
+    """
     if isinstance(value, Undefined):
         leaves, rebuild, _ = flatten(pattern)
         return rebuild([value] * len(leaves))

@@ -1,4 +1,4 @@
-"""Sets of texts, numbers and tuples of these: constants of compiled code, which it must not change."""
+"""Sets of strings, numbers and tuples of these, which are constants of compiled code, and must not change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from np2tf.staging import ArgumentError
 
 _PLAIN = (str, bytes, bool, type(None), int, float, complex)
-#: A set with more items is no constant: its key would be that long.
+#: A larger set is no constant, because its key would be as long.
 _MOST = 1000
 #: Methods that change a set.
 _CHANGING = frozenset(
@@ -21,7 +21,7 @@ _CHANGING = frozenset(
 
 
 def is_constant_set(value: Any) -> bool:
-    """Whether a value is a set of which all items tell by themselves what they are."""
+    """Return whether a value is a set of items that are compared by value."""
     return type(value) in (set, frozenset) and len(value) <= _MOST and all(map(_is_plain, value))
 
 
@@ -32,14 +32,14 @@ def _is_plain(item: Any) -> bool:
 
 
 def key_of_set(value: Any, names: Collection[str] | None) -> Any:
-    """A part of a key that is equal for sets with the same items in the same order.
+    """Return a part of a key that is equal for sets with the same items in the same order.
 
     Args:
         value: the set.
-        names: those in the code that reads it, None if it may use others.
+        names: the names in the code that reads it; None if it may use other names.
 
     Raises:
-        StagingError: the code may change it.
+        StagingError: if the code may change the set.
     """
     if type(value) is set and (names is None or not _CHANGING.isdisjoint(names)):
         raise ArgumentError("a set that the function may change cannot be an input of a graph")

@@ -13,23 +13,25 @@ from np2tf.tnp._array.sequences import StackableSequence
 
 
 def containers(value: Any) -> dict[Path, Any]:
-    """The lists and dicts in a structure."""
+    """Return the lists and dicts in a structure, by their paths."""
     return {path: one for path, one in STATE.nodes(value) if not isinstance(one, tuple)}
 
 
 def copy_containers(value: Any) -> Any:
-    """The same leaves in lists and dicts of their own."""
+    """Return the same leaves in new lists and dicts."""
     return STATE.map_items(copy_containers, value)
 
 
 def kept_containers(before: Any, after: Any) -> dict[Path, Path]:
-    """Which lists and dicts of `after` are those of `before`: place in `after` -> place in `before`."""
+    """Return the lists and dicts of `after` that are those of `before`: path in `after` -> path in
+    `before`.
+    """
     places = {id(one): path for path, one in containers(before).items()}
     return {path: places[id(one)] for path, one in containers(after).items() if id(one) in places}
 
 
 def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], path: Path = ()) -> Any:
-    """`result` with the original lists and dicts in it, which get its contents."""
+    """Return `result` with the original lists and dicts in it, which get its contents."""
     kind = STATE.find(result)
     if kind is None:
         return result
@@ -37,7 +39,7 @@ def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], 
         put_back(item, originals, places, (*path, key))
         for key, item in zip(kind.keys(result), kind.items(result), strict=True)
     ]
-    # A staged list knows more of itself than its items.
+    # A staged list has more state than its items.
     made = result if isinstance(result, StackableSequence) else kind.builder(result)(items)
     target = originals.get(places[path]) if path in places else None
     is_staged_anew = made is result and not isinstance(target, StackableSequence)
@@ -48,14 +50,16 @@ def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], 
 
 
 def guard_closures(*functions: Any) -> MutationGuard:
-    """A guard of the lists and dicts that functions know from around them: a staged loop or branch must leave
-    these alone.
+    """Return a guard of the lists and dicts in the closures of functions, which a staged loop or branch must
+    not change.
     """
     return MutationGuard(STATE.reachable(_closure_values(functions, set())))
 
 
 def _closure_values(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
-    """The values in the closures of `functions`, and of those that are found there."""
+    """Yield the values in the closures of `functions`, and in the closures of functions among these
+    values.
+    """
     for function in functions:
         if not isinstance(function, FunctionType) or id(function) in seen:
             continue
@@ -65,6 +69,6 @@ def _closure_values(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
                 value = cell.cell_contents
             except ValueError:  # not bound yet
                 continue
-            if (function.__module__ or "").partition(".")[0] != "np2tf":  # whose lists are not the user's
+            if (function.__module__ or "").partition(".")[0] != "np2tf":  # its lists are not the user's
                 yield value
             yield from _closure_values((value, getattr(value, "__wrapped__", None)), seen)

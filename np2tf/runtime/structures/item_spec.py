@@ -1,4 +1,4 @@
-"""What the items of a staged list have in common: how one is taken apart, and put together again."""
+"""The common form of the items of a staged list: how an item is taken apart, and put together again."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from np2tf.tnp._tensor.storage import current_scope
 
 @dataclass(frozen=True)
 class ItemSpec:
-    """The form of every item: what its leaves are carried as, and the structure they are put into.
+    """The form of every item: the forms of its leaves, and their structure.
 
     Attributes:
-        inner: where an item is a staged list itself: the form of its items. Its leaves are their rows.
+        inner: the form of the items' items, if an item is a staged list itself. The leaves are then its rows.
     """
 
     forms: tuple[Carried, ...]
@@ -33,10 +33,10 @@ class ItemSpec:
 
     @classmethod
     def of(cls, item: Any) -> ItemSpec:
-        """The form of one item.
+        """Return the form of one item.
 
         Raises:
-            StagingError: it holds what a graph cannot hold.
+            StagingError: if the item holds a value that a graph cannot hold.
         """
         if isinstance(item, StackableSequence):
             inner: ItemSpec = item.element  # type: ignore[attr-defined]
@@ -46,24 +46,24 @@ class ItemSpec:
         return cls(tuple(map(_form, leaves)), outline, rebuild)
 
     def leaves(self, item: Any) -> list[Any]:
-        """The arrays and numbers of one item."""
+        """Return the arrays and numbers of one item."""
         if isinstance(item, StackableSequence):
             return item.rows()  # type: ignore[attr-defined, no-any-return]
         return flatten(item)[0]
 
     def tensors(self, item: Any) -> list[tf.Tensor]:
-        """One item as the tensors that are stored."""
+        """Return one item as the tensors that are stored."""
         return [form.tensor(leaf) for form, leaf in zip(self.forms, self.leaves(item), strict=True)]
 
     def item(self, tensors: Sequence[tf.Tensor]) -> Any:
-        """The item that stored tensors stand for."""
+        """Return the item for stored tensors."""
         return self.rebuild([form.value(tensor) for form, tensor in zip(self.forms, tensors, strict=True)])
 
     def join(self, other: ItemSpec) -> ItemSpec:
-        """The form of items that are like this or like the other.
+        """Return the common form of items of this form and of the other form.
 
         Raises:
-            StagingError: there is none that keeps what NumPy makes of such a list.
+            StagingError: if no form keeps the array that NumPy makes of such a list.
         """
         if self.same_as(other):
             return self
@@ -74,11 +74,11 @@ class ItemSpec:
         return replace(self, forms=forms, inner=inner)
 
     def same_as(self, other: ItemSpec) -> bool:
-        """Whether both describe the same items."""
+        """Return whether both forms describe the same items."""
         return self.outline == other.outline and self.forms == other.forms
 
     def on_host(self, parts: Sequence[Any]) -> Any:
-        """One item from its parts, which are numbers, np.ndarrays or tensors."""
+        """Return one item from its parts, which are numbers, np.ndarrays or tensors."""
         if self.inner is not None:
             return [self.inner.on_host(part) for part in zip(*parts, strict=True)]
         return self.rebuild([_on_host(form, part) for form, part in zip(self.forms, parts, strict=True)])
@@ -93,14 +93,18 @@ def _form(leaf: Any) -> Carried:
 
 
 def _as_item_form(form: Carried) -> Carried:
-    """In a list a number of Python's counts as one of NumPy's."""
+    """Return the form of a leaf in a list, where a number that is only sometimes Python's counts as
+    NumPy's.
+    """
     if form.path_dependent is None:
         return form
     return replace(form, dtype=single_kind(form.path_dependent), path_dependent=None)
 
 
 def _join_forms(a: Carried, b: Carried) -> Carried:
-    """A common form, if np.array makes of a list of both what it would make of a list of that form."""
+    """Return a common form, if np.array makes the same array from a list of both as from a list of that
+    form.
+    """
     form = _as_item_form(join(a, b, "an item of a list"))
     if form.shape != a.shape or None in form.shape or a.number is not b.number:
         raise ListGrowthError("the items of a list that grows in staged code differ in shape")
@@ -124,5 +128,5 @@ def _on_host(form: Carried, part: Any) -> Any:
 
 
 def arrays_in(leaves: Sequence[Any]) -> list[Any]:
-    """The leaves that share memory with somebody: arrays, not numbers."""
+    """Return the leaves that may share memory with other arrays: arrays, not numbers."""
     return [leaf for leaf in leaves if is_array(leaf) and type(leaf) is not scalar]

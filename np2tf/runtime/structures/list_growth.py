@@ -1,4 +1,4 @@
-"""Where plain lists become staged ones: in loops and branches that make them longer."""
+"""Turns plain lists into staged lists, in loops and branches that make them longer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from np2tf.tnp._tensor.storage import Storage
 
 
 def _zip_lists(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:
-    """`a` with `change` applied to the lists in it and what stands in their places in `b`."""
+    """Return `a` with `change` applied to its lists and the values in their places in `b`."""
     kinds = {type(a), type(b)}
     if kinds <= {list, StagedList} and (StagedList in kinds or len(a) != len(b)):
         return change(a, b)
@@ -26,7 +26,7 @@ def _zip_lists(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:
 
 
 def _element(*lists: Any) -> ItemSpec:
-    """The form of the items of several lists."""
+    """Return the common form of the items of several lists."""
     forms = [
         form
         for one in lists
@@ -42,7 +42,9 @@ def _stage_list(one: Any, element: ItemSpec) -> StagedList:
 
 
 def read_views(state: Any) -> Any:
-    """What an iteration has made of the state, its views read: another graph may ask for their shapes."""
+    """Return the state after an iteration with its views read, because another graph may need their
+    shapes.
+    """
     leaves, rebuild, _ = flatten(state)
     return rebuild([_read(leaf) if type(leaf) is ndarray and chain_of(leaf) else leaf for leaf in leaves])
 
@@ -55,7 +57,9 @@ def _read(view: ndarray) -> ndarray:
 
 
 def is_ready(entry: Any, after: Any) -> bool:
-    """Whether the lists of a loop's state have the form and the room that one iteration needs."""
+    """Return whether the lists of a loop's state have the form and the spare capacity that one iteration
+    needs.
+    """
     ready = True
 
     def change(before: Any, behind: Any) -> Any:
@@ -70,12 +74,12 @@ def is_ready(entry: Any, after: Any) -> bool:
 
 
 def prepare_for_loop(entry: Any, after: Any, rounds: int | None) -> Any:
-    """The state that a loop is entered with, lists that it makes longer ready for that.
+    """Return the state at the start of a loop, with the lists that it makes longer prepared for that.
 
     Args:
         entry: the state before the loop.
-        after: what one iteration made of it.
-        rounds: how many iterations there are at most, None if nobody knows.
+        after: the state after one iteration.
+        rounds: the maximal number of iterations; None if unknown.
     """
 
     def change(before: Any, behind: Any) -> Any:
@@ -99,7 +103,7 @@ def _capacity(one: Any) -> int | None:
 
 
 def _need_of(ready: StagedList, behind: Any) -> int | None:
-    """How many rows one iteration takes; None where that cannot be told."""
+    """Return the number of rows that one iteration takes; None if unknown."""
     capacity, room = _capacity(behind), behind.room if isinstance(behind, StagedList) else 0
     if ready.room is None:
         return 0
@@ -109,7 +113,7 @@ def _need_of(ready: StagedList, behind: Any) -> int | None:
 
 
 def _reserve(ready: StagedList, need: int, rounds: int) -> StagedList:
-    """With rows for every iteration."""
+    """Return the list with rows for every iteration."""
     base = ready.base if ready.base.element.same_as(ready.element) else ready
     have = base.room or 0
     made = base.extend_rows(max(need * rounds - have, 0))
@@ -119,7 +123,7 @@ def _reserve(ready: StagedList, need: int, rounds: int) -> StagedList:
 
 
 def trim_after_loop(state: Any) -> Any:
-    """The state after a loop: its lists have the room that is left."""
+    """Return the state after a loop, whose lists keep the remaining spare capacity."""
 
     def change(one: Any, _: Any) -> Any:
         if isinstance(one, StagedList):
@@ -130,7 +134,7 @@ def trim_after_loop(state: Any) -> Any:
 
 
 def fit_structure(value: Any, pattern: Any) -> Any:
-    """`value` with unbound names and lists given the structure that `pattern` has in their place."""
+    """Return `value` with unbound names and lists given the structure that `pattern` has in their place."""
 
     def change(one: Any, wanted: Any) -> Any:
         if type(wanted) is list:
@@ -150,9 +154,9 @@ def fit_structure(value: Any, pattern: Any) -> Any:
 
 
 def merge_structures(a: Any, b: Any) -> Any:
-    """The structure of what is like `a` or like `b`: lists that differ are staged, with room for either.
+    """Return the common structure of `a` and `b`: lists that differ are staged, with capacity for both.
 
-    Of `b`, which stands in another graph, only the sizes are looked at.
+    `b` belongs to another graph, so only its sizes are used.
     """
 
     def change(one: Any, other: Any) -> Any:

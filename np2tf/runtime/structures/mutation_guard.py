@@ -1,4 +1,6 @@
-"""Containers that a trace must leave as they are, as it happens once, and the program goes on with them."""
+"""Guards of containers that a trace must not change, because it runs once and the program continues with
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,18 @@ from np2tf.staging import ContainerChangeError
 
 
 class MutationGuard:
-    """Notices what is changed in place, and takes it back.
+    """Detects changes of containers in place, and undoes them.
 
     Args:
-        containers: what is guarded, as `np2tf.pytree.registry.Registry.reachable` gives it. Containers that
-            nobody can change in place are passed over.
+        containers: the guarded containers with their kinds, as from
+            `np2tf.pytree.registry.Registry.reachable`. Immutable containers are ignored.
     """
 
     def __init__(self, containers: Iterable[tuple[Container, Any]]) -> None:
         self._before = [(kind, one, kind.copy(one)) for kind, one in containers if kind.fill is not None]
 
     def restore(self) -> bool:
-        """Put everything back as it was; whether something had changed."""
+        """Restore the containers, and return whether any had changed."""
         changed = [
             (kind, one, before) for kind, one, before in self._before if not kind.has_items_of(one, before)
         ]
@@ -31,10 +33,10 @@ class MutationGuard:
         return bool(changed)
 
     def check(self) -> None:
-        """Put everything back as it was.
+        """Restore the containers.
 
         Raises:
-            StagingError: something had changed.
+            StagingError: if a container had changed.
         """
         if self.restore():
             raise ContainerChangeError.of()

@@ -1,8 +1,8 @@
-"""Lists that grow in staged loops and branches: rows of tensors, and how many of them count.
+"""Lists that grow in staged loops and branches: rows of tensors, and the number of valid rows.
 
-A plain list becomes one where a loop or branch makes it longer (see `list_growth`). Where the number of items
-has a bound that is known while staging, the rows are there from the start, and every item is written to its
-place; otherwise they are doubled when they are full, which XLA cannot compile.
+A plain list becomes a staged list if a loop or branch makes it longer (see `list_growth`). If the number of
+items has a bound that is known while staging, the rows are allocated at the start, and every item is written
+to its place. Otherwise the rows are doubled when they are full, which XLA cannot compile.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import aliases, link_aliases, staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt, tensor_of
 
-#: At most so many items are gone through one by one in Python.
+#: The maximal number of items over which Python iterates.
 _FEW = 64
 
 
@@ -34,12 +34,13 @@ class StagedList(StackableSequence):
     """A list of items of one form.
 
     Attributes:
-        element: that form.
-        buffers: one array of rows for each leaf of an item; rows beyond `count` mean nothing.
+        element: the form of the items.
+        buffers: one array of rows for each leaf of an item; rows beyond `count` are not valid.
         count: the number of items, staged or not.
-        room: how many items may certainly be added without more rows; None if rows are added as needed.
-        left: the room after the loop that the list is about to enter.
-        base: the list before it was made ready for that loop.
+        room: the number of items that can certainly be added without more rows; None if rows are added as
+            needed.
+        left: the spare capacity after the loop that the list is about to enter.
+        base: the list before it was prepared for that loop.
     """
 
     __slots__ = ("base", "buffers", "count", "element", "left", "room")
@@ -57,7 +58,7 @@ class StagedList(StackableSequence):
 
     @classmethod
     def of(cls, items: Sequence[Any], element: ItemSpec) -> StagedList:
-        """The items of a plain list."""
+        """Return a staged list with the items of a plain list."""
         columns = [
             tf.stack(column) if column else tf.zeros([0, *form.shape], tf_dtype(form.dtype))
             for column, form in zip(_columns(items, element), element.forms, strict=True)
@@ -69,23 +70,23 @@ class StagedList(StackableSequence):
 
     @staticmethod
     def of_rows(element: ItemSpec) -> Any:
-        """What puts a list together again of whole rows."""
+        """Return a function that makes a list from whole arrays of rows."""
         return lambda new: StagedList(element, [_array(part) for part in new], new[0].shape[0])
 
     # -- as a structure of loops and branches ----------------------------------------------------------------
 
     def flatten(self) -> tuple[list[Any], Any, Any]:
-        """Leaves, a function to rebuild the list of leaves, and a comparable outline."""
+        """Return the leaves, a function to rebuild the list from leaves, and a comparable outline."""
         return [*self.buffers, self.count], self.with_leaves, ("staged list", self.element.outline)
 
     def with_leaves(self, leaves: Sequence[Any]) -> StagedList:
-        """The same list of other rows and another number of them."""
+        """Return the same list with other rows and another count."""
         made = StagedList(self.element, leaves[:-1], leaves[-1], self.room)
         made.left = self.left
         return made
 
     def take(self, other: StagedList) -> StagedList:
-        """Become what `other` is."""
+        """Replace this list's contents by those of `other`."""
         self.element, self.buffers, self.count, self.room = (
             other.element,
             other.buffers,
@@ -97,25 +98,25 @@ class StagedList(StackableSequence):
 
     @property
     def capacity(self) -> int | None:
-        """How many rows there are, None where that varies."""
+        """The number of rows; None if it varies."""
         return self.buffers[0].tensor.shape[0]
 
     def known_length(self) -> int:
-        """The number of items.
+        """Return the number of items.
 
         Raises:
-            StagingError: it is not known while staging.
+            StagingError: if it is not known while staging.
         """
         if not isinstance(self.count, int):
             raise ListGrowthError("a list whose length is known only at run time is an item of a list")
         return self.count
 
     def rows(self) -> list[ndarray]:
-        """The rows that count, where their number is known while staging."""
+        """Return the valid rows; their number must be known while staging."""
         return [tensor_array(buffer.tensor[: self.known_length()]) for buffer in self.buffers]
 
     def extend_rows(self, more: int) -> StagedList:
-        """With so many more rows, the contents of which mean nothing."""
+        """Return the list with `more` additional rows of undefined contents."""
         if not more:
             return self
         buffers = []
@@ -127,7 +128,7 @@ class StagedList(StackableSequence):
         return StagedList(self.element, buffers, self.count, room)
 
     def widen(self, element: ItemSpec) -> StagedList:
-        """With items of another form."""
+        """Return the list with items of another form."""
         if element is self.element:
             return self
         buffers = [
@@ -137,10 +138,10 @@ class StagedList(StackableSequence):
         return StagedList(element, buffers, self.count, self.room)
 
     def without_bound(self) -> StagedList:
-        """With rows that are added as needed.
+        """Return the list with rows that are added as needed.
 
         Raises:
-            StagingError: XLA cannot compile that.
+            StagingError: if XLA is to compile the code, because it cannot compile that.
         """
         if staging_for_xla():
             raise XlaShapeError("a list grows without a bound in a loop that XLA should compile")
@@ -174,7 +175,7 @@ class StagedList(StackableSequence):
         return self
 
     def pop(self, index: int = -1) -> Any:
-        """Take away the last item, or the first one."""
+        """Remove and return the last item, or the first one."""
         if isinstance(self.count, int) and not self.count:
             raise IndexError("pop from empty list")
         if index not in (0, -1):
@@ -186,11 +187,11 @@ class StagedList(StackableSequence):
         return item
 
     def clear(self) -> None:
-        """Take away all items."""
+        """Remove all items."""
         self.count = 0
 
     def copy(self) -> StagedList:
-        """Another list of the same items."""
+        """Return another list of the same items."""
         return self.with_leaves([*self.buffers, self.count])
 
     def __len__(self) -> int:
@@ -231,9 +232,9 @@ class StagedList(StackableSequence):
         raise ListGrowthError(f"list.{name} of a list that grows in staged code")
 
     def stack(self, joins: bool = False) -> tf.Tensor:
-        """The array that NumPy makes of the list.
+        """Return the array that NumPy makes of the list.
 
-        An empty list becomes an array of float64 whatever it might have held, and is nothing to join.
+        An empty list becomes an array of float64 for any type of items, and cannot be joined.
         """
         if isinstance(self.count, int) and not self.count:
             if joins:
@@ -245,7 +246,7 @@ class StagedList(StackableSequence):
         return made
 
     def values(self) -> tf.Tensor:
-        """The items one below the other."""
+        """Return the items stacked along a new first axis."""
         columns = [_first(buffer.tensor, self.count) for buffer in self.buffers]
         if self.element.outline == "leaf" or (self.element.inner is not None and len(columns) == 1):
             return columns[0]
@@ -275,17 +276,19 @@ class StagedList(StackableSequence):
         ]
 
     def _hold(self, leaves: Sequence[Any]) -> None:
-        """An array in the list is the caller's array too: a write to it must not go unnoticed."""
+        """Record that a buffer may share memory with an array in the list, so that a write to it is
+        noticed.
+        """
         for array in arrays_in(leaves):
             for buffer in self.buffers:
                 if storage_of(buffer) is not None:
                     link_aliases(storage_of(buffer), [storage_of(array)])
 
     def _place(self, index: Any) -> tf.Tensor:
-        """The row of an item.
+        """Return the row of an item.
 
         Raises:
-            IndexError: there is certainly none.
+            IndexError: if there certainly is no such item.
         """
         if not is_weak(index) and not isinstance(index, np.integer) and type(index) is not scalar:
             raise ListGrowthError(f"a staged list is indexed with {type(index).__name__}")
@@ -315,7 +318,7 @@ def _array(part: Any) -> ndarray:
 
 
 def _link_rows(made: ndarray, old: ndarray) -> ndarray:
-    """New rows hold the arrays that the old ones hold."""
+    """Record that new rows hold the arrays that the old rows hold, and return the new rows."""
     if storage_of(old) is not None and storage_of(made) is not None:
         link_aliases(storage_of(made), aliases(storage_of(old)))
     return made
@@ -329,7 +332,7 @@ def _put(rows: tf.Tensor, place: tf.Tensor, item: tf.Tensor) -> tf.Tensor:
 
 
 def _double_rows(rows: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
-    """The rows, or twice as many of them where they are full."""
+    """Return the rows, or twice as many rows if they are full."""
     have = tf.shape(rows, out_type=tf.int64)[0]
 
     def more() -> tf.Tensor:
@@ -348,10 +351,10 @@ def _first(rows: tf.Tensor, count: Any) -> tf.Tensor:
 
 
 def _few(items: Any) -> Any:
-    """Items to go through one by one while staging.
+    """Return items over which Python iterates while staging.
 
     Raises:
-        StagingError: there are many, and each would become a part of the graph.
+        StagingError: if there are many, because each would become a part of the graph.
     """
     if len(items) > _FEW:
         raise ListGrowthError(f"{len(items)} items of a list are gone through while staging")
@@ -359,7 +362,7 @@ def _few(items: Any) -> Any:
 
 
 def python_lists(value: Any) -> Any:
-    """A compiled call's result, with a list of Python for every staged list in it."""
+    """Return a compiled call's result, with a Python list for every staged list in it."""
     if isinstance(value, StagedList):
         parts = [_rows_of(buffer)[: int(value.count)] for buffer in value.buffers]
         return [value.element.on_host(item) for item in zip(*parts, strict=True)]
@@ -373,5 +376,5 @@ def _rows_of(buffer: Any) -> Any:
 
 
 def holds_lists(value: Any) -> bool:
-    """Whether there is a staged list in a structure."""
+    """Return whether a structure contains a staged list."""
     return isinstance(value, StagedList) or any(map(holds_lists, STRUCTURES.items(value)))

@@ -1,4 +1,4 @@
-"""What is known of where an array came from that a staged loop or branch gives: is it an argument?"""
+"""The provenance of an array that a staged loop or branch returns: whether it may be an argument."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from np2tf.tnp._tensor.storage import Storage, aliases, is_outside, link_aliases
 
 
 def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[Storage]) -> None:
-    """Refuse to return an array that may share memory with an argument or another result, nobody knows which.
+    """Refuse to return an array that may or may not share memory with an argument or another result.
 
     Raises:
-        StagingError: it may.
+        StagingError: if it may.
     """
     storage = storage_of(leaf)
     rest = [other for other in leaves if is_array(other) and storage_of(other) is not storage]
@@ -24,7 +24,8 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
     if not _is_known(leaf):
         refused = not {*others, *arguments}.isdisjoint(aliases(storage))
     else:
-        # The same new array as another result of which it is known when it is an argument.
+        # Other results that may be the same new array, and for which a number tells when they are an
+        # argument.
         twins = [
             other for other in rest if _is_known(other) and not storage.is_distinct_from(storage_of(other))
         ]
@@ -40,7 +41,7 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
 
 
 def _is_known(leaf: Any) -> bool:
-    """Whether it is known at run time which storage an array is."""
+    """Return whether a run-time number tells which storage an array is."""
     return storage_of(leaf).identity is not None and not chain_of(leaf)
 
 
@@ -51,7 +52,7 @@ def _unknown_aliases(leaf: Any, arguments: Sequence[Storage]) -> list[Storage]:
 
 
 def _may_be_unseen(storage: Storage, arguments: Sequence[Storage]) -> bool:
-    """Whether a storage may be an argument, and no number tells when."""
+    """Return whether a storage may be an argument without a number that tells when."""
     seen: set[Storage] = set()
     pending = [storage]
     while pending:
@@ -64,13 +65,13 @@ def _may_be_unseen(storage: Storage, arguments: Sequence[Storage]) -> bool:
     return False
 
 
-#: Storages, and which of them an array is (-1: none); None where that cannot be told.
+#: Storages, and the number of the storage that an array has (-1: none of them); None if unknown.
 Origin = tuple[tuple[Storage, ...], Any] | None
 _NEW: tuple[tuple[Storage, ...], Any] = ((), -1)
 
 
 def provenance_of(leaf: Any) -> Origin:
-    """Which of the storages from outside of the innermost scope `leaf` is."""
+    """Return which storage from outside of the innermost scope `leaf` has."""
     if not is_array(leaf):
         return _NEW
     storage = storage_of(leaf)
@@ -84,7 +85,9 @@ def provenance_of(leaf: Any) -> Origin:
 
 
 def storages_with_itself(storage: Storage) -> tuple[tuple[Storage, ...], Any]:
-    """The storages that a storage is one of, and last itself, which it is where it is none of the others."""
+    """Return the storages that a storage may be, with the storage itself last, and the number of the storage
+    that it is.
+    """
     if storage.identity is None:
         return (storage,), 0
     number, storages = storage.identity
@@ -92,28 +95,30 @@ def storages_with_itself(storage: Storage) -> tuple[tuple[Storage, ...], Any]:
 
 
 def possible_aliases(leaf: Any) -> set[Storage]:
-    """The storages from outside of the innermost scope that `leaf` may share memory with."""
+    """Return the storages from outside of the innermost scope that `leaf` may share memory with."""
     if not is_array(leaf):
         return set()
     return {storage for storage in (storage_of(leaf), *aliases(storage_of(leaf))) if is_outside(storage)}
 
 
 def new_storages(leaf: Any) -> set[Storage]:
-    """The storages made in the innermost scope that `leaf` may share memory with."""
+    """Return the storages made in the innermost scope that `leaf` may share memory with."""
     if not is_array(leaf):
         return set()
     return {storage for storage in (storage_of(leaf), *aliases(storage_of(leaf))) if not is_outside(storage)}
 
 
 def merged_storages(a: Origin, b: Origin) -> tuple[Storage, ...] | None:
-    """The storages that an array from either side may be; None if that cannot be told, or it is new."""
+    """Return the storages that an array from either branch may be; None if that is unknown, or the array is
+    new.
+    """
     if a is None or b is None or not a[0] + b[0]:
         return None
     return tuple(dict.fromkeys(a[0] + b[0]))
 
 
 def number_among(storages: Sequence[Storage], leaf: Any) -> tf.Tensor:
-    """Which of `storages` the array is."""
+    """Return the number of the array's storage among `storages`."""
     found = provenance_of(leaf)
     assert found is not None
     places = [*map(list(storages).index, found[0]), -1]
@@ -123,15 +128,15 @@ def number_among(storages: Sequence[Storage], leaf: Any) -> tf.Tensor:
 def note_loop_result(
     leaf: Any, entry: Any, exit_storage: Storage | None, is_new: bool, ran: tf.Tensor, once: bool
 ) -> None:
-    """Note what is known about a loop's variable: the array that it was before if the loop has not run.
+    """Record the provenance of a loop's variable, which is the array before the loop if the loop has not run.
 
     Args:
         leaf: the array after the loop.
-        entry: the array before it.
-        exit_storage: what it was at the end of an iteration.
-        is_new: whether that was made in the iteration.
+        entry: the array before the loop.
+        exit_storage: the array's storage at the end of an iteration.
+        is_new: whether the iteration made that array.
         ran: whether the loop has run.
-        once: whether that is certain.
+        once: whether it certainly has run.
     """
     sources = set()
     if exit_storage is not None and not is_new:

@@ -1,4 +1,4 @@
-"""Calling a traced function with as little ado as TensorFlow allows: a call is to cost microseconds."""
+"""Calls a traced function with little overhead: a call should cost microseconds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from tensorflow.python.framework import ops
 
 
 class ConcreteCall:
-    """A concrete function, called without binding its arguments by name and type again.
+    """Calls a concrete function without binding its arguments by name and type again.
 
-    A gradient tape has to see the call, and gets it by the usual way.
+    If a gradient tape records, the usual call is made, because the tape must see it.
 
     Args:
-        late: gives the tensors that are captured at the call, in the order in which the graph captures them.
-        shown: whether the values are shown as text, so that the last digit counts: TensorFlow must not make
-            multiplications of divisions, then, nor take common factors out of sums.
+        late: returns the tensors that are captured at the call, in the order in which the graph captures
+            them.
+        shown: whether the values are shown as text, so that the last digit counts. Then TensorFlow must not
+            replace divisions by multiplications, or take common factors out of sums.
     """
 
     def __init__(self, function: Any, late: Callable[[], Sequence[tf.Tensor]], shown: bool = False) -> None:
@@ -37,7 +38,7 @@ class ConcreteCall:
         self._attributes = tuple(itertools.chain(*options.items()))
 
     def __call__(self, inputs: list[tf.Tensor]) -> Sequence[tf.Tensor]:
-        """The outputs of the function."""
+        """Return the outputs of the function."""
         if record.could_possibly_record():
             return self.function(*inputs)
         given = [*inputs, *self._captured, *self._late()]
@@ -45,7 +46,7 @@ class ConcreteCall:
 
 
 def _without_arithmetic_rewrites(serialized: bytes) -> bytes:
-    """A session's configuration in which no arithmetic is rewritten."""
+    """Return a session's configuration in which no arithmetic is rewritten."""
     settings = config_pb2.ConfigProto.FromString(serialized)
     rewriting = settings.graph_options.rewrite_options
     off = rewriter_config_pb2.RewriterConfig.OFF
@@ -54,7 +55,7 @@ def _without_arithmetic_rewrites(serialized: bytes) -> bytes:
 
 
 def borrow_memory(array: np.ndarray) -> tf.Tensor:
-    """A tensor of an array's contents that may share its memory: for the length of one call only."""
+    """Return a tensor of an array's contents that may share its memory, for the duration of one call only."""
     if not array.flags.c_contiguous:
         array = array.copy()
     return ops.EagerTensor(array, context.context().device_name, None)

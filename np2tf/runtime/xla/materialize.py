@@ -1,4 +1,4 @@
-"""Values of a loop's body that XLA computes once, and not again in each kernel that uses them."""
+"""Makes XLA compute values of a loop's body once, and not again in each kernel that uses them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from np2tf.tnp._array.write_ordering import pin_values
 def materialize(
     counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.Tensor]
 ) -> list[tf.Tensor]:
-    """Keep `tensors` for all that uses them so far.
+    """Materialize `tensors` for all their present uses.
 
     Args:
-        counter: the loop's, an integer that is never negative. results: what the body returns.
+        counter: the loop's counter, an integer that is never negative.
+        tensors: the tensors to materialize.
+        results: the results of the body.
 
     Returns:
-        What the body returns then.
+        The new results of the body.
     """
     uses = [
         (consumer, k, n)

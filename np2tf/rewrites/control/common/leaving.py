@@ -1,4 +1,4 @@
-"""Where control leaves a stretch of code: its jumps, and whether it is ever left otherwise."""
+"""The ways in which control leaves a part of the code: its jumps, and whether control can reach its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
 def jumps_in(nodes: Sequence[cst.CSTNode], in_loop: bool = False) -> Iterator[cst.CSTNode]:
-    """The jumps that leave `nodes`: every return, and the breaks and continues of no loop inside."""
+    """Yield the jumps that leave `nodes`: every return, and each break and continue of an outer loop."""
     for node in nodes:
         if isinstance(node, cst.Return):
             yield node
@@ -30,7 +30,7 @@ def jumps_in(nodes: Sequence[cst.CSTNode], in_loop: bool = False) -> Iterator[cs
 
 
 def reachable(body: Sequence[Statement]) -> list[Statement]:
-    """`body` up to the statement behind which nothing runs."""
+    """Return `body` up to the first statement that control cannot pass."""
     for index, statement in enumerate(body):
         if leaves([statement]):
             return list(body[: index + 1])
@@ -38,7 +38,7 @@ def reachable(body: Sequence[Statement]) -> list[Statement]:
 
 
 def leaves(body: Sequence[cst.CSTNode]) -> bool:
-    """Whether every path through `body` ends in a jump (or a raise)."""
+    """Return whether every path through `body` ends in a jump (or a raise)."""
     return bound_after(body, frozenset()) is None
 
 
@@ -50,7 +50,10 @@ def jump_of(statement: cst.CSTNode) -> cst.CSTNode | None:
 
 
 def returns_like(rest: Sequence[Statement], body: Sequence[Statement]) -> bool:
-    """Whether a loop returns just what the function returns right behind it: then it only needs to break."""
+    """Return whether a loop only returns the expression that the function returns right behind it.
+
+    Such a return needs only to break.
+    """
     following = jump_of(rest[0]) if rest else None
     returns = [jump for jump in jumps_in(body) if isinstance(jump, cst.Return)]
     if not isinstance(following, cst.Return) or not returns:

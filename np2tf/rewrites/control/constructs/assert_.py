@@ -1,4 +1,4 @@
-"""`assert` becomes `np2tf.cond(test, lambda: None, otherwise)`, where `otherwise` raises."""
+"""Lowers `assert` to `np2tf.cond(test, lambda: None, otherwise)`, where `otherwise` raises."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from np2tf.tree.templates import Statement
 
 
 def lower(lowering: Lowers, node: cst.SimpleStatementLine, scope: Scope) -> list[Statement]:
-    """The statements that a line with asserts on arrays becomes."""
+    """Return the statements for a line with asserts on arrays."""
     out: list[Statement] = []
     for small in node.body:
         leading = () if out else node.leading_lines

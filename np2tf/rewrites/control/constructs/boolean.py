@@ -1,6 +1,6 @@
-"""`and`, `or`, `not` and chained comparisons become `np2tf.and_`, `np2tf.or_` and `np2tf.not_`.
+"""Lowers `and`, `or`, `not` and chained comparisons to `np2tf.and_`, `np2tf.or_` and `np2tf.not_`.
 
-The second operand is a lambda, so that it is evaluated only where Python would evaluate it.
+The second operand becomes a lambda, so that it is evaluated only if Python would evaluate it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _SIMPLE = (cst.Name, cst.BaseNumber, cst.SimpleString)
 
 
 def edit(node: cst.BaseExpression) -> cst.BaseExpression:
-    """The operator call that a boolean expression becomes."""
+    """Return the operator call for a boolean expression."""
     if isinstance(node, cst.UnaryOperation):
         return expression("np2tf.not_({x})", x=_bare(node.expression))
     if isinstance(node, cst.BooleanOperation):
@@ -25,16 +25,14 @@ def edit(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _bare(operand: cst.BaseExpression) -> cst.BaseExpression:
-    """A call without the parentheses that kept `not(a and b)` together; the operator's own take their
-    place.
-    """
+    """Return a call without the parentheses of `not(a and b)`, which those of the operator replace."""
     if not isinstance(operand, cst.Call) or any(not one.whitespace_after.empty for one in operand.lpar):
         return operand
     return operand.with_changes(lpar=(), rpar=())
 
 
 def _chain(node: cst.Comparison) -> cst.BaseExpression:
-    """`a < b < c`: `np2tf.and_(a < b, lambda: b < c)`, with b evaluated once."""
+    """Return `np2tf.and_(a < b, lambda: b < c)` for `a < b < c`, with b evaluated once."""
     left = node.left
     made: cst.BaseExpression | None = None
     last = len(node.comparisons) - 1
@@ -52,7 +50,7 @@ def _chain(node: cst.Comparison) -> cst.BaseExpression:
 
 
 def _repeatable(node: cst.BaseExpression) -> bool:
-    """Whether writing the expression twice costs nothing and changes nothing."""
+    """Return whether writing the expression twice costs nothing and changes nothing."""
     if isinstance(node, _SIMPLE):
         return True
     if isinstance(node, cst.Attribute):

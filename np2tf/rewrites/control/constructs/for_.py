@@ -1,4 +1,4 @@
-"""`for` becomes `state = np2tf.for_loop(iterable, step_i, state)`, or `out = np2tf.map_loop(…)`."""
+"""Lowers `for` to `state = np2tf.for_loop(iterable, step_i, state)`, or to `out = np2tf.map_loop(…)`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from np2tf.tree.templates import Statement
 
 
 def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[Statement]:
-    """The helpers and the call that a `for` becomes."""
+    """Return the helpers and the call for a `for`."""
     naming = lowering.naming
     body = statements_of(node)
     targets = bound_targets(node.target)
@@ -46,7 +46,7 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[St
     stop = lowering.marks.stops.get(node)
     if stop is not None:
         head |= {stop}
-    # The target is bound anew in every round: its old value only matters behind the loop.
+    # Every iteration binds the target anew: its old value only matters behind the loop.
     state = [name for name in written if name in (live if name in targets else head)]
     closures.check_leaving(node, list(written), state)
     values = [scope.value(name) for name in state]
@@ -79,7 +79,7 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[St
 
 
 def _parameters(state: list[str], targets: list[str], naming: Naming) -> list[str]:
-    """The state as a helper's parameters; what the target was in the round before is of no use."""
+    """Return the state as a helper's parameters. The target's value from the last iteration is not used."""
     old = [name for name in state if name in targets]
     unused = "_" if len(old) == 1 and not naming.is_taken("_") else None
     return [(unused or naming.name(f"last_{name}")) if name in old else name for name in state]

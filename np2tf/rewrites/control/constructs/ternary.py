@@ -1,4 +1,4 @@
-"""`a if t else b` becomes `np2tf.cond(t, lambda: a, lambda: b)`."""
+"""Lowers `a if t else b` to `np2tf.cond(t, lambda: a, lambda: b)`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from np2tf.tree.templates import expression
 
 
 def edit(node: cst.IfExp) -> cst.BaseExpression:
-    """The call that a conditional expression becomes."""
+    """Return the call for a conditional expression."""
     return expression("np2tf.cond({test}, lambda: {body}, lambda: {orelse})",
                       test=node.test, body=node.body, orelse=node.orelse)  # fmt: skip

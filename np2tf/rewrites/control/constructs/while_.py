@@ -1,4 +1,4 @@
-"""`while` becomes `state = np2tf.while_loop(keep_going, step, state)`."""
+"""Lowers `while` to `state = np2tf.while_loop(keep_going, step, state)`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from np2tf.tree.templates import Statement
 
 
 def lower(lowering: Lowers, node: cst.While, live: Names, scope: Scope) -> list[Statement]:
-    """The helpers and the call that a `while` becomes."""
+    """Return the helpers and the call for a `while`."""
     body = statements_of(node)
     naming, closures = lowering.naming, lowering.closures
     caller = closures.rebinding(node.test)
