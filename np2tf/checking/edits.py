@@ -1,4 +1,4 @@
-"""Suppressions written into files, and taken out of them. Everything else stays byte for byte."""
+"""Write suppressions into files, and remove them. All other text stays byte for byte."""
 
 from __future__ import annotations
 
@@ -15,19 +15,24 @@ from np2tf.disk.writing import write
 from np2tf.suppressions import Statement, Suppression, Suppressions, statements
 from np2tf.tree.source import Source, SourceError
 
-#: A line with its end, as Python counts lines: a form feed ends none.
+#: A line with its end, as Python counts lines: a form feed does not end a line.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _BOM = "\ufeff"
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a source with their ends."""
+    """Return the lines of a source with their ends."""
     return _LINE.findall(text)
 
 
 def with_suppressions(text: str, findings: Iterable[Diagnostic]) -> tuple[str, int]:
-    """The text with a comment behind every statement that something was found in, and how many findings that
-    hides. A comment that is there already gets the codes."""
+    """Add a suppression to every statement that has a finding.
+
+    If the statement has such a comment already, the comment gets the codes.
+
+    Returns:
+        The new text, and how many findings the comments hide.
+    """
     bom, body = _split(text)
     lines, places, there = lines_of(body), statements(body), Suppressions.of(body).comments
     wanted: dict[Statement, list[str]] = {}
@@ -51,7 +56,7 @@ def with_suppressions(text: str, findings: Iterable[Diagnostic]) -> tuple[str, i
 
 
 def without(text: str, unused: Sequence[UnusedSuppression]) -> str:
-    """The text without suppressions that hide nothing."""
+    """Return the text without the suppressions that hide nothing."""
     bom, body = _split(text)
     lines = lines_of(body)
     idle: dict[Suppression, set[str]] = {}
@@ -69,8 +74,18 @@ def without(text: str, unused: Sequence[UnusedSuppression]) -> str:
 
 
 def rewrite(path: Path, before: str, after: str) -> None:
-    """Write a text that differs from the file's in comments alone; ValueError or OSError where that cannot
-    be done, and then the file is as it was."""
+    """Write a text that differs from the file's text in comments alone.
+
+    Args:
+        path: the file.
+        before: the text that the file had when it was read.
+        after: the new text.
+
+    Raises:
+        ValueError: the file has changed since, or the new text changes more than comments. The file stays as
+            it was.
+        OSError: the file cannot be read or written. It stays as it was.
+    """
     data = path.read_bytes()
     try:
         source = Source.of(data, str(path))
@@ -88,13 +103,13 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _around(places: Sequence[Statement], line: int) -> Statement | None:
-    """The statement that a line is part of."""
+    """Return the statement that a line is part of."""
     index = bisect_right(places, line, key=lambda place: place.first) - 1
     return places[index] if index >= 0 and line <= places[index].last else None
 
 
 def _is_at(comment: Suppression, place: Statement) -> bool:
-    """Whether a comment with codes covers this statement, and no more."""
+    """Return whether a comment with codes covers exactly this statement."""
     return bool(comment.codes) and not comment.is_file and (comment.first, comment.last) == place
 
 
@@ -110,7 +125,7 @@ def _removal(comment: Suppression, line: str) -> tuple[int, int, int, str]:
     before, behind = line[: comment.start], line[comment.end :]
     if not before.strip() and not behind.strip():
         return comment.line, 0, len(line), ""
-    if behind.strip():  # another comment on the line takes its place
+    if behind.strip():  # another comment on the line moves to the left
         return comment.line, comment.start, len(line) - len(behind.lstrip()), ""
     return comment.line, len(before.rstrip()), comment.end, ""
 

@@ -1,4 +1,4 @@
-"""Suppressions put to use: which findings they hide, and which of them hide nothing."""
+"""Apply suppressions: which findings they hide, and which suppressions hide nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from np2tf.diagnostics import Diagnostic, codes
 from np2tf.suppressions import Malformed, Suppression, Suppressions
 
 UNUSED, UNKNOWN, MALFORMED = "NP2TF911", "NP2TF912", "NP2TF913"
-#: What is said about suppressions themselves: only a comment that names these codes hides it.
+#: Codes of findings about suppressions themselves: only a comment that names the code hides such a finding.
 ABOUT_SUPPRESSIONS = frozenset({UNUSED, UNKNOWN, MALFORMED})
 
 IsSelected = Callable[[str], bool]
@@ -19,7 +19,13 @@ IsSelected = Callable[[str], bool]
 
 @dataclass(frozen=True)
 class UnusedSuppression:
-    """What a comment can do without: all of it, or these of its codes, or that some are named twice."""
+    """The part of a comment that hides nothing.
+
+    Attributes:
+        comment: the comment.
+        codes: the codes in it that hide nothing; empty if the whole comment does, or if codes are repeated.
+        twice: the codes that are named more than once.
+    """
 
     comment: Suppression
     codes: tuple[str, ...] = ()
@@ -28,14 +34,14 @@ class UnusedSuppression:
 
 @dataclass
 class JudgedFindings:
-    """One file's findings that are shown, and what of its suppressions is not needed."""
+    """The findings of one file that are shown, and the unused parts of its suppressions."""
 
     shown: list[Diagnostic] = field(default_factory=list)
     unused: list[UnusedSuppression] = field(default_factory=list)
 
 
 def judge(file: CheckedFile, is_selected: IsSelected) -> JudgedFindings:
-    """Hide what is suppressed or not selected, and find the suppressions that hide nothing."""
+    """Hide the findings that are suppressed or not selected, and find the suppressions that hide nothing."""
     suppressions = Suppressions.of(file.text) if not (file.is_failed or file.is_page) else Suppressions()
     used: set[tuple[Suppression, str]] = set()
     judged = JudgedFindings()
@@ -70,14 +76,16 @@ class _Judgement:
     is_selected: IsSelected
 
     def is_hidden(self, found: Diagnostic) -> bool:
-        """Whether a comment names the code of what is said about a comment."""
+        """Return whether a comment names the code of a finding about comments, and note that the comment is
+        used.
+        """
         by = self.suppressions.naming(found.code, found.line)
         if by is not None:
             self.used.add((by, found.code))
         return by is not None
 
     def wrong_ones(self) -> Iterator[Diagnostic]:
-        """Comments that are not written as they should be, and codes that there are not."""
+        """Yield findings about malformed comments, and about codes that do not exist."""
         for malformed in self.suppressions.malformed:
             words = {"comment": malformed.text, "reason": malformed.reason}
             yield self._make_diagnostic(MALFORMED, malformed, **words)
@@ -87,8 +95,13 @@ class _Judgement:
                     yield self._make_diagnostic(UNKNOWN, comment, name=f"`{code}`{_suggestion(code)}")
 
     def unused_suppressions(self, among: frozenset[str] | set[str]) -> list[UnusedSuppression]:
-        """The comments that hide nothing, or codes in them. None is called so for codes that nobody looked
-        for."""
+        """Return the comments that hide nothing, and the codes in comments that hide nothing.
+
+        A code that the run did not look for is never called unused.
+
+        Args:
+            among: the codes to judge.
+        """
         if self.file.is_translated:
             return []
         found = []
@@ -113,7 +126,7 @@ class _Judgement:
         return self.file.is_whole and all(map(self.is_selected, codes()))
 
     def diagnostic(self, unused: UnusedSuppression) -> Diagnostic:
-        """The finding that says so."""
+        """Return the finding that reports an unused suppression."""
         named = ", ".join(
             [*(f"`{code}`" for code in unused.codes), *(f"`{code}`, again," for code in unused.twice)]
         )
@@ -127,7 +140,9 @@ class _Judgement:
 
 
 def _suggestion(word: str) -> str:
-    """`; did you mean NP2TF401?`, for what may be a misspelled code; nothing where that is not clear."""
+    """Return `; did you mean NP2TF401?` for what may be a misspelled code; an empty text if that is not
+    clear.
+    """
     digits = re.sub(r"(?i)^\s*(np2tf|np2f|nptf|np|n)?[-_ ]?", "", word)
     known = f"NP2TF{digits}"
     if digits and any(code.startswith(known) for code in codes()):

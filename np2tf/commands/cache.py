@@ -1,4 +1,4 @@
-"""`np2tf cache`: what translations have left on disk."""
+"""`np2tf cache`: shows or empties the cache of translations on disk."""
 
 from __future__ import annotations
 

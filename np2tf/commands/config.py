@@ -1,4 +1,4 @@
-"""`np2tf config`: what applies to a file, and where that comes from."""
+"""`np2tf config`: shows the settings that apply to a file, and where each setting comes from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from np2tf.disk.discovery import Search
 
 
 @click.command()
-@click.option("--show", is_flag=True, help="Print it (what the command does in any case).")
+@click.option("--show", is_flag=True, help="Print the configuration (the command always does).")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…", type=click.Path(path_type=Path))
 def config(files: tuple[Path, ...], show: bool) -> None:
     """Show what applies to each FILE, key by key, and where it comes from.
@@ -51,7 +51,7 @@ def _show(line: str, told_by: str) -> None:
 
 
 def _as_toml(value: Any) -> str:
-    """A value as it is spelled in TOML, on one line."""
+    """Return a value as TOML spells it, on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_as_toml(key)} = {_as_toml(one)}" for key, one in value.items()) + "}"
     if isinstance(value, tuple):

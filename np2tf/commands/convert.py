@@ -31,10 +31,12 @@ from np2tf.disk.outcome import problem
 @click.option("--check", is_flag=True, help="Name the files that would change and write nothing.")
 @click.option("--write", is_flag=True, help="Change the files in place.")
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), help="Write into this folder instead."
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="Write the translations into this folder."
 )
-@click.option("--copy-other", is_flag=True, help="With --out: copy what cannot be translated as it is.")
-@click.option("--stdin-filename", metavar="FILE", help="What standard input is taken for.")
+@click.option(
+    "--copy-other", is_flag=True, help="With --out: copy files that cannot be translated unchanged."
+)
+@click.option("--stdin-filename", metavar="FILE", help="The file that standard input stands for.")
 @click.option(
     "-j",
     "--jobs",
@@ -47,8 +49,10 @@ from np2tf.disk.outcome import problem
     help="Decorate functions with @np2tf.jit and lower control flow (default).",
 )
 @click.option("--line-length", type=int, help="How long a call of an np2tf operator may be on one line (99).")
-@click.option("--safe/--fast", default=True, help="Have a second look at each translation (default).")
-@click.option("--no-cache", is_flag=True, help="Translate also what is known to stay as it is.")
+@click.option("--safe/--fast", default=True, help="Check each translation (default).")
+@click.option(
+    "--no-cache", is_flag=True, help="Translate also the files that the cache knows to stay unchanged."
+)
 @file_choices
 @click.option("-q", "--quiet", is_flag=True, help="Print no findings and no summary.")
 def convert(paths: tuple[str, ...], **choices: Any) -> None:
@@ -81,7 +85,7 @@ def convert(paths: tuple[str, ...], **choices: Any) -> None:
 
 
 def _look_at(paths: tuple[str, ...], choices: dict[str, Any]) -> None:
-    """Raise UsageError for options that do not go together, and paths that are not there."""
+    """Raise UsageError for options that do not go together, and for paths that do not exist."""
     given = [f"--{name}" for name in ("write", "check", "diff", "out") if choices[name]]
     if len(given) > 1 and given != ["--check", "--diff"]:
         raise click.UsageError(f"{given[0]} and {given[1]} exclude each other")
@@ -126,7 +130,7 @@ def _found(
 def _tasks(
     found: Sequence[FoundFile], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> tuple[list[Task], list[Done]]:
-    """The files that can be read, and what is to be said of the others."""
+    """Return a task for each file that can be read, and a finding for each file that cannot."""
     tasks: list[Task] = []
     unread: list[Done] = []
     for path, root in ((one.path, one.root) for one in found):
@@ -156,7 +160,7 @@ def _standard_input(
 
 
 def _copied(found: list[FoundFile], out: Path) -> list[Done]:
-    """Copy what is not Python; the files for which that is not possible."""
+    """Copy the files that are not Python, and return a finding for each file that cannot be copied."""
     problems: list[Done] = []
     for one in found:
         if not one.is_source:
@@ -171,7 +175,7 @@ def _copied(found: list[FoundFile], out: Path) -> list[Done]:
 def _delivered(
     tasks: list[Task], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> list[Done]:
-    """Translate the files and do with each what is to be done."""
+    """Translate the files, and print or write each translation."""
     outcomes: list[Done] = []
     unchanged = Unchanged(not choices["no_cache"])
     with Bar(len(tasks), not choices["quiet"]) as bar:
@@ -187,7 +191,9 @@ def _delivered(
 def _joined(
     tasks: Sequence[Task], outcomes: Sequence[Done], configurations: Configurations
 ) -> Iterator[Diagnostic]:
-    """The functions that are jitted, and whose calls run on the host for what a callee elsewhere does."""
+    """Yield the findings that need other files: jitted functions whose calls run on the host because of a
+    callee.
+    """
     summaries = {one.path: one.summary for one in outcomes}
     functions = (function for one in summaries.values() if one for function in one.functions.values())
     if not any(function.is_staged for function in functions):

@@ -1,4 +1,4 @@
-"""`np2tf coverage`: how every public NumPy name is provided."""
+"""`np2tf coverage`: shows how every public NumPy name is provided."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _print_names(modules: Mapping[str, Module]) -> None:
 
 
 def markdown(modules: Mapping[str, Module]) -> str:
-    """The counts as a table, then the names that are not native, module by module."""
+    """Return the counts as a table in Markdown, and then the names that are not native, module by module."""
     lines = ["| module | native | host | no |", "|---|--:|--:|--:|"]
     rows = [*((name, module.counts) for name, module in modules.items()), ("all", totals(modules.values()))]
     lines += [f"| {name} | {' | '.join(map(str, counts))} |" for name, counts in rows]

@@ -1,4 +1,4 @@
-"""`np2tf explain`: what a diagnostic code means, and what is known of a NumPy name."""
+"""`np2tf explain`: explains diagnostic codes, and how np2tf provides a NumPy name."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ def explain(names: tuple[str, ...]) -> None:
 
 
 def explanation(name: str) -> str:
-    """What is known of a code or a NumPy name."""
+    """Return the explanation of a code or of a NumPy name.
+
+    Raises:
+        click.UsageError: there is no such code or name.
+    """
     if name.startswith(("np.", "numpy.")):
         return "\n".join(_about(name)) + "\n"
     declared = codes()
@@ -42,7 +46,7 @@ def explanation(name: str) -> str:
 
 
 def _about(name: str) -> list[str]:
-    """What the rules know of a NumPy name, line by line."""
+    """Return the entries of the rules about a NumPy name, line by line."""
     full = "numpy." + name.split(".", 1)[1]
     rule = rules.find(full) or rules.kept().get(full)
     if rule is None:

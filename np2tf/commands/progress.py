@@ -1,4 +1,4 @@
-"""A bar on a terminal for work that takes longer than a moment."""
+"""A progress bar on a terminal, for work that takes longer than a moment."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _AFTER = 2.0
 
 
 class Bar:
-    """Counts what is done, and shows it on standard error if that is a terminal.
+    """Counts finished tasks, and shows the count on standard error if that is a terminal.
 
     Args:
-        total: how much there is to do.
-        is_shown: False for no bar whatever happens.
+        total: the number of tasks.
+        is_shown: False never shows a bar.
     """
 
     def __init__(self, total: int, is_shown: bool = True) -> None:
@@ -39,7 +39,7 @@ class Bar:
             self._bar[0].stop()
 
     def advance(self) -> None:
-        """One more is done."""
+        """Count one more finished task."""
         self._done += 1
         if not self._is_shown:
             return
@@ -59,7 +59,7 @@ class Bar:
 
 
 class Steps:
-    """What is being done, and how much of it, on standard error if that is a terminal."""
+    """The display of the current step and its progress, on standard error if that is a terminal."""
 
     def __init__(self) -> None:
         self._bar: tuple[Progress, TaskID] | None = None

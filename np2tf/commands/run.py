@@ -1,4 +1,4 @@
-"""`np2tf run`: run a script or a module translated, as `python` would run it."""
+"""`np2tf run`: runs a script or a module translated, as `python` would run it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Run(click.Command):
         return super().parse_args(ctx, self._separated(args))
 
     def _separated(self, args: Sequence[str]) -> list[str]:
-        """The arguments with `--` before those of the program, and `--report` with its value."""
+        """Return the arguments with `--` before those of the program, and `--report` with its value."""
         valued = {
             name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts
         }
@@ -61,13 +61,19 @@ class _Run(click.Command):
     "--include", multiple=True, metavar="PATTERN", help="Translate these modules, too: a name or a pattern."
 )
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not translate these modules.")
-@click.option("--device", metavar="DEVICE", help="Run TensorFlow's part there: cpu, gpu, gpu:1, tpu:0 …")
+@click.option(
+    "--device", metavar="DEVICE", help="Run TensorFlow's part on this device: cpu, gpu, gpu:1, tpu:0 …"
+)
 @click.option("--float32", is_flag=True, help="Make new floating-point arrays 32 bits wide by default.")
 @click.option(
-    "--jit", type=click.Choice(("on", "strict", "off")), help="Compile what can be, or all, or nothing."
+    "--jit",
+    type=click.Choice(("on", "strict", "off")),
+    help="Compile every function that can be, or all, or none.",
 )
 @click.option(
-    "--tier", type=click.Choice(("auto", "compile")), help="Compile when worth it, or at the first call."
+    "--tier",
+    type=click.Choice(("auto", "compile")),
+    help="Compile a function when it pays, or at the first call.",
 )
 @click.option(
     "--eager",
@@ -80,7 +86,9 @@ class _Run(click.Command):
     metavar="[text|json]",
     help="At the end, tell what ran compiled, eagerly and on the host, and how long that took.",
 )
-@click.option("--report-file", type=click.Path(path_type=Path), help="Write the report there, not to stderr.")
+@click.option(
+    "--report-file", type=click.Path(path_type=Path), help="Write the report to this file, not to stderr."
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show TensorFlow's start-up log.")
 @click.option("--full-traceback", is_flag=True, help="Show np2tf's and TensorFlow's frames in tracebacks.")
 @click.argument("program", nargs=-1, metavar="(FILE | -m MODULE) [ARGUMENT]…")
@@ -128,14 +136,14 @@ def run(
 
 
 def _start(program: Program, settings: dict[str, str], full_traceback: bool) -> None:
-    """Run the program: whatever is raised from here on is its own."""
+    """Run the program. Exceptions from here on are the program's own."""
     try:
         main = prepare(program)
     except CannotRun as error:
         _refuse(error)
     except SystemExit:
         raise
-    except BaseException as error:  # a package of the program's, imported to find the module, has failed
+    except BaseException as error:  # a package of the program, imported to find the module, has failed
         show(error, whole=full_traceback)
         sys.exit(1)
     with on_device(settings.get("device")):
@@ -148,7 +156,7 @@ def _refuse(error: CannotRun) -> NoReturn:
 
 
 def _device(name: str) -> str:
-    """TensorFlow's name of a device; ends the command if there is none of this name."""
+    """Return TensorFlow's name of a device; end the command if there is no device of this name."""
     import tensorflow as tf
 
     kind, _, number = name.removeprefix("/").removeprefix("device:").partition(":")

@@ -1,4 +1,4 @@
-"""`np2tf verify`: are the translations equal to their originals, and how fast are they?"""
+"""`np2tf verify`: compares the translations with their originals, and times both."""
 
 from __future__ import annotations
 
@@ -53,11 +53,13 @@ def _with_json(args: Sequence[str]) -> list[str]:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--rtol", type=float, help="Relative tolerance of 64-bit floats: 1e-7, of processes 1e-9.")
 @click.option("--repeat", type=click.IntRange(min=1), help="Calls of every main(): 3. Runs of a command: 1.")
-@click.option("-k", "wanted", default="", metavar="TEXT", help="Only those whose name contains TEXT.")
-@click.option("--size", type=int, help="Of projects: their --size.")
-@click.option("--small", is_flag=True, help="Of projects: the --size that they call small.")
 @click.option(
-    "--tier", type=click.Choice(("auto", "compile")), help="Of processes, translated: as np2tf run's."
+    "-k", "wanted", default="", metavar="TEXT", help="Verify only programs whose name contains TEXT."
+)
+@click.option("--size", type=int, help="For projects: the value of their option --size.")
+@click.option("--small", is_flag=True, help="For projects: use the --size that they call small.")
+@click.option(
+    "--tier", type=click.Choice(("auto", "compile")), help="For translated processes: as in `np2tf run`."
 )
 @click.option(
     "--package", "packages", multiple=True, metavar="NAME", help="Of tests: translate this package."
@@ -149,7 +151,7 @@ def _programs(paths: tuple[Path, ...], given: dict[str, Any]) -> _Found:
         raise click.UsageError(f"NP2TF926 {error}") from error
     programs = find_programs(paths, given["wanted"])
     if not programs and not found:
-        raise click.UsageError("there is no such program in these places")
+        raise click.UsageError("there is no such program in the given files and folders")
     rtol, small = given["rtol"], given["small"]
     rtols = (RTOL, projects_module.RTOL) if rtol is None else (rtol, rtol)
     repeat = max(2, given["repeat"] or 3)

@@ -34,7 +34,7 @@ def passed_on(files: Iterable[tuple[Path, bytes]]) -> dict[Path, tuple[str, ...]
 
 
 def _key(path: Path) -> str:
-    """What a file is called by those who import it; of a package, the package's name."""
+    """Return the name by which other files import a file; for an `__init__.py`, the package's name."""
     return path.absolute().parent.name if path.stem == "__init__" else path.stem
 
 

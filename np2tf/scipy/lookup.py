@@ -29,7 +29,7 @@ def native(scipy_object: Any) -> str | None:
     _look()
     try:
         return _names.get(scipy_object)
-    except TypeError:  # the callee cannot be hashed
+    except TypeError:  # the object cannot be hashed
         return None
 
 

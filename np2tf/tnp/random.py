@@ -1,6 +1,6 @@
 """`tnp.random`: numpy.random.
 
-NumPy draws every number, from its own streams and on the host; the arrays live on TensorFlow if new arrays
+NumPy draws every number, from its own streams and on the host. The arrays live on TensorFlow if new arrays
 live there. NumPy's global state is also the state of the functions here.
 """
 
@@ -25,10 +25,13 @@ _draws: Any = LazyModule("np2tf.tnp._chapters.random")
 
 
 def _is_on_numpy() -> bool:
+    """Return whether arrays live on the host and nothing is staged."""
     return fast_flags.host and not new_arrays_are_tensors()
 
 
 def _method(name: str, documented: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method of a generator that draws through the plain NumPy object."""
+
     @functools.wraps(documented)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         draw = getattr(self._plain, name)
@@ -41,7 +44,7 @@ def _method(name: str, documented: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _draw_methods(base: type) -> dict[str, Any]:
-    """Methods that draw through the plain NumPy object, one for each public method of `base`."""
+    """Return the methods that draw through the plain NumPy object, one for each public method of `base`."""
     return {
         name: _method(name, method)
         for name, method in vars(base).items()
@@ -50,7 +53,9 @@ def _draw_methods(base: type) -> dict[str, Any]:
 
 
 class _NumPyGeneratorMeta(type):
-    """Makes NumPy's own generators where arrays are NumPy's, and lets ``isinstance`` take them."""
+    """A metaclass that makes NumPy's own generators if arrays are NumPy's, and lets ``isinstance`` accept
+    them.
+    """
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.__mro__[1]) if cls.is_ours() else super().__instancecheck__(instance)
@@ -67,7 +72,13 @@ class _NumPyGeneratorMeta(type):
 
 
 class Generator(np.random.Generator, metaclass=_NumPyGeneratorMeta):
-    """NumPy's Generator, whose arrays live where new arrays live."""
+    """NumPy's Generator, whose arrays live where new arrays live.
+
+    Args:
+        bit_generator: NumPy's bit generator.
+
+    See https://numpy.org/doc/stable/reference/random/generator.html.
+    """
 
     def __init__(self, bit_generator: Any) -> None:
         super().__init__(bit_generator)
@@ -77,14 +88,29 @@ class Generator(np.random.Generator, metaclass=_NumPyGeneratorMeta):
         return Generator, (self.bit_generator,)
 
     def spawn(self, n_children: int) -> list[np.random.Generator]:
-        """Independent generators that follow from this one."""
+        """Return independent generators that follow from this generator.
+
+        Args:
+            n_children: the number of generators.
+
+        Raises:
+            StagingError: code is being staged.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.random.Generator.spawn.html.
+        """
         if not _is_on_numpy():
             _draws.require_eager("Generator.spawn")
         return [Generator(plain.bit_generator) for plain in self._plain.spawn(n_children)]
 
 
 class RandomState(np.random.RandomState, metaclass=_NumPyGeneratorMeta):
-    """NumPy's RandomState, whose arrays live where new arrays live."""
+    """NumPy's RandomState, whose arrays live where new arrays live.
+
+    Args:
+        seed: the seed, as for NumPy.
+
+    See https://numpy.org/doc/stable/reference/random/legacy.html.
+    """
 
     def __init__(self, seed: Any = None) -> None:
         super().__init__(seed if _is_on_numpy() else _draws.to_numpy(seed))

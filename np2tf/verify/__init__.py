@@ -1,6 +1,7 @@
-"""Run programs and projects on NumPy and translated, compare what they return and show, and time both.
+"""Run programs and projects on NumPy and translated, compare their results and output, and time both
+versions.
 
-Like the commands, this package may import both columns. Printing stays out: `np2tf verify` does that.
+Like the commands, this package may import both columns. Printing stays out: `np2tf verify` prints.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a command behind `--` asks `np2tf verify` to run, and which packages it is about."""
+"""The command behind `--` that `np2tf verify` runs, and the packages that the command is about."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class ProgramCommand:
 
 
 def read_command(words: Sequence[str]) -> PytestCommand | ProgramCommand:
-    """What the words ask for.
+    """Return the command that the words ask for.
 
     Raises:
-        CommandError: it is neither pytest nor Python with a program.
+        CommandError: the command is neither pytest nor Python with a program.
     """
     first, rest = words[0], tuple(words[1:])
     if first in _PYTEST:
@@ -72,7 +72,7 @@ def read_command(words: Sequence[str]) -> PytestCommand | ProgramCommand:
 
 
 def _options(words: Sequence[str]) -> int:
-    """How many words are options of Python, before the program."""
+    """Return the number of words before the program that are options of Python."""
     number = 0
     while number < len(words) and words[number].startswith("-") and words[number] not in ("-m", "-c", "-"):
         number += 2 if words[number] in _VALUED else 1
@@ -80,7 +80,7 @@ def _options(words: Sequence[str]) -> int:
 
 
 def is_package(path: Path) -> bool:
-    """Whether a path is a package's folder."""
+    """Return whether a path is a package's folder."""
     return (path / "__init__.py").is_file()
 
 
@@ -100,7 +100,7 @@ def _in_folder(folder: Path) -> Iterator[str]:
 
 
 def _names_numpy(path: Path, in_src: bool) -> bool:
-    """Whether it is a module or a package with NumPy's name in its text."""
+    """Return whether a path is a module or package with NumPy's name in its text."""
     files: Iterable[Path]
     if path.is_dir():
         files = path.rglob("*.py") if in_src or is_package(path) else ()

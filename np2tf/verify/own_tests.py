@@ -69,7 +69,7 @@ class Pair:
 
     @property
     def equal(self) -> bool:
-        """Whether it ends in the same way."""
+        """Return whether the test ends in the same way on both sides."""
         return self.outcomes[0] == self.outcomes[1]
 
     @property
@@ -82,7 +82,7 @@ class Pair:
 
 @dataclass
 class OwnTestsOutcome:
-    """What is known of a repository's tests; `code` and `error` where they could not be run or compared."""
+    """The results of a repository's tests; `code` and `error` are set if running or comparing them failed."""
 
     command: str
     packages: list[str]
@@ -104,7 +104,7 @@ class OwnTestsOutcome:
 
     @property
     def equal(self) -> bool:
-        """Whether all tests ran and end in the same way."""
+        """Return whether all tests ran and end in the same way on both sides."""
         return not self.code and not self.different
 
 
@@ -144,7 +144,7 @@ def verify_tests(
 
 
 def _plugin() -> list[str]:
-    """How pytest finds the translating plugin: by entry point where np2tf is installed, else by name."""
+    """Return the options by which pytest finds the plugin; none if np2tf is installed."""
     installed = any(one.module == _TRANSLATING for one in entry_points(group="pytest11"))
     return [] if installed else ["-p", _TRANSLATING]
 

@@ -25,11 +25,11 @@ _IGNORED = ("__pycache__", "node_modules", "site-packages")
 
 @dataclass
 class CommandOutcome:
-    """What is known of a program with arguments. Equal means: the same text, exit status and files.
+    """The results of a program with arguments. Equal means: the same text, exit status and files.
 
     Attributes:
-        numpy_seconds, translated_seconds: of the quickest process, all included.
-        files: how many files it has written, which were compared; None where the folder has too many.
+        numpy_seconds, translated_seconds: the time of the quickest whole process.
+        files: the number of written files that were compared; None if the folder has too many.
     """
 
     command: str
@@ -41,7 +41,7 @@ class CommandOutcome:
 
     @property
     def equal(self) -> bool:
-        """Whether nothing failed and nothing differs."""
+        """Return whether nothing failed and nothing differs."""
         return not self.code
 
     @property

@@ -1,4 +1,4 @@
-"""How many functions over arrays share a fate, as tables."""
+"""Tables of how many functions over arrays share a fate."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rich.console import Console
 from np2tf.commands.tables.console import new_table, say, show_table
 from np2tf.rewrites.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
 
-#: So many reasons are shown.
+#: The table shows at most so many reasons.
 ROWS = 20
 
 
 def show_summary(fates: Sequence[Fate], console: Console) -> None:
-    """How many functions have which fate, and the reasons of those that stay on the host."""
+    """Print how many functions have which fate, and why the others stay on the host."""
     table = new_table(console, "Functions that compute with arrays")
     table.add_column("what becomes of them")
     for name in ("all", "share", "with loops", "share"):

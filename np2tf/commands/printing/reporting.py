@@ -1,4 +1,4 @@
-"""Showing the report of a run: as text for people, as JSON for programs."""
+"""Show the report of a run: as text for people, as JSON for programs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ from np2tf.imports.hooks.run_diagnostics import diagnostics_met
 from np2tf.runtime.report.report import Function, Place, Report, Time
 from np2tf.runtime.report.timing import Watch
 
-#: How many functions and diagnostics the text shows; JSON has them all.
+#: The text shows at most so many functions and diagnostics. JSON has all of them.
 ROWS = 10
 
 
 def report_at_exit(form: str, file: Path | None) -> None:
-    """Begin to take a report, and write it when the interpreter ends, after all exit functions."""
+    """Begin to record a report, and write it when the interpreter ends, after all exit functions.
+
+    Args:
+        form: "text" or "json".
+        file: the file to write; None is standard error.
+    """
     watch = Watch()
     process = os.getpid()
 
@@ -43,7 +48,7 @@ def report_at_exit(form: str, file: Path | None) -> None:
 
 
 def as_json(report: Report) -> str:
-    """The report with everything in it."""
+    """Return the complete report as JSON."""
     met = [
         {"code": found.code, "path": found.path, "line": found.line, "message": found.message}
         for found in diagnostics_met()
@@ -52,7 +57,7 @@ def as_json(report: Report) -> str:
 
 
 def as_text(report: Report) -> str:
-    """The report for people."""
+    """Return the report as text for people."""
     return "\n".join(_lines(report))
 
 

@@ -1,4 +1,4 @@
-"""What `np2tf verify` found of a repository's own tests: tables for people, plain data for programs."""
+"""Results of `np2tf verify` for a repository's own tests: tables for people, plain data for programs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _longest(pair: Pair) -> float:
 
 
 def _message(pair: Pair) -> str:
-    """What went wrong on the side where it did."""
+    """Return the error of the side that failed."""
     said = [one.message for one in (pair.translated, pair.numpy) if one is not None and one.message]
     return said[0] if said else ""
 

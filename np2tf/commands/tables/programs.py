@@ -1,4 +1,4 @@
-"""What `np2tf verify` found of programs with a main(): a table for people, plain data for programs."""
+"""Results of `np2tf verify` for programs with a main(): a table for people, plain data for programs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def show(outcomes: list[Outcome], rtol: float) -> None:
 
 
 def result_text(code: str) -> Text:
-    """What a table says of one that is equal, or what its code is."""
+    """Return the text of a table's cell for a program: that it is equal, or its code."""
     from rich.text import Text
 
     return Text(code or "equal", style="red" if code else "green")

@@ -1,4 +1,4 @@
-"""Showing what `np2tf verify` found of projects: a table for people, plain data for programs."""
+"""Show the results of `np2tf verify` for projects: a table for people, plain data for programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def as_data(outcomes: list[ProjectOutcome], rtol: float) -> dict[str, Any]:
-    """The entries of the JSON that are about projects; none where there are none."""
+    """Return the entries of the JSON that are about projects; an empty dict if there are no projects."""
     if not outcomes:
         return {}
     projects = [
@@ -86,7 +86,7 @@ def _summary(outcomes: list[ProjectOutcome]) -> dict[str, int]:
 
 
 def _hot(outcome: ProjectOutcome) -> str:
-    """How many of the hot functions ran compiled."""
+    """Return how many of the hot functions ran compiled."""
     return f"{sum(one.staged for one in outcome.hot)}/{len(outcome.hot)}" if outcome.hot else ""
 
 

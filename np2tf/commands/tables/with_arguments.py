@@ -1,4 +1,4 @@
-"""What `np2tf verify` found of a program with arguments: lines for people, plain data for programs."""
+"""Results of `np2tf verify` for a program with arguments: lines for people, plain data for programs."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 _VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-#: They say how SciPy is to compute, and nothing about the result.
+#: Parameters that say how SciPy computes, and do not change the result.
 _IMMATERIAL = frozenset(
     {
         "overwrite_a",
@@ -97,6 +97,7 @@ def _add_parameters(
 
 
 def _equal(value: Any, default: Any) -> bool:
+    """Return whether a Python scalar or string equals a default of the same type."""
     return type(value) is type(default) and isinstance(value, (bool, int, float, str)) and value == default
 
 
@@ -120,6 +121,8 @@ def universal(name: str, function: Callable[..., Any], *, complex: Callable[...,
 
 
 def _refuse_complex(name: str) -> Callable[..., Any]:
+    """Return an implementation for complex numbers that leaves the call to SciPy."""
+
     def call(*operands: tf.Tensor) -> tf.Tensor:
         raise refusal(f"scipy.special.{name} of complex numbers")
 

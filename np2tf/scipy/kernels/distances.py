@@ -1,4 +1,4 @@
-"""scipy.spatial.distance: distances of all pairs of vectors."""
+"""scipy.spatial.distance: the distances of all pairs of vectors."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def _sum(x: tf.Tensor) -> tf.Tensor:
 
 
 def _cosine(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Return 1 minus the cosine of the angle between vectors, with the cosine kept within [-1, 1]."""
     lengths = tf.sqrt(_sum(a * a)) * tf.sqrt(_sum(b * b))
     cosine = _sum(a * b) / lengths
     one = constant(1, cosine)
@@ -28,16 +29,18 @@ def _cosine(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _correlation(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Return the cosine distance of vectors after the subtraction of their means."""
     means = (tf.reduce_mean(one, -1, keepdims=True) for one in (a, b))
     return _cosine(*(one - mean for one, mean in zip((a, b), means)))
 
 
 def _ratio(above: tf.Tensor, below: tf.Tensor) -> tf.Tensor:
+    """Return the quotient of two arrays; 0 where the divisor is 0."""
     none = tf.equal(below, constant(0, below))
     return tf.where(none, constant(0, below), above / tf.where(none, constant(1, below), below))
 
 
-#: Metric -> the distances of vectors in the last axes of two arrays.
+#: Metric -> the function that computes the distances of vectors in the last axes of two arrays.
 _METRICS: dict[str, Callable[[tf.Tensor, tf.Tensor], tf.Tensor]] = {
     "euclidean": lambda a, b: tf.sqrt(_sum(tf.square(a - b))),
     "sqeuclidean": lambda a, b: _sum(tf.square(a - b)),
@@ -66,7 +69,7 @@ def _metric(name: str, metric: Any, p: Any) -> Callable[[tf.Tensor, tf.Tensor], 
         StagingError: the metric is the caller's own function, or only SciPy has it.
     """
     if not isinstance(metric, str):
-        raise refusal(f"{name} with a metric of the caller's")
+        raise refusal(f"{name} with a metric that is the caller's function")
     wanted = metric.lower()
     if wanted in ("minkowski", "mi", "m"):
         power = 2.0 if p is None else p
@@ -82,16 +85,35 @@ def _metric(name: str, metric: Any, p: Any) -> Callable[[tf.Tensor, tf.Tensor], 
 
 
 def _vectors(name: str, x: tf.Tensor) -> tf.Tensor:
+    """Return an operand (n, d) in float64.
+
+    Raises:
+        ValueError: the operand is not a matrix.
+        StagingError: the operand is complex or empty, or has an unknown shape.
+    """
     if rank_of(x) != 2:
         raise ValueError("A 2-dimensional array must be passed.")
     if not x.shape.is_fully_defined() or x.dtype.is_complex or 0 in x.shape:
-        raise refusal(f"{name} of such an array")
+        raise refusal(f"{name} of complex numbers, or of an array that is empty or of unknown shape")
     return cast(x, np.float64)
 
 
 @native("scipy.spatial.distance.cdist")
 def cdist(XA: Array, XB: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
-    """The distances of all vectors of one array from all of another.
+    """Return the distances between all vectors of one array and all vectors of another array.
+
+    Args:
+        XA: array (m, d) of real numbers.
+        XB: array (n, d) of real numbers.
+        metric: the name of a metric.
+        p: the exponent of the Minkowski metric; None is 2.
+
+    Returns:
+        An array (m, n) of float64.
+
+    Raises:
+        ValueError: an operand is not a matrix, or the numbers of columns differ.
+        StagingError: only SciPy has the metric, or an operand is complex, empty or of unknown shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.cdist.html.
     """
@@ -103,7 +125,19 @@ def cdist(XA: Array, XB: Array, metric: Any = "euclidean", *, p: Any = None) -> 
 
 @native("scipy.spatial.distance.pdist")
 def pdist(X: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
-    """The distances of all pairs of vectors.
+    """Return the distances between all pairs of vectors.
+
+    Args:
+        X: array (m, d) of real numbers.
+        metric: the name of a metric.
+        p: the exponent of the Minkowski metric; None is 2.
+
+    Returns:
+        An array of float64 with m * (m - 1) / 2 elements: the distances of the pairs (i, j) with i < j.
+
+    Raises:
+        ValueError: `X` is not a matrix.
+        StagingError: only SciPy has the metric, or `X` is complex, empty or of unknown shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.pdist.html.
     """
@@ -116,11 +150,26 @@ def pdist(X: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
 def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
     """Convert a vector of pairwise distances to the symmetric matrix of distances, or back.
 
+    Args:
+        X: array (n * (n - 1) / 2,) or (n, n) of any dtype.
+        force: "tomatrix" or "tovector" requires the direction; any other text does not.
+        checks: whether to check that a matrix is symmetric and has a diagonal of zeros.
+
+    Returns:
+        An array (n, n) or (n * (n - 1) / 2,) of the same dtype.
+
+    Raises:
+        ValueError: the shape does not fit `force`, the matrix is not square, or the vector has no fitting
+            length.
+        StagingError: the shape is unknown or empty, or a check fails.
+
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.squareform.html.
     """
     rank = rank_of(X)
     if rank not in (1, 2) or not X.shape.is_fully_defined() or 0 in X.shape:
-        raise refusal("squareform of such an array")
+        raise refusal(
+            "squareform of an array that is neither vector nor matrix, or is empty or of unknown shape"
+        )
     if (force.lower() == "tomatrix" and rank != 1) or (force.lower() == "tovector" and rank != 2):
         raise ValueError(f"squareform: force={force!r} does not fit the array")
     if rank == 1:
@@ -138,6 +187,7 @@ def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
 
 
 def _matrix(pairs: tf.Tensor) -> tf.Tensor:
+    """Return the symmetric matrix (n, n) of a vector of pairwise distances."""
     count = pairs.shape[0]
     size = math.isqrt(2 * count) + 1
     if size * (size - 1) != 2 * count:
@@ -149,13 +199,24 @@ def _matrix(pairs: tf.Tensor) -> tf.Tensor:
 
 @native("scipy.spatial.distance.euclidean")
 def euclidean(u: Array, v: Array) -> tf.Tensor:
-    """The distance of two vectors.
+    """Return the Euclidean distance of two vectors.
+
+    Args:
+        u: array (n,) of real numbers.
+        v: array (n,) of real numbers.
+
+    Returns:
+        A number of float64.
+
+    Raises:
+        ValueError: the lengths differ.
+        StagingError: an operand is complex or not a vector, or `u` is float32.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.euclidean.html.
     """
     first, second = (cast(as_tensor(one), np.float64) if not one.dtype.is_complex else one for one in (u, v))
     if rank_of(first) != 1 or rank_of(second) != 1 or first.dtype.is_complex or u.dtype == tf.float32:
-        raise refusal("euclidean of such operands")
+        raise refusal("euclidean of operands that are complex, in single precision, or not vectors")
     if first.shape != second.shape:
         raise ValueError("operands could not be broadcast together")
     return _METRICS["euclidean"](first, second)

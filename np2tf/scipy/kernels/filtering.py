@@ -17,10 +17,11 @@ from np2tf.tnp.fft.one import move_axis_last, move_last_axis
 
 
 def _coefficients(name: str, b: tf.Tensor, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Numerator and denominator of one length, divided by the first of the denominator.
+    """Return numerator and denominator with equal lengths, divided by the first coefficient of the
+    denominator.
 
     Raises:
-        StagingError: the coefficients are no vectors of known lengths.
+        StagingError: the coefficients are not vectors of known lengths, or the denominator begins with 0.
     """
     if rank_of(b) > 1 or rank_of(a) > 1:
         raise refusal(f"{name} with coefficients that are no vectors")
@@ -55,7 +56,13 @@ def _filter(b: tf.Tensor, a: tf.Tensor, x: tf.Tensor, state: tf.Tensor) -> tuple
 
 
 def _signal(name: str, x: tf.Tensor, axis: int, *others: tf.Tensor) -> tuple[tf.Tensor, int, list[tf.Tensor]]:
-    """The signal with its axis at the end, where that was, and all operands in one dtype."""
+    """Return the signal with its axis moved to the end, the number of the axis, and the other operands.
+
+    All tensors get one floating-point or complex dtype.
+
+    Raises:
+        StagingError: the signal is empty or of unknown shape, or only SciPy handles the dtypes.
+    """
     if rank_of(x) == 0 or not x.shape.is_fully_defined() or 0 in x.shape:
         raise refusal(f"{name} of no samples, or of an unknown number of them")
     if all(one.dtype.is_integer or one.dtype == tf.bool for one in (x, *others)) and name == "lfilter":
@@ -69,7 +76,21 @@ def _signal(name: str, x: tf.Tensor, axis: int, *others: tf.Tensor) -> tuple[tf.
 
 @native("scipy.signal.lfilter")
 def lfilter(b: Array, a: Array, x: Array, axis: Int = -1, zi: Any = None) -> Any:
-    """A recursive or finite filter along an axis; with `zi` also its last state.
+    """Filter a signal along an axis with a recursive or finite filter.
+
+    Args:
+        b: numerator (k,) of the filter.
+        a: denominator (l,) of the filter.
+        x: signal, an array of real or complex numbers with at least 1 axis.
+        axis: the axis to filter along.
+        zi: initial state, of the shape of `x` with length max(k, l) - 1 along the axis; None starts at rest.
+
+    Returns:
+        The output in the shape of `x`. With `zi`, a pair of the output and the last state.
+
+    Raises:
+        StagingError: only SciPy handles the case: integers, float16, unknown lengths, a denominator that
+            begins with 0, or `zi` of another shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.lfilter.html.
     """
@@ -96,7 +117,19 @@ def lfilter(b: Array, a: Array, x: Array, axis: Int = -1, zi: Any = None) -> Any
 
 @native("scipy.signal.sosfilt")
 def sosfilt(sos: Array, x: Array, axis: Int = -1) -> tf.Tensor:
-    """A filter of second-order sections along an axis.
+    """Filter a signal along an axis with a cascade of second-order sections.
+
+    Args:
+        sos: sections (n, 6).
+        x: signal, an array of real or complex numbers with at least 1 axis.
+        axis: the axis to filter along.
+
+    Returns:
+        The output in the shape of `x`.
+
+    Raises:
+        ValueError: `sos` does not have the shape (n, 6).
+        StagingError: a section has a0 other than 1, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.sosfilt.html.
     """
@@ -113,7 +146,7 @@ def sosfilt(sos: Array, x: Array, axis: Int = -1) -> tf.Tensor:
 
 
 def _steady(b: tf.Tensor, a: tf.Tensor) -> tf.Tensor:
-    """The state in which the filter answers a step with a step."""
+    """Return the state in which the filter answers a step with a step."""
     rest = b[1:] - a[1:] * b[0]
     first = tf.reduce_sum(rest) / tf.reduce_sum(a)
     sums = tf.concat([tf.zeros_like(rest[:1]), tf.cumsum(rest)[:-1]], 0)
@@ -137,7 +170,22 @@ def _extend(x: tf.Tensor, kind: Any, count: int) -> tf.Tensor:
 def filtfilt(
     b: Array, a: Array, x: Array, axis: Int = -1, padtype: Any = "odd", padlen: OptionalInt = None
 ) -> tf.Tensor:
-    """A filter forwards and backwards along an axis, which leaves phases as they are.
+    """Filter a signal forwards and backwards along an axis, so that phases do not change.
+
+    Args:
+        b: numerator (k,) of the filter.
+        a: denominator (l,) of the filter.
+        x: signal, an array of real or complex numbers with at least 1 axis.
+        axis: the axis to filter along.
+        padtype: "odd", "even" or "constant" extension of the signal; None adds no samples.
+        padlen: the number of samples to add at each end; None is 3 * max(k, l).
+
+    Returns:
+        The output in the shape of `x`.
+
+    Raises:
+        ValueError: `padtype` is unknown, or the signal is not longer than `padlen`.
+        StagingError: only SciPy handles the dtypes, shapes or coefficients.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.filtfilt.html.
     """
@@ -159,7 +207,19 @@ def filtfilt(
 
 @native("scipy.signal.detrend")
 def detrend(data: Array, axis: Int = -1, type: str = "linear") -> tf.Tensor:
-    """A signal less its mean, or less the straight line that fits it best.
+    """Subtract the mean, or the straight line that fits best, from a signal.
+
+    Args:
+        data: signal, an array of numbers in double precision with at least 1 axis.
+        axis: the axis of the signal.
+        type: "linear" or "constant".
+
+    Returns:
+        An array of floats or complex numbers in the shape of `data`.
+
+    Raises:
+        ValueError: `type` is unknown.
+        StagingError: the signal is of single precision, empty or of unknown shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.detrend.html.
     """

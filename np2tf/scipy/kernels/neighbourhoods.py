@@ -72,7 +72,7 @@ def _cast_like(result: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
 
 
 def _windows(x: tf.Tensor, axis: int, size: int, offset: int, mode: Any, cval: Any) -> list[tf.Tensor]:
-    """For each place of a window along an axis, the array of the elements that are there."""
+    """Return, for each place of a window along an axis, the array of the elements at that place."""
     longer = _extend(x, axis, offset, size - 1 - offset, mode, cval)
     length = x.shape[axis]
     starts = ([k if n == axis else 0 for n in range(rank_of(x))] for k in range(size))
@@ -115,7 +115,22 @@ def _weights_along_axis(name: str, x: tf.Tensor, weights: Any, axis: Any) -> tup
 def correlate1d(
     input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """The correlation with weights along an axis.
+    """Correlate an array with weights along an axis.
+
+    Args:
+        input: array of real numbers.
+        weights: vector (k,) of real numbers.
+        axis: the axis of the correlation.
+        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the weights are not a vector.
+        ValueError: the mode is unknown.
+        StagingError: only SciPy handles the dtypes or shapes.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate1d.html.
     """
@@ -127,7 +142,22 @@ def correlate1d(
 def convolve1d(
     input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """The convolution with weights along an axis.
+    """Convolve an array with weights along an axis.
+
+    Args:
+        input: array of real numbers.
+        weights: vector (k,) of real numbers.
+        axis: the axis of the convolution.
+        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the weights are not a vector.
+        ValueError: the mode is unknown.
+        StagingError: only SciPy handles the dtypes or shapes.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve1d.html.
     """
@@ -155,7 +185,21 @@ def _correlate(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets: 
 
 @native("scipy.ndimage.correlate")
 def correlate(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The correlation with an array of weights.
+    """Correlate an array with an array of weights.
+
+    Args:
+        input: array of real numbers.
+        weights: array of real numbers with as many axes as `input`.
+        mode: how the array is extended beyond its ends, for all axes or as a sequence of one mode per axis.
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the numbers of axes differ.
+        ValueError: the mode is unknown.
+        StagingError: only SciPy handles the dtypes or shapes.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate.html.
     """
@@ -165,7 +209,21 @@ def correlate(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0
 
 @native("scipy.ndimage.convolve")
 def convolve(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The convolution with an array of weights.
+    """Convolve an array with an array of weights.
+
+    Args:
+        input: array of real numbers.
+        weights: array of real numbers with as many axes as `input`.
+        mode: how the array is extended beyond its ends, for all axes or as a sequence of one mode per axis.
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the numbers of axes differ.
+        ValueError: the mode is unknown.
+        StagingError: only SciPy handles the dtypes or shapes.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve.html.
     """
@@ -184,7 +242,11 @@ def _setting_of_axis(value: Any, axis: int, rank: int) -> Any:
 
 
 def _number(name: str, value: Any) -> Any:
-    """A parameter that has to be known while staging."""
+    """Return a parameter that must be known while staging.
+
+    Raises:
+        StagingError: the parameter is known only at run time.
+    """
     if not isinstance(value, (int, float, np.number)):
         raise refusal(f"{name} with a parameter that is known only at run time")
     return value
@@ -195,7 +257,7 @@ def _number(name: str, value: Any) -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _kernel(sigma: float, order: int, truncate: float, radius: int | None) -> np.ndarray:
-    """SciPy's weights, as it answers an impulse with them."""
+    """Return SciPy's weights of a Gaussian filter, read off its response to an impulse."""
     reach = int(truncate * sigma + 0.5) if radius is None else radius
     impulse = np.zeros(2 * reach + 1)
     impulse[reach] = 1
@@ -230,7 +292,24 @@ def gaussian_filter1d(
     *,
     radius: Any = None,
 ) -> tf.Tensor:
-    """Smoothed along an axis by a Gaussian, or by a derivative of one.
+    """Smooth an array along an axis by a Gaussian, or by a derivative of a Gaussian.
+
+    Args:
+        input: array of floats.
+        sigma: the standard deviation of the Gaussian.
+        axis: the axis to smooth along.
+        order: the order of the derivative; 0 is the Gaussian itself.
+        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
+        cval: the value beyond the ends with mode "constant".
+        truncate: the Gaussian ends at so many standard deviations.
+        radius: the number of weights on each side, in the place of `truncate`.
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        ValueError: the mode is unknown.
+        StagingError: a parameter is known only at run time, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.gaussian_filter1d.html.
     """
@@ -250,7 +329,24 @@ def gaussian_filter(
     *,
     radius: Any = None,
 ) -> tf.Tensor:
-    """Smoothed along all axes by a Gaussian.
+    """Smooth an array along all axes by Gaussians.
+
+    Args:
+        input: array of floats.
+        sigma: the standard deviation, for all axes or as a sequence of one per axis.
+        order: the order of the derivative, likewise; 0 is the Gaussian itself.
+        mode: how the array is extended beyond its ends, likewise.
+        cval: the value beyond the ends with mode "constant".
+        truncate: the Gaussian ends at so many standard deviations.
+        radius: the number of weights on each side, in the place of `truncate`.
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: a sequence does not have one item per axis.
+        ValueError: the mode is unknown.
+        StagingError: a parameter is known only at run time, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.gaussian_filter.html.
     """
@@ -288,7 +384,22 @@ def _uniform(x: tf.Tensor, size: Any, axis: int, mode: Any, cval: Any) -> tf.Ten
 def uniform_filter1d(
     input: Array, size: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """The means of windows along an axis.
+    """Average the windows of an array along an axis.
+
+    Args:
+        input: array of real numbers.
+        size: the length of the window.
+        axis: the axis of the windows.
+        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the size is below 1.
+        ValueError: the mode is unknown.
+        StagingError: the size is known only at run time, or only SciPy handles the numbers.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.uniform_filter1d.html.
     """
@@ -298,7 +409,21 @@ def uniform_filter1d(
 
 @native("scipy.ndimage.uniform_filter")
 def uniform_filter(input: Array, size: Any = 3, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The means of windows.
+    """Average the windows of an array.
+
+    Args:
+        input: array of real numbers.
+        size: the length of the window, for all axes or as a sequence of one per axis.
+        mode: how the array is extended beyond its ends, likewise.
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: a sequence does not have one item per axis.
+        ValueError: the mode is unknown.
+        StagingError: the size is known only at run time, or only SciPy handles the numbers.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.uniform_filter.html.
     """
@@ -362,7 +487,19 @@ _gradient("prewitt", (1, 1, 1))
 
 @native("scipy.ndimage.laplace")
 def laplace(input: Array, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The sum of second differences along all axes.
+    """Return the sum of second differences along all axes.
+
+    Args:
+        input: array of signed real numbers with at least 1 axis.
+        mode: how the array is extended beyond its ends, for all axes or as a sequence of one mode per axis.
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        ValueError: the mode is unknown.
+        StagingError: the numbers are unsigned, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.laplace.html.
     """

@@ -13,7 +13,8 @@ from np2tf.tnp._array.ndarray import is_c_ordered, ndarray, storage_of
 from np2tf.tnp._array.strides import lay_out_like_operands, order_of_copy, order_of_joined, order_of_reduced
 from np2tf.tnp._tensor.storage import current_scope
 
-#: (result, arguments, arguments by keyword) -> the result in NumPy's memory order.
+#: A function of a result, the arguments and the keyword arguments that returns the result in NumPy's memory
+#: order.
 Rule = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
@@ -28,7 +29,8 @@ def _order_of_iterated_result(result: Any, args: tuple[Any, ...], kwargs: dict[s
 def _order_of_rounded(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of `np.round` in NumPy's memory order.
 
-    To whole numbers `np.round` is one ufunc; to decimals it takes several steps in an array made before.
+    For whole numbers `np.round` is one ufunc. For decimals it takes several steps in an array that it makes
+    first.
     """
     decimals = args[1] if len(args) > 1 else kwargs.get("decimals", 0)
     return (_fortran if decimals else _elementwise)(result, args, kwargs)
@@ -115,12 +117,12 @@ def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return _lay_out_result(result, tuple(reversed(range(rank)))) if fortran and not c else result
 
 
-#: NumPy joins blocks whose sizes, times the depth of the lists, are no more than this.
+#: NumPy joins the blocks if their total size times the depth of the lists is at most this number.
 _JOINED_BLOCKS = 2 * 512 * 512
 
 
 def blocks_within(nested: Any) -> Iterator[Any]:
-    """Yield the arrays in the nested lists that `np.block` is given."""
+    """Yield the arrays in the nested lists that `np.block` receives."""
     if isinstance(nested, list):
         for one in nested:
             yield from blocks_within(one)

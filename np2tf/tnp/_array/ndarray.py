@@ -1,9 +1,8 @@
 """`tnp.ndarray`: NumPy's mutable, view-making array over a tensor.
 
-On the host an array is np.ndarray; this class is the array on TensorFlow. This module is the small core
-that all other modules import. The modules that implement operators and methods attach them to the class
-(`op.attach`); the first array on TensorFlow loads these modules. Nothing here imports TensorFlow before
-that.
+On the host an array is np.ndarray; this class is the array on TensorFlow. This module is the small core that
+all other modules import. The modules that implement operators and methods attach them to the class
+(`op.attach`); the first array on TensorFlow loads these modules. Nothing here imports TensorFlow before then.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ class _ArrayType(type):
     """
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **rest: Any) -> type:
-        """A class derived from `tnp.ndarray` elsewhere is one derived from np.ndarray."""
+        """Make a class. A program's subclass of `tnp.ndarray` is derived from np.ndarray instead."""
         if not bases or namespace.get("__module__") == __name__:
             return super().__new__(mcs, name, bases, namespace)
         numpys = tuple(SubclassBase if base is ndarray else base for base in bases)
         return types.prepare_class(name, numpys)[0](name, numpys, namespace, **rest)
 
     def __getattr__(cls, name: str) -> Any:
-        """Attributes that only np.ndarray has (``__array_finalize__``), for classes derived from it."""
+        """Return an attribute that only np.ndarray has (``__array_finalize__``), for subclasses."""
         return getattr(np.ndarray, name)
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -65,7 +64,9 @@ class _ArrayType(type):
         )
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """``ndarray(shape, dtype, …)`` makes an array of anything; over a buffer, of the buffer's kind."""
+        """Make an array of ``ndarray(shape, dtype, …)`` where new arrays live; over a buffer, where the
+        buffer lives.
+        """
         given = {**dict(zip(_MAKING, args, strict=False)), **kwargs}
         if given.get("buffer") is not None and fast_flags.tensors:
             view_of_buffer = importlib.import_module(
@@ -81,7 +82,7 @@ class _ArrayType(type):
 
 
 class ndarray(metaclass=_ArrayType):
-    """An N-dimensional array with NumPy's meaning, held by TensorFlow.
+    """An array of any number of axes with NumPy's meaning, held by TensorFlow.
 
     It has a storage, which holds a tensor, and a chain of view transforms through which it sees the storage.
     See https://numpy.org/doc/stable/reference/arrays.ndarray.html.
@@ -92,7 +93,7 @@ class ndarray(metaclass=_ArrayType):
     __array_priority__ = 1000.0
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """``tnp.ndarray.__new__(cls, …)`` in a class derived from np.ndarray."""
+        """Make an object of a class derived from np.ndarray, which calls ``tnp.ndarray.__new__(cls, …)``."""
         return np.ndarray.__new__(cls, *args, **kwargs)  # type: ignore[type-var]
 
     _storage: Storage
@@ -102,12 +103,12 @@ class ndarray(metaclass=_ArrayType):
     # -- the storage -----------------------------------------------------------------------------------------
 
     def storage_and_chain(self) -> tuple[Storage, tuple[ViewTransform, ...]]:
-        """The storage, and the chain of view transforms through which this array sees it."""
+        """Return the storage, and the chain of view transforms through which this array sees it."""
         return self._storage, self._chain
 
     @property
     def tensor(self) -> tf.Tensor:
-        """The current value as a tensor."""
+        """Return the current value as a tensor."""
         base = self._storage.value
         if not self._chain:
             return base
@@ -119,12 +120,12 @@ class ndarray(metaclass=_ArrayType):
         return value
 
     def remember(self, value: tf.Tensor) -> None:
-        """Store `value`, which must be the current value, so that it need not be computed again."""
+        """Keep `value`, which must be the current value, so that it is not computed again."""
         graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
         self._cache = (self._storage.value, graph, value)
 
     def store(self, value: tf.Tensor) -> None:
-        """Replace the whole contents by `value` (of the same shape and dtype), as `x[...] = value` does."""
+        """Replace the whole contents by `value`, of the same shape and dtype, as `x[...] = value` does."""
         storage, chain = self._storage, self._chain
         with write_lock:
             storage.write(view_transforms.write_chain(storage.value, chain, value) if chain else value)
@@ -136,7 +137,7 @@ class ndarray(metaclass=_ArrayType):
             storage.write(view_transforms.write_chain(storage.value, (*chain, transform), value))
 
     def view_through(self, transform: ViewTransform) -> ndarray:
-        """A view of this array, one view transform further on."""
+        """Return a view of this array through one more view transform."""
         storage, chain = self._storage, self._chain
         if chain == storage.owner_chain and storage.owner is None:
             storage.owner = weakref.ref(self)
@@ -148,11 +149,11 @@ class ndarray(metaclass=_ArrayType):
 
     @property
     def is_read_only(self) -> bool:
-        """Whether writing through this array is forbidden."""
+        """Return whether writing through this array is forbidden."""
         return view_transforms.is_read_only(self._chain)
 
     def numpy(self) -> np.ndarray:
-        """The contents as np.ndarray in the same memory order, copied from the tensor.
+        """Return the contents as np.ndarray in the same memory order, copied from the tensor.
 
         Raises:
             StagingError: the value is not known while staging.
@@ -186,14 +187,16 @@ class ndarray(metaclass=_ArrayType):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """np.ndarray to ``isinstance``: code that is not translated (numpy.testing, scipy) asks for it."""
+        """Return np.ndarray for ``isinstance``: code that is not translated (numpy.testing, scipy) asks for
+        it.
+        """
         return np.ndarray if type(self) is ndarray else type(self)
 
     # -- attributes ------------------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """Lengths of the axes; one that is known only at run time is a staged integer."""
+        """Return the lengths of the axes; a length that is known only at run time is a staged integer."""
         selection = self._selection
         if selection is not None:
             return selection.sizes  # type: ignore[no-any-return]
@@ -214,7 +217,7 @@ class ndarray(metaclass=_ArrayType):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The element type, always a NumPy dtype."""
+        """Return the type of the elements, always as a NumPy dtype."""
         storage, chain = self._storage, self._chain
         selection = self._selection
         if selection is not None:
@@ -228,7 +231,7 @@ class ndarray(metaclass=_ArrayType):
 
     @property
     def ndim(self) -> Any:
-        """Number of axes; a staged integer where it is known only at run time."""
+        """Return the number of axes; a staged integer if the number is known only at run time."""
         selection = self._selection
         if selection is not None:
             return len(selection.parts)
@@ -238,7 +241,7 @@ class ndarray(metaclass=_ArrayType):
 
     @property
     def size(self) -> Any:
-        """Number of elements."""
+        """Return the number of elements."""
         if self._selection is not None:
             return math.prod(self.shape)
         tensor = self.tensor
@@ -251,17 +254,17 @@ class ndarray(metaclass=_ArrayType):
 
     @property
     def itemsize(self) -> int:
-        """Bytes of one element."""
+        """Return the number of bytes of one element."""
         return self.dtype.itemsize
 
     @property
     def nbytes(self) -> Any:
-        """Bytes of all elements."""
+        """Return the number of bytes of all elements."""
         return self.size * self.itemsize
 
 
 class scalar(ndarray):
-    """A number that is a tensor, in place of NumPy's np.float64 and the like, or of Python's int or float.
+    """A number that is a tensor, in the place of NumPy's np.float64 and similar, or of Python's int or float.
 
     It is immutable, as NumPy's scalars are.
 
@@ -282,8 +285,8 @@ class scalar(ndarray):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """The class that ``isinstance`` sees: for a known number NumPy's (np.float64 is also a float)."""
-        # Asking is not reading: the storage of a name that may be unbound takes note of every read.
+        """Return the class for ``isinstance``; for a known number NumPy's (np.float64 is also a float)."""
+        # This does not read the value: the storage of a name that may be unbound records every read.
         tensor = self._storage._value
         if self.weak is not None or not hasattr(tensor, "numpy"):
             return scalar
@@ -365,7 +368,7 @@ def weak_scalar(tensor: tf.Tensor, kind: type, known: SymInt | None = None) -> s
 
 
 def wrap_tensor(value: Any) -> Any:
-    """Return the result of an op as NumPy would: results of no axes are numbers."""
+    """Return the result of an op in NumPy's form: a result without axes is a number."""
     if isinstance(value, tf.Tensor):
         return tensor_scalar(value) if value.shape.rank == 0 else tensor_array(value)
     if type(value) in (tuple, list):

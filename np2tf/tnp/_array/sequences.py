@@ -14,11 +14,13 @@ class StackableSequence:
     __slots__ = ()
 
     def flatten(self) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]:
-        """Return the leaves, a function that rebuilds the sequence from leaves, and a comparable outline."""
+        """Return the leaves, a function that rebuilds the sequence from leaves, and an outline for
+        comparison.
+        """
         raise NotImplementedError
 
     def known_length(self) -> int:
-        """Return the number of values, if it is known while staging."""
+        """Return the number of values, which must be known while staging."""
         raise NotImplementedError
 
     def copy(self) -> StackableSequence:
@@ -26,13 +28,13 @@ class StackableSequence:
         raise NotImplementedError
 
     def take(self, other: Any) -> StackableSequence:
-        """Take over the contents of `other`."""
+        """Replace the contents by those of `other`."""
         raise NotImplementedError
 
     def stack(self, joins: bool = False) -> tf.Tensor:
         """Return the rows as one array, stacked along a new first axis.
 
         Args:
-            joins: whether a function that joins arrays asks for it, and not ``np.array``.
+            joins: whether the caller is a function that joins arrays, and not ``np.array``.
         """
         raise NotImplementedError

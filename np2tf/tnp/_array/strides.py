@@ -35,7 +35,7 @@ from np2tf.tnp._tensor.storage import GappedLayout
 
 
 def lay_out(tensor: tf.Tensor, order: Order) -> ndarray:
-    """Return an array over memory of its own, with its axes in the given memory order."""
+    """Return an array over new memory, with its axes in the given memory order."""
     made = tensor_array(tensor)
     storage_of(made).order = order
     return made

@@ -47,7 +47,9 @@ __all__ = [
 
 
 def _apply(name: str, *operands: Any) -> tf.Tensor:
-    """A ufunc on tensors and Python numbers, as a tensor."""
+    """Apply a ufunc to tensors and Python numbers, and return a tensor, or a Python number for Python
+    numbers.
+    """
     ufunc: Ufunc = getattr(ufuncs, name)
     if name in _IN_PYTHON and all(type(operand) in _NUMBERS for operand in operands):
         return _IN_PYTHON[name](*operands)
@@ -105,7 +107,23 @@ def _is_near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor
 def isclose(
     a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isclose.html"""
+    """Return which elements of two arrays are equal within a tolerance.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers, to which the relative tolerance applies.
+        rtol: the relative tolerance.
+        atol: the absolute tolerance.
+        equal_nan: whether NaN equals NaN.
+
+    Returns:
+        An array of booleans in the common shape.
+
+    Raises:
+        StagingError: a tolerance is not finite, and ``np.errstate`` asks for anything but a warning.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isclose.html.
+    """
     return _close(a, b, rtol, atol, equal_nan)
 
 
@@ -117,13 +135,40 @@ def _reduce_all(x: tf.Tensor) -> tf.Tensor:
 def allclose(
     a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.allclose.html"""
+    """Return whether all elements of two arrays are equal within a tolerance.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers, to which the relative tolerance applies.
+        rtol: the relative tolerance.
+        atol: the absolute tolerance.
+        equal_nan: whether NaN equals NaN.
+
+    Returns:
+        A bool, or a boolean tensor while staging.
+
+    Raises:
+        StagingError: a tolerance is not finite, and ``np.errstate`` asks for anything but a warning.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.allclose.html.
+    """
     return _answer(_reduce_all(_close(a, b, rtol, atol, equal_nan)))
 
 
 @op(np.array_equal)
 def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.array_equal.html"""
+    """Return whether two arrays have the same shape and equal elements.
+
+    Args:
+        a1: array of any dtype and shape.
+        a2: array of any dtype and shape.
+        equal_nan: whether NaN equals NaN.
+
+    Returns:
+        A bool, or a boolean tensor while staging.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.array_equal.html.
+    """
     if not a1.shape.is_compatible_with(a2.shape):
         return False
     if not (a1.shape.is_fully_defined() and a2.shape.is_fully_defined()):
@@ -146,7 +191,17 @@ def _is_same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
 
 @op(np.array_equiv)
 def array_equiv(a1: Array, a2: Array) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.array_equiv.html"""
+    """Return whether two arrays are equal after broadcasting.
+
+    Args:
+        a1: array of any dtype and shape.
+        a2: array of any dtype and shape.
+
+    Returns:
+        A bool, or a boolean tensor while staging.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.array_equiv.html.
+    """
     try:
         tf.broadcast_static_shape(a1.shape, a2.shape)
     except ValueError:
@@ -159,7 +214,16 @@ def array_equiv(a1: Array, a2: Array) -> Any:
 
 @op(np.iscomplex)
 def iscomplex(x: Array) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.iscomplex.html"""
+    """Return which elements have an imaginary part other than 0.
+
+    Args:
+        x: array of numbers.
+
+    Returns:
+        An array of booleans in the shape of `x`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.iscomplex.html.
+    """
     if x.dtype not in COMPLEX:
         return tf.fill(tf.shape(x), False)
     imaginary = tf.math.imag(x)
@@ -168,7 +232,16 @@ def iscomplex(x: Array) -> tf.Tensor:
 
 @op(np.isreal)
 def isreal(x: Array) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isreal.html"""
+    """Return which elements have the imaginary part 0.
+
+    Args:
+        x: array of numbers.
+
+    Returns:
+        An array of booleans in the shape of `x`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isreal.html.
+    """
     return ~iscomplex.__wrapped__(x)  # type: ignore[attr-defined]
 
 
@@ -184,18 +257,50 @@ def _infinite(x: tf.Tensor, sign: int, name: str) -> tf.Tensor:
 
 @op(np.isposinf)
 def isposinf(x: Array, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isposinf.html"""
+    """Return which elements are positive infinity.
+
+    Args:
+        x: array of real numbers.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array of booleans in the shape of `x`.
+
+    Raises:
+        TypeError: the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isposinf.html.
+    """
     return _infinite(x, 1, "isposinf")
 
 
 @op(np.isneginf)
 def isneginf(x: Array, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isneginf.html"""
+    """Return which elements are negative infinity.
+
+    Args:
+        x: array of real numbers.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array of booleans in the shape of `x`.
+
+    Raises:
+        TypeError: the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isneginf.html.
+    """
     return _infinite(x, -1, "isneginf")
 
 
 def iscomplexobj(x: Any) -> bool:
-    """https://numpy.org/doc/stable/reference/generated/numpy.iscomplexobj.html"""
+    """Return whether an object has a complex dtype.
+
+    Args:
+        x: any object.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.iscomplexobj.html.
+    """
     if not is_array(x) and not isinstance(x, (tf.Tensor, tf.Variable)):
         return np.iscomplexobj(x)
     kind = kind_of(x)
@@ -203,17 +308,38 @@ def iscomplexobj(x: Any) -> bool:
 
 
 def isrealobj(x: Any) -> bool:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isrealobj.html"""
+    """Return whether an object does not have a complex dtype.
+
+    Args:
+        x: any object.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isrealobj.html.
+    """
     return not iscomplexobj(x)
 
 
 def isscalar(element: Any) -> bool:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isscalar.html"""
+    """Return whether an object is a scalar: a number, a string, or a scalar of NumPy or np2tf.
+
+    Args:
+        element: any object.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isscalar.html.
+    """
     return type(element) is scalar or np.isscalar(element) or isinstance(element, numbers.Number)
 
 
 def iterable(y: Any) -> bool:
-    """Return whether `y` can be iterated over."""
+    """Return whether `y` can be iterated over.
+
+    Args:
+        y: any object.
+
+    Raises:
+        StagingError: `y` is a tensor of unknown rank.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.iterable.html.
+    """
     if isinstance(y, (tf.Tensor, tf.Variable)):
         if y.shape.rank is None:
             raise ShapeNeededError.of(what="the rank of a tensor")
@@ -257,12 +383,34 @@ def _compare_memory(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
 
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Return whether two arrays have an element in common."""
+    """Return whether two arrays have an element in common.
+
+    Args:
+        a: array of any dtype and shape.
+        b: array of any dtype and shape.
+        max_work: ignored.
+
+    Raises:
+        StagingError: the answer is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.shares_memory.html.
+    """
     return _compare_memory(np.shares_memory, a, b)
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Return whether the stretches of memory of two arrays overlap."""
+    """Return whether the memory ranges of two arrays overlap.
+
+    Args:
+        a: array of any dtype and shape.
+        b: array of any dtype and shape.
+        max_work: ignored.
+
+    Raises:
+        StagingError: the answer is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.may_share_memory.html.
+    """
     return _compare_memory(np.may_share_memory, a, b)
 
 

@@ -1,6 +1,6 @@
-"""Drawing random numbers where an argument or a new array is a tensor.
+"""Draw random numbers if an argument or a new array is a tensor.
 
-While staging, draws are the trace's affair; elsewhere in a graph they are refused.
+While code is staged, the trace records draws. In other graphs, draws are refused.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
         named = {key: to_numpy(value) for key, value in kwargs.items()}
         out: Any = kwargs.get("out")
         if is_array(out) and not out.flags.forc:
-            # The copy has gaps too: NumPy decides which arrays can be drawn into.
+            # The copy gets gaps, too, so that NumPy decides whether it can draw into such an array.
             named["out"] = np.stack([named["out"]] * 2, -1)[..., 0]
         result = draw(*map(to_numpy, args), **named)
         if out is not None:
@@ -80,7 +80,16 @@ def stage_generator(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def default_rng(seed: Any = None) -> np.random.Generator:
-    """A generator of numbers that are NumPy's for the same seed."""
+    """Return a generator of NumPy's numbers for a seed.
+
+    Args:
+        seed: None, an integer, an array of integers, a bit generator or a generator.
+
+    Raises:
+        StagingError: a graph is built outside of np2tf.
+
+    See https://numpy.org/doc/stable/reference/random/generator.html.
+    """
     draws = _draws()
     if draws is not None:
         staged: np.random.Generator = draws.make(np.random.default_rng, (seed,), seed is None)
@@ -93,6 +102,7 @@ def default_rng(seed: Any = None) -> np.random.Generator:
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
+    """Return np2tf's functions for those of numpy.random, by name."""
     found = {name: getattr(np.random, name) for name in dir(np.random) if not name.startswith("_")}
     drawn = {name: value for name, value in found.items() if callable(value) and not isinstance(value, type)}
     for other in ("default_rng", "test", "get_bit_generator", "set_bit_generator"):

@@ -37,7 +37,7 @@ def _sort_flat(flat: tf.Tensor) -> tf.Tensor:
 
 
 def _changes(ordered: tf.Tensor, equal_nan: bool) -> tf.Tensor:
-    """Return where an element of a sorted array differs from the element before; true for the first one."""
+    """Return where an element of a sorted array differs from the element before; true for the first."""
     after, before = ordered[1:], ordered[:-1]
     # Keys are integers, so that NaN equals NaN.
     differs = tf.not_equal(keys(after), keys(before)) if equal_nan else tf.not_equal(after, before)
@@ -45,10 +45,10 @@ def _changes(ordered: tf.Tensor, equal_nan: bool) -> tf.Tensor:
 
 
 def refuse_under_xla() -> None:
-    """End staging for XLA: its constant folding of these data-dependent shapes brings the process down.
+    """End staging for XLA, whose constant folding of data-dependent shapes crashes the process.
 
     Raises:
-        StagingError: so that the function becomes a graph that is not compiled.
+        StagingError: code is staged for XLA. The function becomes a graph that is not compiled.
     """
     if staging_for_xla():
         raise XlaShapeError("a set whose size depends on data")
@@ -94,6 +94,21 @@ def unique(
 ) -> Any:
     """Return the sorted unique elements, and their indices, inverses and counts if wanted.
 
+    Args:
+        ar: array of any dtype.
+        return_index: whether to return the index of the first occurrence of each unique element.
+        return_inverse: whether to return the indices that rebuild `ar`.
+        return_counts: whether to return the number of occurrences.
+        axis: None, or the axis of a vector.
+        equal_nan: whether NaN equals NaN.
+        sorted: ignored: the result is always sorted.
+
+    Returns:
+        An array of one axis; a tuple of arrays if indices, inverses or counts are wanted.
+
+    Raises:
+        StagingError: `axis` is given for several axes, or code is staged for XLA.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.unique.html.
     """
     if axis is not None:
@@ -119,7 +134,16 @@ def _result(name: str) -> Any:
 
 @op(np.unique_values)
 def unique_values(x: Array) -> ndarray:
-    """Return the unique elements.
+    """Return the unique elements; each NaN is unique.
+
+    Args:
+        x: array of any dtype and shape.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.unique_values.html.
     """
@@ -128,7 +152,16 @@ def unique_values(x: Array) -> ndarray:
 
 @op(np.unique_counts)
 def unique_counts(x: Array) -> Any:
-    """Return the unique elements and their counts.
+    """Return the unique elements and their counts; each NaN is unique.
+
+    Args:
+        x: array of any dtype and shape.
+
+    Returns:
+        A named tuple of the arrays `values` and `counts`.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.unique_counts.html.
     """
@@ -138,7 +171,16 @@ def unique_counts(x: Array) -> Any:
 
 @op(np.unique_inverse)
 def unique_inverse(x: Array) -> Any:
-    """Return the unique elements and the indices that rebuild the array.
+    """Return the unique elements and the indices that rebuild the array; each NaN is unique.
+
+    Args:
+        x: array of any dtype and shape.
+
+    Returns:
+        A named tuple of the arrays `values` and `inverse_indices`.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.unique_inverse.html.
     """
@@ -149,7 +191,16 @@ def unique_inverse(x: Array) -> Any:
 
 @op(np.unique_all)
 def unique_all(x: Array) -> Any:
-    """Return the unique elements, their indices, inverses and counts.
+    """Return the unique elements, their indices, inverses and counts; each NaN is unique.
+
+    Args:
+        x: array of any dtype and shape.
+
+    Returns:
+        A named tuple of the arrays `values`, `indices`, `inverse_indices` and `counts`.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.unique_all.html.
     """
@@ -190,7 +241,21 @@ def isin(
     *,
     kind: Any = None,
 ) -> ndarray:
-    """Return which elements of an array occur in another one.
+    """Return which elements of an array occur in another array.
+
+    Args:
+        element: array of any dtype and shape.
+        test_elements: array of any dtype and shape.
+        assume_unique: ignored: the result does not depend on it.
+        invert: whether to return which elements do not occur.
+        kind: None, "sort" or "table"; only NumPy's checks depend on it.
+
+    Returns:
+        An array of booleans in the shape of `element`.
+
+    Raises:
+        ValueError: `kind` is unknown, or "table" is used for floats or complex numbers.
+        StagingError: NumPy refuses a table of so large a range.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.isin.html.
     """
@@ -207,7 +272,20 @@ def isin(
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None) -> Any:
-    """`isin` of the flattened arrays (a name of NumPy 1)."""
+    """Return which elements of a flattened array occur in another array (a function of NumPy 1).
+
+    Args:
+        ar1: array of any dtype and shape.
+        ar2: array of any dtype and shape.
+        assume_unique: as for `isin`.
+        invert: whether to return which elements do not occur.
+        kind: as for `isin`.
+
+    Returns:
+        An array of booleans with one axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.in1d.html.
+    """
     return isin(ar1, ar2, assume_unique, invert, kind=kind).ravel()
 
 
@@ -217,7 +295,17 @@ def _flat(*arrays: Any) -> list[tf.Tensor]:
 
 @op(np.union1d)
 def union1d(ar1: Array, ar2: Array) -> ndarray:
-    """Return the sorted elements that occur in one of two arrays.
+    """Return the sorted elements that occur in at least one of two arrays.
+
+    Args:
+        ar1: array of any dtype and shape.
+        ar2: array of any dtype and shape.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.union1d.html.
     """
@@ -226,7 +314,18 @@ def union1d(ar1: Array, ar2: Array) -> ndarray:
 
 @op(np.setdiff1d)
 def setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
-    """Return the sorted elements of an array that another one lacks.
+    """Return the sorted elements of an array that do not occur in another array.
+
+    Args:
+        ar1: array of any dtype and shape.
+        ar2: array of any dtype and shape.
+        assume_unique: whether `ar1` has no duplicates; then its order is kept.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.setdiff1d.html.
     """
@@ -239,6 +338,17 @@ def setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
 @op(np.setxor1d)
 def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
     """Return the sorted elements that occur in exactly one of two arrays.
+
+    Args:
+        ar1: array of any dtype and shape.
+        ar2: array of any dtype and shape.
+        assume_unique: whether both arrays have no duplicates.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.setxor1d.html.
     """
@@ -253,7 +363,19 @@ def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
 
 @op(np.intersect1d)
 def intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """Return the sorted elements that occur in both arrays.
+    """Return the sorted elements that occur in both of two arrays.
+
+    Args:
+        ar1: array of any dtype and shape.
+        ar2: array of any dtype and shape.
+        assume_unique: whether both arrays have no duplicates.
+        return_indices: whether to return the indices of the common elements in both arrays.
+
+    Returns:
+        An array of one axis; with `return_indices` a tuple of three arrays.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.intersect1d.html.
     """
@@ -282,7 +404,21 @@ def intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indi
 
 @op(np.ediff1d)
 def ediff1d(ary: Array, to_end: OptionalArray = None, to_begin: OptionalArray = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ediff1d.html"""
+    """Return the differences of neighbours in the flattened array.
+
+    Args:
+        ary: array of numbers.
+        to_end: array to put behind the differences.
+        to_begin: array to put before the differences.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        TypeError: `ary` is of booleans, or a dtype is not compatible.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ediff1d.html.
+    """
     x = tf.reshape(ary, (-1,))
     if x.dtype == tf.bool:
         raise TypeError("numpy boolean subtract, the `-` operator, is not supported")

@@ -1,4 +1,4 @@
-"""Arrays moved between the host and TensorFlow by hand, in every mode."""
+"""Functions that move arrays between the host and TensorFlow, in every mode."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def device_put(x: Any, device: str | None = None) -> ndarray:
     announce_programs_tensors()
     with tf.device(device) if device is not None else nullcontext():
         tensor = as_tensor(x)
-        # A copy: writes to one array are not seen in the other, and the tensor is on the named device.
+        # A copy, so that neither array sees writes to the other, and the tensor is on the named device.
         return lay_out_copy(tf.identity(tensor), x)
 
 
@@ -61,12 +61,12 @@ def device_get(x: Any) -> Any:
 
 
 def move_out(x: Any) -> Any:
-    """Return `x`, or its contents as np.ndarray if it is an array on TensorFlow with a single reference.
+    """Return `x`, or its contents as np.ndarray if `x` is an array on TensorFlow with a single reference.
 
     Only the caller's caller may refer to the array.
 
     Raises:
-        TypeError: something else refers to the array.
+        TypeError: another object refers to the array.
     """
     if type(x) is not ndarray:
         return x
@@ -80,7 +80,7 @@ def move_out(x: Any) -> Any:
 
 @cache
 def _sole_reference_counts() -> tuple[int, int]:
-    """Return the reference counts, as `move_out` sees them, of an array with one name and of its storage."""
+    """Return the reference counts that `move_out` sees for an array with one name and for its storage."""
     name = tensor_array(tf.zeros(1))
 
     def inner(x: ndarray) -> tuple[int, int]:

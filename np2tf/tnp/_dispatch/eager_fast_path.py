@@ -1,10 +1,10 @@
-"""The fast path of small eager operations: it calls one kernel of TensorFlow, and nothing around it.
+"""The fast path of small eager operations, which calls a kernel of TensorFlow directly.
 
 TensorFlow takes some microseconds for a small operation on tensors; the general handling of arguments takes
-several times as long. The fast path therefore recognises the usual calls (operands of one dtype, or a
-Python number that fits it) by exact types and dtypes. It calls the kernel by TensorFlow's generated
-functions, which record for gradient tapes like any other call. For every other call the fast path returns
-None, and the general path takes over.
+several times as long. The fast path therefore recognises the usual calls (operands of one dtype, or a Python
+number that fits it) by exact types and dtypes. It calls the kernel by TensorFlow's generated functions, which
+record for gradient tapes like any other call. For every other call the fast path returns None, and the
+general path takes over.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from np2tf.tnp._slicing.view_transforms import Transpose
 from np2tf.tnp._tensor.small_constants import constant
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
-#: The result of a call, or None for a call of another kind.
+#: A function that returns the result of a call, or None for a call of another kind.
 Direct = Callable[[tuple[Any, ...]], Any]
 
 
@@ -41,7 +41,7 @@ _COMPLEX = _enums(tf.complex64, tf.complex128)
 _NUMBERS = _FLOATS | _INTS | _COMPLEX
 _INT64 = tf.int64.as_datatype_enum
 _BOOL = tf.bool.as_datatype_enum
-#: Python integers up to here are exact in every float, and fit every integer, of the dtypes above.
+#: Python integers up to this size are exact in all floating dtypes above, and fit all integer dtypes above.
 _EXACT = 2**24
 
 
@@ -114,10 +114,10 @@ def _permuted_base(array: ndarray) -> Any:
 
 
 def _number(value: Any, enum: int) -> Any:
-    """Return a Python number that the kernel converts to the other's dtype as NumPy does, else None."""
+    """Return a Python number that the kernel converts to the other dtype as NumPy does, else None."""
     kind = type(value)
     if kind is float and enum in _FLOATS:
-        # NumPy warns of numbers that are infinite in float32.
+        # NumPy warns about numbers that are infinite in float32.
         return value if enum == _DOUBLE or -_GREATEST_SINGLE <= value <= _GREATEST_SINGLE else None
     if kind is int and -_EXACT <= value <= _EXACT:
         return float(value) if enum in _FLOATS else value if enum in _INTS else None
@@ -229,7 +229,7 @@ def _product(args: tuple[Any, ...]) -> Any:
     return tensor_array(gen_math_ops.mat_mul(a, b))
 
 
-#: Conversions in which every number fits, so that there is nothing to warn of.
+#: Conversions in which every number fits, so that NumPy never warns.
 _TARGETS = {np.dtype(name): tf.as_dtype(name) for name in ("float32", "float64", "int64")}
 _CASTS = {
     tf.float32: _enums(tf.float32) | _INTS,
@@ -258,7 +258,7 @@ def _equal(a: Any, b: Any) -> Any:
     return gen_math_ops.equal(a, b)
 
 
-#: name of the ufunc -> how most calls of it go.
+#: The name of a ufunc -> the fast path of most of its calls.
 UFUNCS: dict[str, Direct] = {
     "add": binary(gen_math_ops.add_v2, _NUMBERS),
     "subtract": binary(gen_math_ops.sub, _NUMBERS),
@@ -274,7 +274,7 @@ UFUNCS: dict[str, Direct] = {
     "negative": unary(gen_math_ops.neg, _NUMBERS),
     "matmul": _product,
 }
-#: NumPy's function -> how most calls of it go.
+#: NumPy's function -> the fast path of most of its calls.
 FUNCTIONS: dict[Any, Direct] = {
     np.sum: reduction(gen_math_ops._sum, _FLOATS | _COMPLEX | {_INT64}),
     np.mean: reduction(gen_math_ops.mean, _FLOATS),

@@ -1,7 +1,7 @@
 """Host fallbacks: the NumPy functions that no chapter implements, over operands of every kind.
 
-A function's arguments are handed to NumPy as np.ndarray, and its arrays live where new arrays live. Values
-that are not known while staging end the staging, and so do functions that act on more than their arguments.
+NumPy receives the arguments as np.ndarray, and its results live where new arrays live. Values that are not
+known while staging end the staging, and so do functions with effects beyond their arguments.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from np2tf.tnp._front.front import WRITES
 from np2tf.tnp._operands.conversion import to_numpy
 from np2tf.tnp._tensor.storage import current_scope
 
-#: They act on files or on settings: running them once, while staging, would be wrong.
+#: Functions that act on files or on settings: running them once, while staging, would be wrong.
 _EFFECTS = frozenset(
     f"numpy.{name}"
     for name in (
@@ -28,12 +28,17 @@ _EFFECTS = frozenset(
         *("fromregex", "set_printoptions", "seterr", "seterrcall", "setbufsize", "info", "show_config"),
     )
 )
-#: Modules that make random numbers or test: they run only when called, never while staging.
+#: Modules of random numbers and of tests: their functions never run while staging.
 _EFFECT_PREFIXES = ("numpy.random.", "numpy.testing.")
 
 
 def fallback(function: Callable[..., Any], qualified: str) -> Callable[..., Any]:
-    """NumPy's `function` over our arrays; `qualified` is the name by which the rules know it."""
+    """Return NumPy's `function` over arrays of every kind.
+
+    Args:
+        function: NumPy's function.
+        qualified: its name in the rules.
+    """
     if qualified in WRITES:
         return _wrap_writer(function, qualified, WRITES[qualified])
 

@@ -1,4 +1,4 @@
-"""Functions that NumPy computes from numbers or on the host, and where the arrays that they make live."""
+"""Functions that NumPy computes from numbers or on the host, and the place of the arrays that they make."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from np2tf.tnp._dispatch.residency import has_array, has_tensor, wrap_result
 from np2tf.tnp._operands.conversion import to_numpy
 from np2tf.tnp._tensor.storage import current_scope
 
-#: Arrays up to this many elements become constants of a graph; longer ones are computed in it.
+#: Arrays of at most so many elements become constants of a graph; the graph computes longer arrays.
 SMALL = 65536
 
 
 def known_value(value: Any) -> Any:
-    """Return `value` converted for NumPy, also inside slices.
+    """Return `value` converted for NumPy. Slices are converted, too.
 
     Raises:
         StagingError: a value is not known while staging.
@@ -32,7 +32,7 @@ def known_value(value: Any) -> Any:
 
 
 def host_only(numpy: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function of NumPy that always runs on the host; its operands must be known there."""
+    """Wrap a function of NumPy that always runs on the host. Its operands must be known on the host."""
 
     @functools.wraps(numpy)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -60,7 +60,9 @@ def _parameters_of(numpy: Callable[..., Any]) -> Container[str]:
 
 
 def positional_only(numpy: Callable[..., Any], implementation: Callable[..., Any]) -> set[str]:
-    """Return the parameters that NumPy's function takes by position only, or the implementation's."""
+    """Return the parameters that NumPy's function takes by position only; if unknown, those of the
+    implementation.
+    """
     try:
         signature = inspect.signature(numpy)
     except ValueError:  # before NumPy 2.4 its functions in C have no signature
@@ -167,7 +169,7 @@ def _output_of(out: Any, copy: Any, result: Any) -> Any:
 
 
 def _answers_itself(out: Any) -> bool:
-    """Return whether an output belongs to another class, which decides itself what the result is."""
+    """Return whether an output belongs to another class, which itself decides the result."""
     return out is not None and not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable))
 
 
@@ -195,14 +197,14 @@ def op(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a NumPy function of an implementation over tensors.
 
-    The annotations of the implementation say how arguments are converted. The implementation returns
-    tensors, arrays, or tuples and lists of them; the decorator handles `out`. The implementation raises
-    StagingError for cases that it leaves to NumPy: in eager code the call then goes to the host, and while
-    staging the error ends the staging.
+    The annotations of the implementation say how arguments are converted. The implementation returns tensors,
+    arrays, or tuples and lists of them; the decorator handles `out`. The implementation raises StagingError
+    for cases that it leaves to NumPy: in eager code the call then runs on the host, and while staging the
+    error ends the staging.
 
     Args:
         numpy: NumPy's function, which runs on host operands.
-        method: whether ``x.name(...)`` is the same operation (or the method's name, if it differs).
+        method: whether ``x.name(...)`` is the same operation, or the method's name if that is different.
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
@@ -325,7 +327,7 @@ LEFT_TO_NUMPY = (StagingError, tf.errors.OpError, TypeError, ValueError, IndexEr
 
 
 def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
-    """Return whether a call may be repeated after `error`: functions that it was given must not run twice."""
+    """Return whether a call may be repeated after `error`: functions among its arguments must run once."""
     if isinstance(error, PromotionError):
         return False
     if isinstance(error, (StagingError, tf.errors.OpError)):

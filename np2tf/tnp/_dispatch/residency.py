@@ -20,13 +20,13 @@ _TENSORS = (tf.Tensor, tf.Variable, tf.IndexedSlices, StackableSequence)
 
 
 def eager_on_host() -> bool:
-    """Return whether operations on host operands are NumPy's at the moment."""
+    """Return whether NumPy currently runs operations on host operands."""
     on_numpy = config.eager == "auto" and config.floats == "float64"
     return on_numpy and current_scope() is None and tf.executing_eagerly()
 
 
 def new_arrays_on_host() -> bool:
-    """Return whether new arrays are np.ndarray at the moment."""
+    """Return whether new arrays are currently np.ndarray."""
     return eager_on_host() and not new_arrays_are_tensors()
 
 

@@ -1,8 +1,8 @@
-"""Functions of arrays whose rank is known only at run time: staged for every rank, and run for one.
+"""Functions of arrays whose rank is known only at run time: staged for every rank, and run for one rank.
 
-A function's work depends on the rank of its operand in its own way, but for each single rank the
-implementation exists. So the ranks up to `MOST_AXES` become the branches of one `tf.switch_case`. A rank at
-which NumPy raises becomes a branch that fails with NumPy's message (tf.errors.InvalidArgumentError).
+The work of a function depends on the rank of its operand, but for each single rank the implementation exists.
+So the ranks up to `MOST_AXES` become the branches of one `tf.switch_case`. A rank at which NumPy raises
+becomes a branch that fails with NumPy's message (tf.errors.InvalidArgumentError).
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from np2tf.staging import ShapeNeededError, StagingError
 from np2tf.tnp._array.ndarray import is_array, scalar, storage_of, tensor_array, weak_scalar, wrap_tensor
 from np2tf.tnp._tensor.storage import current_scope
 
-#: Arrays of more axes than these are refused at run time where their rank is not known before.
+#: An array of unknown rank that has more axes than this at run time is refused.
 MOST_AXES = 6
 
-#: Errors that a call may raise which does not raise once more is known.
+#: Errors that a call may raise only because it does not know enough of its operands yet.
 DOUBTFUL = (StagingError, TypeError, ValueError, IndexError)
 
 
 def call_for_known_ranks(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call ``function(*args, **kwargs)``; if it has to know the rank of an operand, call it for every rank.
+    """Call ``function(*args, **kwargs)``. If it must know the rank of an operand, call it for every rank.
 
     Raises:
         StagingError: the function is not defined for any rank.
@@ -46,7 +46,7 @@ def retry_for_each_rank(
     As in NumPy, a result may be a view of the operand, and the operand may be written to.
     """
     given = None if tf.executing_eagerly() else next(_operands_of_unknown_rank((args, kwargs)), None)
-    # Within np2tf.jit the host answers, knowing all.
+    # Within np2tf.jit the call is repeated on the host, which knows the rank.
     if given is None or current_scope() is not None:
         raise error
 
@@ -157,7 +157,7 @@ class _Leaf:
     shape: tf.TensorShape | None = None
     weak: type | None = None
     value: Any = None
-    #: Whether it is a view of the operand.
+    #: Whether the leaf is a view of the operand.
     view: bool = False
 
     #: Whether the leaf is a raw tensor, and not an array on TensorFlow.
@@ -185,7 +185,7 @@ class _Leaf:
             weak = None
         if dtype is None:
             raise _Differs
-        # (A shape of unknown rank is false.)
+        # (`or` would not do: a shape of unknown rank is false.)
         mine, others = (_NUMBER if leaf.shape is None else leaf.shape for leaf in (self, other))
         shape = mine.most_specific_compatible_shape(others)
         return _Leaf(dtype, shape, weak, view=self.view and other.view, raw=raw)
@@ -197,7 +197,7 @@ class _Leaf:
 
 
 _NUMBER = tf.TensorShape([])
-#: Python's numbers that may differ between ranks.
+#: Types of Python numbers that may have different values for different ranks.
 _NUMBERS = {bool: tf.bool, int: tf.int64, float: tf.float64}
 _VALUES = (bool, int, float, complex, str, bytes, type, np.dtype)
 
@@ -207,7 +207,7 @@ def _have_one_form(one: Any, other: Any) -> bool:
 
 
 class _Differs(Exception):
-    """Raised if the results of two ranks have no common form."""
+    """The results of two ranks have no common form."""
 
 
 def _leaf(value: Any, operand: Any) -> _Leaf:
@@ -263,10 +263,10 @@ class _Cases:
         try:
             self._join(outcomes)
         except _Differs:
-            # A value given for a number may have a type of its own.
+            # The value of a number may have another type than its leaf.
             if outcomes[0].error or all(outcome.error for outcome in outcomes[1:]):
                 raise error from None
-            outcomes[0] = _Outcome(ShapeNeededError("of an array of no axes the result has another type"))
+            outcomes[0] = _Outcome(ShapeNeededError("the result has another type if the array has no axes"))
             try:
                 self._join(outcomes)
             except _Differs:
@@ -306,7 +306,7 @@ class _Cases:
         return _Outcome(None, values, leaves, outline, operand.tensor if changed else None)
 
     def _due_to_rank(self, operand: Any) -> Exception | None:
-        """Return the exception that NumPy raises at this rank for any lengths; None if it raises none."""
+        """Return the exception that NumPy raises at this rank for all lengths; None if it raises none."""
         try:
             self.at(operand, complete=True)
         except (TypeError, ValueError, IndexError) as error:
@@ -320,7 +320,7 @@ class _Cases:
         dtypes = [leaf.dtype for leaf in self.leaves if leaf.dtype is not None]
         dtypes += [self.tensor.dtype] if self.writes else []
         if tf.compat.v1.get_default_graph().name == _DISCOVERY:
-            # In a throw-away graph only the form matters.
+            # In a throw-away graph only the form of the results matters.
             found = [tf.compat.v1.placeholder(dtype) for dtype in dtypes]
         elif dtypes or any(self.errors):
             rank = rank_tensor(self.tensor)
@@ -374,16 +374,19 @@ _DISCOVERY = "ranks"
 
 @dataclass(frozen=True, eq=False)
 class RankDependentView:
-    """The view transform of an array of unknown rank, which applies the one for the rank once it is known."""
+    """The view transform of an array of unknown rank.
+
+    It applies the view transform for the rank once the rank is known.
+    """
 
     view: Callable[[Any], Any]
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
-        """The view's value."""
+        """Return the view's value."""
         return _result(lambda operand: self.view(operand).tensor, base)
 
     def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
-        """`base` with the view replaced by `value`."""
+        """Return `base` with the view replaced by `value`."""
 
         def written(operand: Any) -> tf.Tensor:
             seen = self.view(operand)

@@ -1,4 +1,6 @@
-"""Shapes known only at run time: operations that work without them, and clear errors for all others."""
+"""Shapes known only at run time: operations that work without them, and clear errors for all other
+operations.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import tensorflow as tf
 from np2tf.staging import PromotionError, ShapeNeededError, StagingError
 from np2tf.tnp._array.ndarray import is_array
 
-#: With ``axis=None`` they go over all elements, in whatever axes these are.
+#: Functions that work over all elements if ``axis=None``, for any number of axes.
 _OVER_ALL = frozenset(
     {
         *("sum", "prod", "mean", "std", "var", "max", "min", "ptp", "any", "all", "count_nonzero", "average"),
@@ -20,7 +22,7 @@ _OVER_ALL = frozenset(
 
 
 def flatten_unknown_rank(name: str, order: list[str], values: list[Any]) -> list[Any]:
-    """Flatten an array of unknown rank, if the function works over all its elements; else change nothing.
+    """Flatten an array of unknown rank if the function works over all its elements; else change nothing.
 
     Args:
         name: the name of the function.
@@ -42,7 +44,7 @@ def flatten_unknown_rank(name: str, order: list[str], values: list[Any]) -> list
 
 
 def refusal(error: Exception, name: str, args: tuple[Any, ...]) -> Exception:
-    """Return the error to raise while staging; an error that comes from an unknown length or rank says so."""
+    """Return the error to raise while staging. An error that comes from an unknown length or rank says so."""
     if isinstance(error, (StagingError, PromotionError)) or not any(map(_is_incomplete, args)):
         return error
     made = ShapeNeededError(f"{name} of an array whose shape is known only at run time")

@@ -22,7 +22,7 @@ from np2tf.tnp._operands.conversion import as_view, is_numpy_subclass, refuse_to
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 from np2tf.tnp._ufuncs import table as ufuncs
 
-#: Updates that no element can make fail: elements outside a mask are computed too, and must not raise.
+#: Updates that raise for no element, because elements outside a mask are computed, too.
 _ELEMENTWISE = frozenset({*UPDATES} - {"matmul", "power"})
 
 
@@ -110,7 +110,7 @@ def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Calla
     if not is_array(place) or type(place) is scalar:
         target[key] = in_place(place, value)
         return
-    # In place would write through the view, and storing the view once more; one write does.
+    # An in-place operation would write through the view, and the assignment again. One write is enough.
     if place.is_read_only:
         raise ValueError("output array is read-only")
     result = ufunc(place, value)
@@ -124,9 +124,9 @@ def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Calla
 
 
 def _is_masked(target: Any, key: Any, value: Any) -> bool:
-    """Return whether staged code updates all elements under a mask by one value.
+    """Return whether staged code updates all elements under a mask by a single value.
 
-    Then the elements, whose number is not known, need not be gathered and put back.
+    Then the elements, whose number is not known, need not be gathered and written back.
     """
     if current_scope() is None or not (is_array(target) and is_array(key)) or key.dtype != bool:
         return False

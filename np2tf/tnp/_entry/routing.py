@@ -20,7 +20,7 @@ from np2tf.tnp._front import loading
 from np2tf.tnp._methods import operators, python_protocols  # noqa: F401
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
 
-#: The modules that implement names of NumPy's main namespace; a later one wins where two define one name.
+#: The modules that implement names of NumPy's main namespace; if two define a name, the later module wins.
 _CHAPTERS = (
     "_chapters.constants",
     "_ufuncs.table",
@@ -92,7 +92,7 @@ def _load_chapters() -> None:
                 IMPLEMENTATIONS[f"numpy.{short}.{public}"] = getattr(chapter, public)
     importlib.import_module("np2tf.tnp._methods.tensorflow_protocols")
     for qualified, function in IMPLEMENTATIONS.items():
-        # NumPy's function goes by other names as well, and answers to `__array_function__`.
+        # NumPy's function may have other names as well, and `__array_function__` receives the function.
         module, _, name = qualified.removeprefix("numpy.").rpartition(".")
         numpys = getattr(operator.attrgetter(module)(np) if module else np, name, None)
         if callable(numpys):  # some versions of NumPy lack some names
@@ -124,13 +124,13 @@ def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str
 
 
 def route_indexer(entry: Any, key: Any) -> Any:
-    """Index an object that makes arrays by being indexed (``mgrid`` and the like)."""
+    """Index an object that makes arrays by being indexed, such as ``mgrid``."""
     public = entry.qualified.rpartition(".")[2]
     maker: Any = IMPLEMENTATIONS[f"numpy.{public}"]
     return call_for_known_ranks(maker.__getitem__, (key,), {})
 
 
-#: (name to show, function) -> what takes its place.
+#: A function of a displayed name and a function that returns the replacement of the function.
 Make = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 interceptors: list[Make] = []
 

@@ -21,7 +21,7 @@ from np2tf.tnp._front.operand_kinds import HOST, are_host, is_host, is_host_type
 
 _tensor_at: Any = LazyModule("np2tf.tnp._entry.at_tensors")
 
-#: name of an update -> the operator that does it in place.
+#: The name of an update -> the operator that does the update in place.
 UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.iadd,
     "subtract": operator.isub,
@@ -39,14 +39,20 @@ UPDATES: dict[str, Callable[[Any, Any], Any]] = {
 }
 _METHODS = ("sort", "partition", "fill", "put", "resize", "setfield", "setflags", "itemset", "byteswap")
 _WITHOUT = object()
-# Read at every write.
+# A global name is faster than an attribute, and every write reads it.
 _modules = sys.modules
 
 
 class at:
-    """The target of an in-place write: index it with ``[key]``, or call a method such as ``.sort()``."""
+    """The target of an in-place write: index it with ``[key]``, or call a method such as ``.sort()``.
 
-    # One object for the target and for the place in it: a write in a loop on the host makes no second one.
+    Args:
+        target: array of either kind, tensor, list, dict or other container.
+
+    See https://data-apis.org/array-api-extra/generated/array_api_extra.at.html.
+    """
+
+    # One object serves as the target and as the place in it: a write on the host makes no second object.
     __slots__ = ("_key", "_target")
 
     def __init__(self, target: Any) -> None:
@@ -59,7 +65,14 @@ class at:
         return place
 
     def set(self, value: Any) -> Any:
-        """Write ``x[key] = value``, and return x."""
+        """Write ``x[key] = value``, and return x.
+
+        Args:
+            value: array or number that broadcasts to ``x[key]``.
+
+        Returns:
+            The container, or a new tensor if x is a tf.Tensor.
+        """
         target = self._target
         kind = type(target)
         if fast_flags.host:

@@ -1,7 +1,7 @@
 """Process-wide flags that let an operation skip the full check of where it runs.
 
-The full check (`residency.eager_on_host`) reads the settings, what this thread stages, and TensorFlow's own
-mode. Nearly always no thread stages anything, and then the flags have the answer.
+The full check (`residency.eager_on_host`) reads the settings, the staging of this thread, and TensorFlow's
+own mode. Nearly always no thread stages code, and then the flags have the answer.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def when_host_changes(callback: Callable[[], None]) -> None:
 
 
 def count_scopes(change: int) -> None:
-    """Count the scopes of staged code: 1 for entering a staging scope, -1 for leaving it."""
+    """Count the scopes of staged code: 1 when a scope is entered, -1 when it is left."""
     global _scopes
     with _lock:
         _scopes += change

@@ -21,14 +21,15 @@ from np2tf.tnp._front.operand_kinds import HOST, are_host, is_host, new_arrays_a
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 
 _routing: Any = LazyModule("np2tf.tnp._entry.routing")
-# This name is read at every call.
+# A global name is faster than an attribute, and every call reads it.
 _modules = sys.modules
 
 FUNCTIONS = (
     *(FunctionType, BuiltinFunctionType, MethodType),
     *(type(np.concatenate), type(np.random.default_rng)),
 )
-#: Functions that write to a parameter -> the parameter, which np2tf's return. (The rules take 10 ms to read.)
+#: Functions that write to a parameter -> the parameter, which np2tf's version returns. (Reading the rules
+#: takes 10 ms.)
 WRITES = {
     "numpy.copyto": "dst",
     "numpy.fill_diagonal": "a",
@@ -38,7 +39,7 @@ WRITES = {
     "numpy.putmask": "a",
     "numpy.random.shuffle": "x",
 }
-#: They make arrays that are new, which are tensors where new arrays are.
+#: Functions that make new arrays, which are tensors if new arrays are tensors.
 CREATES = frozenset(
     {
         *("array", "copy", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "require"),
@@ -48,11 +49,11 @@ CREATES = frozenset(
         *("frombuffer", "fromiter", "fromstring", "bartlett", "blackman", "hamming", "hanning", "kaiser"),
     }
 )
-#: Functions that call a function they are given; its arguments must stay as they are.
+#: Functions that call a function of the caller, whose arguments must not be converted.
 _AS_GIVEN = frozenset({"assert_raises", "assert_raises_regex", "assert_warns", "assert_no_warnings"})
-#: They answer for the rules of promotion, which are a setting.
+#: Functions whose results follow the rules of promotion, which are a setting.
 _ASK_THE_RULES = frozenset({"numpy.promote_types", "numpy.result_type"})
-#: NumPy's name -> the module whose functions draw random numbers.
+#: The prefix of the names of functions that draw random numbers.
 _RANDOM = "numpy.random."
 
 
@@ -72,8 +73,8 @@ def _route_by_operands(
 ) -> Callable[..., Any]:
     """Return a function that calls NumPy if all operands are on the host, else `otherwise`.
 
-    Every small operation of a program comes through here. Three parameters by position are quicker than a
-    tuple of them. If TensorFlow has not been imported, all operands are on the host.
+    Every small operation of a program calls it. Three positional parameters are faster than a tuple of them.
+    If TensorFlow has not been imported, all operands are on the host.
     """
 
     def call(a: Any = _ABSENT, b: Any = _ABSENT, c: Any = _ABSENT, /, *rest: Any, **kwargs: Any) -> Any:
@@ -121,11 +122,11 @@ def _given_arguments(*args: Any) -> tuple[Any, ...]:
 
 
 class Function(functools.partial):  # type: ignore[type-arg]
-    """A function of NumPy over arrays of every kind; it returns a parameter that it writes to.
+    """A function of NumPy over arrays of every kind. If it writes to a parameter, it returns that parameter.
 
-    It is equal to NumPy's own function. NumPy hands its own to ``__array_function__`` and
-    ``__array_ufunc__``, and code that is not translated compares with it. It is a partial application of no
-    arguments, because Python calls such an object without a detour through its class.
+    It is equal to NumPy's own function: NumPy passes its own to ``__array_function__`` and
+    ``__array_ufunc__``, and code that is not translated compares with it. The object is a partial application
+    of no arguments, because Python calls such an object without a detour through its class.
 
     Attributes:
         numpy: NumPy's function.
@@ -161,7 +162,7 @@ class Function(functools.partial):  # type: ignore[type-arg]
         return getattr(self.numpy, name)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """Bind to an instance if NumPy's function would: functions in Python do, functions in C do not."""
+        """Bind to an instance if NumPy's function would: Python functions bind, C functions do not."""
         binds = instance is not None and hasattr(type(self.numpy), "__get__")
         return MethodType(self, instance) if binds else self
 
@@ -194,38 +195,80 @@ class UniversalFunction(Function):
         made.numpy = function
         made.qualified = f"numpy.{function.__name__}"
         made.__name__ = function.__name__
-        made.__module__ = "np2tf.tnp"  # where pickle finds it
+        made.__module__ = "np2tf.tnp"  # pickle looks for the function there
         made.__doc__ = function.__doc__
         return made
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """np.ufunc to ``isinstance``, because code that is not translated checks for it."""
+        """Return np.ufunc for ``isinstance``, because code that is not translated checks for it."""
         return np.ufunc
 
     def __reduce__(self) -> Any:
-        """Return the name for pickle; for a ufunc without a name here, the way to make it again."""
+        """Return the name for pickle; for a ufunc without a name here, a call that makes it again."""
         named = getattr(np, self.__name__, None) is self.numpy
         return self.__name__ if named else (universal_function, (self.numpy,))
 
     def reduce(self, *args: Any, **kwargs: Any) -> Any:
-        """Reduce along `axis` (default 0) by applying the ufunc between elements."""
+        """Reduce an array by applying the ufunc between its elements along an axis.
+
+        Args:
+            *args: the array, and NumPy's further arguments such as `axis` (default 0).
+            **kwargs: NumPy's arguments by name.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduce.html.
+        """
         return self._method("reduce", args, kwargs)
 
     def accumulate(self, *args: Any, **kwargs: Any) -> Any:
-        """Running results of the ufunc along `axis`."""
+        """Return the running results of the ufunc along an axis.
+
+        Args:
+            *args: the array, and NumPy's further arguments such as `axis` (default 0).
+            **kwargs: NumPy's arguments by name.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html.
+        """
         return self._method("accumulate", args, kwargs)
 
     def reduceat(self, *args: Any, **kwargs: Any) -> Any:
-        """Reduce over the slices that start at `indices`."""
+        """Reduce the slices of an array that start at given indices.
+
+        Args:
+            *args: the array, the indices, and NumPy's further arguments.
+            **kwargs: NumPy's arguments by name.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduceat.html.
+        """
         return self._method("reduceat", args, kwargs)
 
     def outer(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply to all pairs: the result has shape ``a.shape + b.shape``."""
+        """Apply the ufunc to all pairs of elements of two arrays.
+
+        Args:
+            *args: the two arrays, and NumPy's further arguments.
+            **kwargs: NumPy's arguments by name.
+
+        Returns:
+            An array of the shape ``a.shape + b.shape``.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.outer.html.
+        """
         return self._method("outer", args, kwargs)
 
     def at(self, array: Any, indices: Any, *operands: Any) -> Any:
-        """Apply in place, once for every index, also for repeated ones; returns `array`."""
+        """Apply the ufunc in place, once for every index, also for repeated indices.
+
+        Args:
+            array: array to write into.
+            indices: key of the elements.
+            *operands: the second operand of a ufunc of two operands.
+
+        Returns:
+            `array`, or a new tensor if `array` is a tf.Tensor.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.at.html.
+        """
         if fast_flags.host and are_host((array, indices, *operands)):
             self.numpy.at(array, indices, *operands)
             return array
@@ -254,7 +297,7 @@ class Indexer:
         return _routing.route_indexer(self, key)
 
 
-#: NumPy's ufunc -> ours; one object for every name of it.
+#: NumPy's ufunc -> np2tf's, which is one object for all names of the ufunc.
 _UFUNCS: dict[np.ufunc, UniversalFunction] = {}
 
 

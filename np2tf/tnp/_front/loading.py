@@ -19,7 +19,7 @@ def when_loaded(callback: Callable[[], None]) -> None:
 
 
 def announce() -> None:
-    """Run all waiting callbacks; from now on `fast_flags.tensors` says that arrays may be tensors."""
+    """Run all waiting callbacks. From then on `fast_flags.tensors` says that arrays may be tensors."""
     fast_flags.tensors = True
     while _waiting:
         _waiting.pop()()
@@ -31,7 +31,7 @@ def load() -> None:
 
 
 def when_program_has_tensors(callback: Callable[[], None]) -> None:
-    """Call `callback` every time that the program asks for an array on TensorFlow by hand."""
+    """Call `callback` every time that the program itself asks for an array on TensorFlow."""
     _waiting_for_tensors.append(callback)
 
 

@@ -1,4 +1,4 @@
-"""NumPy's modules as modules of `tnp`: every public name under the same path, made when first asked for."""
+"""NumPy's modules as modules of `tnp`: every public name under the same path, made at the first access."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def provide(value: Any, qualified: str) -> Any:
 
 
 def program_binding(qualified: str) -> Any:
-    """Return the object that the program has bound to a name of NumPy; functions of NumPy as `tnp` has them.
+    """Return the object that the program has bound to a name of NumPy; for a function of NumPy, `tnp`'s
+    version.
 
     Raises:
         AttributeError: the program has deleted the name.

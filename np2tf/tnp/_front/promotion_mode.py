@@ -1,4 +1,6 @@
-"""The rules of promotion in force: the setting of the process, or of the jitted function that runs."""
+"""The rules of promotion in force: the setting of the process, or that of the jitted function that is
+running.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Flag:
-    """A flag that is quick to read.
+    """A flag that is fast to read.
 
     Attributes:
         numpys: whether NumPy's rules are in force in every thread.
@@ -47,7 +49,7 @@ def uses_numpy_rules() -> bool:
 
 @contextmanager
 def promotion_scope(mode: str) -> Iterator[None]:
-    """Put a mode in force in this thread for the with block."""
+    """Set the mode of this thread for the `with` block."""
     before, _own.mode = _own.mode, mode
     _count(1)
     try:

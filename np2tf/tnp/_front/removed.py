@@ -31,7 +31,7 @@ def replacement(name: str, namespace: Any) -> Any:
     """
     rule = find(f"numpy.{name}")
     if rule is not None and not rule.new_name:
-        # NumPy does not list names that it is about to remove, and warns on access.
+        # NumPy does not list names that it will remove, and warns on access.
         value = getattr(np, name, _ABSENT)
         if value is not _ABSENT:
             return provide(value, rule.name)
@@ -62,7 +62,7 @@ def _adapt(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callable
 
 
 def ufunc_at(ufunc: np.ufunc) -> Callable[..., Any]:
-    """Return the function ``tnp.add_at`` or the like, which calls `ufunc.at` and returns the written array.
+    """Return a function such as ``tnp.add_at``, which calls `ufunc.at` and returns the written array.
 
     For a tf.Tensor, which cannot change, it returns a new tensor.
     """

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 
 class NotWatchedError(TypeError, ValueError):
-    """A gradient tape cannot watch an array on the host. (TensorFlow's own error is a ValueError.)"""
+    """A gradient tape cannot watch an array on the host. (TensorFlow's own error is a ValueError, too.)"""
 
 
 def _advise(watch: Callable[..., None]) -> Callable[..., None]:

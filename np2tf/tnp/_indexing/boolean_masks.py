@@ -105,7 +105,7 @@ def write_masked(base: tf.Tensor, mask: tf.Tensor, value: tf.Tensor) -> tf.Tenso
     source = tf.reshape(tf.cumsum(flat) - 1, tf.shape(mask))
     last = tf.maximum(tf.shape(value, tf.int64)[0] - 1, 0)
     if not value.shape[0]:
-        # There may be no value at all, and then nothing that can be gathered from.
+        # There may be no value at all, and gathering from an empty tensor fails.
         value = tf.pad(value, [[0, 1]] + [[0, 0]] * inner)
     return tf.where(wide, tf.gather(value, tf.clip_by_value(source, 0, last)), base)
 

@@ -1,7 +1,7 @@
 """Keys of slices whose ends are known only at run time, as keys of the array that was sliced.
 
-XLA wants static shapes. ``x[:n][i]`` and ``x[:n][1:]`` would make an array of dynamic shape of the first
-slice; as ``x[i]`` and ``x[1:n]`` they do not.
+XLA requires static shapes. ``x[:n][i]`` and ``x[:n][1:]`` would make an array of dynamic shape for the first
+slice; ``x[i]`` and ``x[1:n]`` do not.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def compose_keys(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
     """Return the array that `array` is a slice of, and the expanded key of that array that equals `key`.
 
     Returns:
-        None if `array` is no slice of dynamic shape that XLA is to compile, or if the key has another form:
-        a mask, steps, or index arrays beside integers.
+        None if `array` is not a slice of dynamic shape in code for XLA, or if the key has another form: a
+        mask, steps, or index arrays beside integers.
     """
     chain = chain_of(array)
     if (
@@ -66,7 +66,9 @@ def compose_keys(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
 
 
 def _part(outer: Any, axis: SliceSpec, inner: Any) -> Any:
-    """Compose two items of keys for one axis: `inner` within the slice `outer`; None if no item does both."""
+    """Compose two items of keys for one axis: `inner` within the slice `outer`; None if no single item equals
+    both.
+    """
     if isinstance(inner, slice) and inner == FULL:
         return outer
     if axis.step != 1:

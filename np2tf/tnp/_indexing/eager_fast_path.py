@@ -1,4 +1,6 @@
-"""Small keys of eager tensors: an integer, a slice or a mask, by one kernel (see `_dispatch`)."""
+"""The fast path of small keys of eager tensors: an integer, a slice or a mask, by one kernel (see
+`_dispatch`).
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def _stretch(array: ndarray, tensor: Any, key: slice) -> Any:
     start, stop, step = key.indices(tensor._shape_tuple()[0])
     if not len(range(start, stop, step)):
         start, stop, step = 0, 0, 1
-    # There is no place before the first element that TensorFlow could be told: all to the end is meant.
+    # TensorFlow has no number for the place before the first element. A mask bit means "to the end".
     to_the_end = 1 if stop < 0 else 0
     value = gen_array_ops.strided_slice(
         tensor, constant((start,)), constant((max(stop, 0),)), constant((step,)), 0, to_the_end, 0, 0, 0
@@ -60,7 +62,7 @@ def _stretch(array: ndarray, tensor: Any, key: slice) -> Any:
 
 
 def _view_with_value(array: ndarray, key: tuple[Any, ...], value: Any) -> ndarray:
-    """Return a view together with its current value, which holds until something is written."""
+    """Return a view together with its current value, which is valid until the next write."""
     view = array.view_through(BasicIndexing(key))
     view._cache = (view._storage.value, None, value)  # type: ignore[union-attr]
     return view

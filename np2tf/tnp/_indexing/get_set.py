@@ -143,7 +143,7 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
         new = _assignable(value, tensor.dtype, picks)
     except (TypeError, ValueError, OverflowError):
         if not picks:
-            # An index out of bounds is found first.
+            # As in NumPy, an index out of bounds is reported before other errors.
             slice_spec.axes_of(tensor, tuple(items))
             if type(value) in (list, tuple) and tf.executing_eagerly():
                 _write_before(getitem(array, key), value)
@@ -201,7 +201,7 @@ def _store_basic(array: ndarray, key: slice_spec.BasicKey, tensor: tf.Tensor, va
 
 
 def _write_before(part: Any, value: Any) -> None:
-    """Write the numbers of a list that come before the first number that does not fit, as NumPy does."""
+    """Write the numbers of a list that precede the first number that does not fit, as NumPy does."""
     if type(part) is not ndarray:
         return
     held = np.array(part.numpy())
@@ -217,7 +217,11 @@ def _refuse_sequence(tensor: tf.Tensor, value: Any) -> None:
 
 
 def _check_rank(value: tf.Tensor) -> None:
-    """Refuse a value of several axes where a mask of all axes is the whole key, as NumPy's fast path does."""
+    """Refuse a value of several axes if the whole key is a mask of all axes, as NumPy's fast path does.
+
+    Raises:
+        TypeError: the value has more than one axis.
+    """
     if value.shape.rank is not None and value.shape.rank > 1:
         raise TypeError(
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
@@ -240,7 +244,9 @@ def _check_depth(items: list[Any], value: tf.Tensor) -> None:
 
 
 def _assignable(value: Any, dtype: tf.DType, picks: bool) -> tf.Tensor:
-    """Return `value` in the dtype of the array; with index arrays NumPy casts its own numbers unchecked."""
+    """Return `value` in the dtype of the array. With index arrays NumPy casts its own numbers without a
+    check.
+    """
     wanted = np.dtype(dtype.as_numpy_dtype)
     kind = type(value)
     if kind is int or kind is float:

@@ -1,4 +1,4 @@
-"""Index keys: every form that NumPy takes, brought to one item per axis."""
+"""Index keys: every form that NumPy accepts, converted to one item per axis."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def expand(key: Any, rank: int | None) -> list[Any]:
     """Return a key as one item per axis.
 
     Args:
-        key: the key as the program gives it.
+        key: the key as the program writes it.
         rank: the number of axes of the array.
 
     Returns:
         For each axis an int, SymInt, slice or index tensor (int64 or bool); None for each new axis.
 
     Raises:
-        IndexError: the key has too many indices, or an item that is no index.
+        IndexError: the key has too many indices, or an item that is not an index.
     """
     if rank is None:
         raise ShapeNeededError("indexing an array of unknown rank")
@@ -71,7 +71,9 @@ def holds(key: Any, wanted: Any) -> bool:
 
 
 def holds_0d_array(key: Any) -> bool:
-    """Return whether an index is an array of no axes: NumPy then copies; an integer would give a view."""
+    """Return whether an index is an array without axes: NumPy then copies, while an integer would give a
+    view.
+    """
     return any(map(_is_0d_array, key)) if isinstance(key, tuple) else _is_0d_array(key)
 
 
@@ -95,7 +97,7 @@ def _item(part: Any) -> Any:
     if kind is int or part is None or part is Ellipsis:
         return part
     if kind is slice:
-        # Its ends are looked at once it is known that there is an axis for it.
+        # The ends of the slice are converted after the check that there is an axis for it.
         return part
     if isinstance(part, (bool, np.bool_)):
         return tf.constant(bool(part))
@@ -127,7 +129,7 @@ def _index_array(part: Any) -> Any:
 
 
 def _sequence_to_index(values: Any) -> tf.Tensor:
-    """Return a list or tuple as an index array; an empty one becomes an integer array."""
+    """Return a list or tuple as an index array; an empty list or tuple becomes an integer array."""
     try:
         index = as_tensor(values)
     except UnsupportedDtypeError:

@@ -1,4 +1,4 @@
-"""Index arrays that are selections: ``x[index[i:j]]`` under XLA, for which all of `index` is looked at."""
+"""Index arrays that are selections: ``x[index[i:j]]`` under XLA, which computes with all of `index`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation, susp
 
 
 def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
-    """Return the selection that is the whole key to the first axis; None for any other key."""
+    """Return the selection that indexes the first axis as the whole key; None for any other key."""
     if isinstance(key, (tuple, list, slice, int)):
         return None
     index = selection_of(key)
@@ -23,7 +23,7 @@ def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
 
 
 def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, AxisMask]:
-    """Return the positions that the index points to, counted from the start, and the part of it that counts.
+    """Return the positions of the index, counted from the start, and the part of the index that counts.
 
     Positions that do not count are 0.
     """
@@ -54,7 +54,7 @@ def gather_at(base: tf.Tensor, index: Selection) -> Selection:
 
 
 def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
-    """Return whether an index that counts is out of bounds; other indices are not checked."""
+    """Return whether an index that counts is out of bounds. Other indices are not checked."""
 
     def beyond(indices: tf.Tensor) -> tf.Tensor:
         indices = tf.cast(indices, tf.int64)
@@ -68,11 +68,11 @@ def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
 
 
 def fill_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:
-    """Return `base` after ``base[index] = value``; None unless the value is one number."""
+    """Return `base` after ``base[index] = value``; None unless the value is a single number."""
     if value.shape.num_elements() != 1:
         return None
     places, part = _places(base, index)
-    # XLA ignores values that are scattered beyond the end.
+    # XLA ignores writes beyond the end.
     places = tf.where(part.mask, places, base.shape[0])
     row = tf.fill([places.shape[0], *base.shape[1:]], tf.reshape(value, []))
     return tf.tensor_scatter_nd_update(base, places[:, None], row)

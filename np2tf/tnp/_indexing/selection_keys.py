@@ -1,6 +1,7 @@
 """Keys of masks under XLA: results of `nonzero` as indices, masks beside integers, masks of selections.
 
-``x[np.where(m)[0]]`` is ``x[m]``, and ``a[m, 0]`` is ``a[:, 0][m]``, so no positions are ever counted.
+``x[np.where(m)[0]]`` equals ``x[m]``, and ``a[m, 0]`` equals ``a[:, 0][m]``, so that positions are never
+counted.
 """
 
 from __future__ import annotations
@@ -73,9 +74,11 @@ def _places(item: Any) -> TruePlaces | None:
 
 
 def mask_beside(items: list[Any]) -> tuple[tf.Tensor, tuple[Any, ...]] | None:
-    """The mask of a key like ``a[mask, 0]``, and the key of the axes behind it as a key of the whole array.
+    """Return the mask of a key like ``a[mask, 0]``, and the key of the other axes as a key of the whole
+    array.
 
-    None for other keys, for masks alone, and where the ends of slices are known at run time only.
+    Returns:
+        None for other keys, for a mask alone, and if the ends of slices are known only at run time.
     """
     first = items[0] if items else None
     if not isinstance(first, tf.Tensor) or first.dtype != tf.bool or not first.shape.rank:

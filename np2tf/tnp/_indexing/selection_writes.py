@@ -1,4 +1,4 @@
-"""Writing selections to where they lie in an array: over the whole array, or in rounds over the part."""
+"""Writes of selections to their places in an array: over the whole array, or in rounds over the part."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def write_selection(
         written = tf.where(target.mask(), tf.cast(selection.whole, base.dtype), target.whole)
         return tf.reshape(written, base.shape)
     key = tuple(items)
-    # Computed once: ends that are computed twice are not known to be the same.
+    # The specification is computed once: ends that are computed twice are not known to be equal.
     axes = slice_spec.axes_of(base, key)
     target = slice_selection(base, key, axes)
     fitting = target and _align_with(selection, target)
@@ -92,7 +92,7 @@ class _RoundAxis:
 def _axis_of_rounds(
     key: slice_spec.BasicKey, axes: list[slice_spec.SliceSpec], target: Selection, given: list[int], room: int
 ) -> _RoundAxis | None:
-    """Return the first axis that is written in rounds; None if writing the whole array is quicker.
+    """Return the first axis that is written in rounds; None if writing the whole array is faster.
 
     Args:
         key: the key of the write.
@@ -135,7 +135,7 @@ def _rounds(
     place = place_of(axes)
     scope = current_scope()
     counter = scope.counter if scope is not None else None
-    # XLA would copy the array, and copy the result back to the buffer of the loop around it.
+    # Without this, XLA would copy the array, and copy the result back to the buffer of the loop around it.
     copy = base if counter is None else pin_values(counter, [base])[0]
 
     def step(first: tf.Tensor, count: int, done: tf.Tensor, current: tf.Tensor) -> tf.Tensor:

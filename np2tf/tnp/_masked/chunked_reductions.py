@@ -1,4 +1,4 @@
-"""Reductions and products of selections, in rounds over the elements that they take."""
+"""Reductions and products of selections, in rounds over the elements that count."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _fold_pairs(combine: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> Callabl
         for axis in sorted(axes, reverse=True):
             while x.shape[axis] > 1:
                 half = (x.shape[axis] + 1) // 2
-                # Twice the same changes nothing.
+                # Combining an element with itself changes nothing.
                 starts = (0, x.shape[axis] - half)
                 x = combine(*(part_of(x, axis, constant(start), half) for start in starts))
             x = tf.squeeze(x, [axis])
@@ -88,7 +88,9 @@ REDUCTIONS = {
 
 
 def round_of(found: Selection, axes: Sequence[int]) -> tuple[int, int] | None:
-    """Return the first of `axes` along which rounds pay, and the number of elements in a round; else None."""
+    """Return the first of `axes` along which rounds are worth it, and the number of elements in a round; else
+    None.
+    """
     for axis in axes:
         part = found.parts[axis]
         if part is not None and part.interval is not None:
@@ -99,7 +101,7 @@ def round_of(found: Selection, axes: Sequence[int]) -> tuple[int, int] | None:
 
 
 def reduce_selection(name: str, found: Selection, axes: Sequence[int], whole: tf.Tensor) -> tf.Tensor:
-    """Return a reduction of a selection over axes, computed in rounds if that is quicker.
+    """Return a reduction of a selection over axes, computed in rounds if that is faster.
 
     Args:
         name: the name of the reduction.
@@ -160,12 +162,12 @@ def _accumulate_lanes(
 
 
 def inner(a: Selection, b: Selection, cut: AxisMask, conjugate: bool, whole: tf.Tensor) -> tf.Tensor:
-    """Return the inner product of two vectors that are cut alike, computed in rounds if that is quicker.
+    """Return the inner product of two vectors with the same part, computed in rounds if that is faster.
 
     Args:
         a: the first vector.
         b: the second vector.
-        cut: the part that counts of both.
+        cut: the part of both that counts.
         conjugate: whether the first vector is conjugated.
         whole: the same product, computed on the whole arrays.
     """

@@ -18,16 +18,17 @@ from np2tf.tnp._slicing.slice_updates import slice_under_xla
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.symint import Int, SymInt
 
-#: An array is read from a copy of its part, and not itself while it is written, where it is so much larger.
+#: While an array is written, it is read from a copy of its part if it is at least so many times larger.
 _MUCH_LARGER = 4
 
 
 @dataclass(frozen=True, eq=False)
 class PartialWrite:
-    """An array that is being written some elements at a time: its state before, its state now, the place.
+    """An array that is being written some elements at a time: its state before, its current state, and the
+    place.
 
-    Only the elements that are being written, from `first` on along an axis of the part, are still as they
-    were before. All other elements are read from a copy.
+    Only the elements that are being written, from `first` on along an axis of the part, still have their old
+    values in `current`. All other elements are read from a copy.
     """
 
     base: tf.Tensor
@@ -46,8 +47,8 @@ class Round:
     found: dict[Hashable, tuple[Any, ...]] = field(default_factory=dict)
 
 
-#: (axis, counted from the end; first; count; round) -> the elements first … first + count of the part that is
-#: taken of the axis, with all elements of the other axes of the whole array.
+#: A function of an axis (counted from the end), the first element, the number of elements, and the round. It
+#: returns these elements of the part of the axis, with all elements of the other axes of the whole array.
 Source = Callable[[int, tf.Tensor, int, Round], tf.Tensor]
 
 
@@ -81,7 +82,14 @@ def part_of(whole: tf.Tensor, axis: int, start: tf.Tensor, count: int) -> tf.Ten
 def slice_source(
     base: tf.Tensor, key: slice_spec.BasicKey, axes: Sequence[slice_spec.SliceSpec], whole: tf.Tensor
 ) -> Source | None:
-    """The source of ``base[key]``, of which `whole` is the whole; None for slices with steps."""
+    """Return the source of ``base[key]``; None for slices with steps.
+
+    Args:
+        base: the array.
+        key: the key.
+        axes: the specification of the key for each axis.
+        whole: the whole array of the selection.
+    """
     if any(axis.step != 1 for axis in axes):
         return None
     numbers = iter(range(len(axes)))
@@ -145,9 +153,9 @@ def reverse_source(
 
 
 def move_source(source: Source, axis: int, move: Callable[[tf.Tensor], tf.Tensor]) -> Source:
-    """Return the source of a selection whose part of an axis was moved.
+    """Return the source of a selection whose part of an axis has moved.
 
-    Along this axis the elements, counted from the first, stay the same.
+    Along this axis the elements, counted from the first element, stay the same.
     """
 
     def read(along: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:

@@ -1,4 +1,4 @@
-"""Operations on selections that avoid dynamic shapes: elementwise work, reductions, products."""
+"""Operations on selections that avoid dynamic shapes: elementwise operations, reductions, products."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from np2tf.tnp._tensor.lane_reductions import inner_product
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import tensor_of
 
-#: The number that a reduction must find in the place of unselected elements.
+#: Reduction -> the number that replaces unselected elements without changing the result.
 _NEUTRAL: dict[str, Callable[[tf.DType], Any]] = {
     "sum": lambda dtype: 0,
     "prod": lambda dtype: 1,
@@ -29,7 +29,7 @@ _NEUTRAL: dict[str, Callable[[tf.DType], Any]] = {
     "max": lambda dtype: dtype.min if dtype.is_integer or dtype.is_bool else float("-inf"),
     "min": lambda dtype: dtype.max if dtype.is_integer or dtype.is_bool else float("inf"),
 }
-#: Reductions that are computed with `where=` on the whole.
+#: Reductions that are computed on the whole array with the argument `where`.
 _WITH_WHERE = ("mean", "std", "var")
 _DEFAULTS = {
     "axis": None,
@@ -41,15 +41,17 @@ _DEFAULTS = {
     "ddof": 0,
 }
 _RUNNING = {"cumsum": 0, "cumprod": 1}
-#: Function along an axis -> the reduction whose neutral number may fill the places that do not count.
+#: Function along an axis -> the reduction whose neutral number may replace unselected elements.
 _ALONG = {"cumsum": "sum", "cumprod": "prod", "argmax": "max", "argmin": "min"}
-#: Functions of one or more arrays that work on each element by itself, and are no ufuncs.
+#: Elementwise functions of one or more arrays that are not ufuncs -> their number of operands.
 _ELEMENTWISE = {"where": 3, "nan_to_num": 1, "around": 1, "round": 1}
 _PRODUCTS = ("dot", "vdot", "inner", "matmul")
 
 
 def selections(operands: Sequence[Any]) -> list[Selection | None] | None:
-    """Return the selection behind each operand, or None for other operands; None if there is no selection."""
+    """Return the selection behind each operand, or None for other operands; None if no operand is a
+    selection.
+    """
     if not staging_for_xla():
         return None
     found = [selection_of(operand) for operand in operands]
@@ -85,7 +87,9 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
 
 
 def _as_it_is(operand: Any) -> Any:
-    """Return an operand that is no selection; an np.ndarray becomes a tensor, detached from later writes."""
+    """Return an operand that is not a selection. An np.ndarray becomes a tensor, so that later writes do not
+    matter.
+    """
     if isinstance(operand, np.ndarray) and type(operand) is not scalar:
         return tensor_array(as_tensor(operand))
     return operand
@@ -138,7 +142,7 @@ def _length(part: AxisMask | None) -> int:
 def _merge_parts(
     shapes: Sequence[tuple[Any, ...]], parts: Sequence[Sequence[AxisMask | None]]
 ) -> tuple[AxisMask | None, ...] | None:
-    """Return the parts of the broadcast result; None if a part meets an axis that is cut differently."""
+    """Return the parts of the broadcast result; None if a part meets an axis with another part."""
     rank = max(map(len, shapes))
     merged: list[AxisMask | None] = []
     for axis in range(-rank, 0):
@@ -200,7 +204,7 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
 def _reduction_source(
     found: Selection, axes: Sequence[int], neutral: Any, function: Callable[..., Any]
 ) -> Source:
-    """Return the source of a reduction over `axes` that leaves an axis that is cut."""
+    """Return the source of a reduction over `axes` that leaves an axis with a part."""
     kept = [k - len(found.parts) for k in range(len(found.parts)) if k not in axes]
 
     def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
@@ -213,7 +217,7 @@ def _reduction_source(
 
 
 def _drop_defaults(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Return the arguments without those that equal their default: methods pass every argument."""
+    """Return the arguments without those that equal their defaults: methods pass every argument."""
     given = list(args)
     while len(given) > 1 and (given[-1] is None or given[-1] is False):
         given.pop()
@@ -256,7 +260,7 @@ def _accumulate_axis(
     if name in ("cumsum", "cumprod"):
         return selected_array(Selection(made.tensor, found.parts))
     start, stop = (tensor_of(end) for end in part.interval)
-    record_violation(start >= stop)  # NumPy raises
+    record_violation(start >= stop)  # in this case NumPy raises
     # If all selected elements equal the filling, the first position of the whole array was found.
     place = tf.maximum(made.tensor, start) - start
     rest = tuple(one for k, one in enumerate(found.parts) if k not in axes)
@@ -279,10 +283,10 @@ def _where(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, 
 
 
 def _vector(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tf.Tensor, AxisMask] | None:
-    """Return the whole array and the part of a cut vector of real numbers.
+    """Return the whole array and the part of a vector of real numbers.
 
     Returns:
-        None if the vector is not the only argument, is not cut, or is complex.
+        None if the vector is not the only argument, has no part, or is complex.
     """
     found = selection_of(args[0])
     if found is None or len(args) != 1 or kwargs or len(found.parts) != 1 or found.parts[0] is None:
@@ -316,7 +320,7 @@ def _accumulate(name: str, function: Callable[..., Any], args: Sequence[Any], kw
 
 
 def _norm(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """The Euclidean norm of a vector: zeros do not change it."""
+    """Return the Euclidean norm of a vector. Zeros in the place of unselected elements do not change it."""
     found = selection_of(args[0])
     if found is None or len(args) != 1 or kwargs or len(found.parts) != 1:
         return None
@@ -333,7 +337,7 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
 
 
 def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Return a product of vectors and matrices that are cut in the same way along the summed axis."""
+    """Return a product of vectors and matrices that have the same part of the summed axis."""
     if name not in _PRODUCTS or len(args) != 2 or kwargs:
         return None
     found = selections(args)
@@ -362,13 +366,13 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     if vectors and cut is not None:
         return wrap_tensor(inner(a, given, cut, name == "vdot", result.tensor))
     rest = (*a.parts[:inner_a], *[part for k, part in enumerate(b.parts) if k != inner_b])
-    # Without a source: in rounds of 64 columns such a product takes 1.5 times as long as the whole, which is
-    # twice the work (700 products of 1,050 elements and as many rows: 105 ms and 64).
+    # The result has no source: in rounds of 64 columns such a product takes 1.5 times as long as on the whole
+    # array, which is twice the work (700 products of 1,050 elements and as many rows: 105 ms and 64).
     return selected_array(Selection(result.tensor, rest)) if any(rest) else result
 
 
 def _outer(a: Any, b: Any) -> Any:
-    """The outer product of two vectors, as the elementwise product of a column and a row."""
+    """Return the outer product of two vectors, as the elementwise product of a column and a row."""
     left, right = (selection_of(one) or _without_parts(one) for one in (a, b))
     if len(left.parts) != 1 or len(right.parts) != 1:
         return None

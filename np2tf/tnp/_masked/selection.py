@@ -1,8 +1,8 @@
 """Selections: ``x[mask]`` and ``x[:i]`` under XLA, without their data-dependent shapes.
 
-XLA wants to know shapes when it compiles. An array of run-time length is therefore kept as the whole array
-it was taken from, and a mask for each axis of which a part was taken. Elementwise work, reductions,
-products and writes to the same place compute on the whole array and respect the mask; of large arrays they
+XLA must know shapes when it compiles. An array of run-time length is therefore kept as the whole array from
+which it was taken, and a mask for each axis of which a part was taken. Elementwise operations, reductions,
+products and writes to the same place compute on the whole array and respect the mask; for large arrays they
 compute some elements at a time (`chunked_loops`). Every other operation makes the array of dynamic shape,
 which XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two slices of 100 elements).
 """
@@ -37,8 +37,8 @@ from np2tf.tnp._tensor.storage import Storage, current_scope, staging_for_xla
 from np2tf.tnp._tensor.symint import Int, SymInt
 from np2tf.tnp._tensor.value_numbers import value_number
 
-#: An array whose length is known only at run time takes the memory of its greatest length, up to so many
-#: elements.
+#: An array whose length is known only at run time takes the memory of its greatest length, if that is at most
+#: so many elements.
 MOST_BOUNDED = 2**24
 #: The slice that takes a whole axis, and the slice that reverses it.
 _WHOLE = (slice(None), slice(None, None, -1))
@@ -46,7 +46,7 @@ _WHOLE = (slice(None), slice(None, None, -1))
 
 @dataclass(frozen=True, eq=False)
 class AxisMask:
-    """The part that is taken of one axis.
+    """The part that a selection takes of one axis.
 
     Attributes:
         mask: a boolean vector as long as the axis.
@@ -62,7 +62,7 @@ class AxisMask:
 
     @property
     def size(self) -> Any:
-        """The number of elements that the part takes, as a staged integer."""
+        """Return the number of elements of the part, as a staged integer."""
         count = tf.math.count_nonzero(self.mask, dtype=tf.int64)
         return weak_scalar(count, int, SymInt.fresh(count, 0, self.mask.shape[0]))
 
@@ -92,7 +92,7 @@ class Selection:
         """
         key = (id(self), axis, id(first), count)
         if key not in entered.found:
-            # The objects are kept so that their ids are not used again.
+            # The objects are kept alive, so that no other object gets their ids.
             entered.found[key] = (self._read(axis, first, count, entered), self, first)
         return entered.found[key][0]
 
@@ -107,20 +107,20 @@ class Selection:
 
     @property
     def sizes(self) -> tuple[Any, ...]:
-        """The lengths of the axes as in `ndarray.shape`: lengths of parts are staged integers."""
+        """Return the lengths of the axes as `ndarray.shape` does: lengths of parts are staged integers."""
         return tuple(
             length if part is None else part.size
             for part, length in zip(self.parts, self.whole.shape.as_list(), strict=True)
         )
 
     def shaped(self, k: int) -> tf.Tensor:
-        """The mask of axis `k`, shaped to broadcast against the whole."""
+        """Return the mask of axis `k`, shaped to broadcast against the whole array."""
         part = self.parts[k]
         assert part is not None
         return tf.reshape(part.mask, [-1 if j == k else 1 for j in range(len(self.parts))])
 
     def mask(self, axes: Sequence[int] | None = None) -> tf.Tensor | None:
-        """Return where all parts of the given axes hold; None if none of these axes is cut."""
+        """Return where all parts of the given axes hold; None if none of these axes has a part."""
         found = None
         for k, part in enumerate(self.parts):
             if part is not None and (axes is None or k in axes):
@@ -137,10 +137,10 @@ class Selection:
         ends = [slice(None)] * len(self.parts)
         for k, part in enumerate(self.parts):
             if part is not None and part.interval is not None:
-                # XLA takes no other integers as the ends of a dynamic slice.
+                # XLA accepts no other integers as the ends of a dynamic slice.
                 start, stop = (tf.cast(symint.tensor_of(end), tf.int32) for end in part.interval)
                 ends[k] = slice(start, tf.maximum(start, stop))
-        # All axes at once: XLA leaves a slice of an array of dynamic shape to TensorFlow's kernels.
+        # All axes at once, because XLA leaves slices of arrays of dynamic shape to TensorFlow's kernels.
         result = self.whole if all(end == slice(None) for end in ends) else self.whole[tuple(ends)]
         for k, part in enumerate(self.parts):
             if part is not None and part.interval is None:
@@ -159,21 +159,21 @@ class SelectedStorage(Storage):
 
     @property
     def value(self) -> tf.Tensor:
-        """The array of dynamic shape."""
+        """Return the array of dynamic shape."""
         if self._value is None:
             assert self.selection is not None
             self._value = self.selection.compressed()
         return super().value
 
     def write(self, value: tf.Tensor) -> None:
-        """Replace the contents: no selection any more."""
+        """Replace the contents. The storage is then no selection any more."""
         _ = self.value
         self.selection = None
         super().write(value)
 
 
 class PartStorage(Storage):
-    """The storage of an array of which an interval of each axis counts, with the source of the elements."""
+    """The storage, with the source of the elements, of an array of which an interval of each axis counts."""
 
     __slots__ = ("made_as",)
 
@@ -204,14 +204,14 @@ def part_of_whole(whole: ndarray, lengths: Sequence[Any]) -> ndarray:
 def _owner(storage: Storage, transform: BasicIndexing) -> ndarray:
     """Return an array that sees a part of a storage through `transform`; no other array sees the storage.
 
-    To the program the array owns its memory, and is no view.
+    To the program the array owns its memory, and is not a view.
     """
     storage.owner_chain = (transform,)
     return array_over(storage, (transform,))
 
 
 def selection_of(operand: Any) -> Selection | None:
-    """Return the selection behind an operand; None if there is none, or if XLA is not to compile the code."""
+    """Return the selection behind an operand; None if there is none, or if code is not staged for XLA."""
     if not is_array(operand) or not staging_for_xla():
         return None
     return _selection(storage_of(operand), chain_of(operand))
@@ -238,10 +238,10 @@ def _selection(storage: Storage, chain: tuple[ViewTransform, ...]) -> Selection 
 
 
 def guard_gradient(selection: Selection) -> Selection:
-    """Return `selection` with a guard that keeps its gradients right, if a tape may ask for them.
+    """Return `selection` with a guard that keeps its gradients right, if a gradient tape may need them.
 
-    Unselected elements take part in the computation, and may have an infinite derivative; 0 times that is
-    NaN. So each of them is replaced by one of the selected elements, whose derivative does no harm.
+    Unselected elements take part in the computation, and may have an infinite derivative; 0 times infinity is
+    NaN. So each of them is replaced by one of the selected elements, whose derivative is harmless.
     """
     entered = current_scope()
     trace = None if entered is None else entered.trace
@@ -256,7 +256,7 @@ def guard_gradient(selection: Selection) -> Selection:
             one = tf.gather(whole, [tf.argmax(tf.cast(part.mask, tf.int32))], axis=k)
             one = tf.where(tf.reduce_any(part.mask), tf.stop_gradient(one), tf.ones_like(one))
             whole = tf.where(selection.shaped(k), whole, one)
-    # Elements that are read in rounds are not guarded.
+    # Selections whose elements are read in rounds have no guard.
     return replace(selection, whole=whole, source=None)
 
 
@@ -399,5 +399,5 @@ def have_same_parts(a: Any, b: Any) -> bool:
 
 
 def same_parts(a: Sequence[AxisMask | None], b: Sequence[AxisMask | None]) -> bool:
-    """Return whether two sequences of parts are certainly the same."""
+    """Return whether two sequences of parts are certainly equal."""
     return [part and part.key for part in a] == [part and part.key for part in b]

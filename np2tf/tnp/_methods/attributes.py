@@ -105,7 +105,7 @@ def _set_real(self: ndarray, value: Any) -> None:
 def _refuse_complex(self: ndarray, value: Any) -> None:
     """Check that NumPy accepts Python numbers for the real or imaginary part of an array.
 
-    Since version 2.5 NumPy converts these numbers like any others.
+    Since version 2.5 NumPy converts these numbers like all other numbers.
 
     Raises:
         TypeError: one of the numbers is complex.
@@ -123,7 +123,7 @@ def _set_imag(self: ndarray, value: Any) -> None:
 
 
 def _set_shape(self: ndarray, shape: Any) -> None:
-    """``x.shape = …``: this object sees the same memory in another shape."""
+    """Assign ``x.shape = …``: the object then sees the same memory in another shape."""
     storage, chain = self.storage_and_chain()
     if storage.argument and not chain:
         raise ShapeChangeError("the shape of an argument is set")
@@ -165,7 +165,10 @@ _OWNS_MEMORY = 4
 
 
 class Flags:
-    """Information about the memory layout of a tensor array; see numpy.ndarray.flags."""
+    """The flags of the memory layout of a tensor array.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ndarray.flags.html.
+    """
 
     def __init__(self, array: ndarray) -> None:
         object.__setattr__(self, "_array", array)
@@ -217,7 +220,7 @@ def _base(self: ndarray) -> Any:
 
 
 def _array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
-    """Return the module `tnp`; NumPy checks which versions of the array API standard it supports."""
+    """Return the module `tnp`, after NumPy has checked the version of the array API standard."""
     _ANY.__array_namespace__(api_version=api_version)  # type: ignore[arg-type]
     return sys.modules["np2tf.tnp"]
 
@@ -226,7 +229,7 @@ _ANY = np.zeros(1)
 
 
 def _sizeof(self: ndarray) -> int:
-    """``sys.getsizeof(x)``: a view does not count the memory that it sees."""
+    """Return ``sys.getsizeof(x)``. For a view, the memory that it sees does not count."""
     size = object.__sizeof__(self)
     if not self.tensor.shape.is_fully_defined():
         return size

@@ -1,4 +1,4 @@
-"""Python's operators on arrays, each the ufunc that NumPy makes of it."""
+"""Python's operators on arrays. Each operator calls the ufunc that NumPy uses."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], An
 
 
 def _repeats(name: str, number: ndarray, other: Any) -> bool:
-    """Return whether Python is to repeat a sequence: a number, unlike an array, does not convert a list."""
+    """Return whether Python repeats a sequence: a number, unlike an array, does not convert a list."""
     return name == "multiply" and type(number) is scalar and isinstance(other, _SEQUENCES)
 
 
 def _refuses(other: Any) -> bool:
-    """Return whether the other operand computes the result: it is no number, or its class has precedence."""
+    """Return whether the other operand computes the result: it is no number, or its class has priority."""
     kind = type(other)
     if kind in _NUMERIC:
         return False
@@ -137,7 +137,7 @@ def _inplace(ufunc: Ufunc) -> Callable[[Any, Any], Any]:
 
 
 def _replace(array: ndarray, result: Any) -> ndarray:
-    """Assign ``array[...] = result``, where the common shape is known only at run time."""
+    """Assign ``array[...] = result`` if the common shape is known only at run time."""
     store_into(np.empty((), array.dtype), np.zeros((), result.dtype))
     shapes = tf.shape(result.tensor), tf.shape(array.tensor)
     record_violation(tf.reduce_any(tf.not_equal(*shapes)))
@@ -149,7 +149,7 @@ _PYTHONS = {"equal": "eq", "not_equal": "ne"}
 
 
 def _equality(name: str) -> Callable[[Any, Any], Any]:
-    """Return ``==`` or ``!=`` for operands that are no numbers: it answers elementwise, without an error."""
+    """Return ``==`` or ``!=`` for operands that are not numbers, elementwise and without an error."""
     forward = _binary(name, getattr(ufuncs, name), False)
 
     def compare(self: ndarray, other: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Arrays among Python's own protocols: conversion, iteration, text, copying and pickling."""
+"""Arrays in Python's own protocols: conversion, iteration, text, copying and pickling."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _array_wrap(self: ndarray, array: Any, context: Any = None, return_scalar: b
     made = move_to_tensorflow(array)
     as_number = type(self) is scalar if return_scalar is None else return_scalar
     if as_number and NUMPY < (2, 2) and type(self) is not scalar:
-        return made  # what NumPy 2.1 takes for the wish is another argument
+        return made  # before NumPy 2.2 the last argument has another meaning
     return made[()] if as_number and made.ndim == 0 else made
 
 
@@ -61,12 +61,12 @@ def _complex(self: ndarray) -> complex:
 
 
 def _index(self: ndarray) -> int:
-    # (A number's own: before NumPy 2.3 a truth value is an index, one in an array is none.)
+    # (Before NumPy 2.3 a boolean number is an index, and an array of one boolean is not.)
     return operator.index(self.numpy()[()] if type(self) is scalar else self.numpy())
 
 
 def _bytes(self: ndarray) -> bytes:
-    """Return ``bytes(x)``: the memory of an array; for a number, as Python does."""
+    """Return ``bytes(x)``: the memory of an array; for a number, the bytes that Python returns."""
     held = self.numpy()
     return bytes(held[()] if type(self) is scalar else held)
 
@@ -97,7 +97,7 @@ def _contains(self: Any, item: Any) -> bool:
 
 
 def _describe(array: ndarray) -> str | None:
-    """Text for an array whose value is not known while staging, None for any other."""
+    """Return a text for an array whose value is not known while staging; None for any other array."""
     if hasattr(array.tensor, "numpy"):
         return None
     scope = current_scope()
@@ -157,23 +157,23 @@ _OF_ARRAYS = {
     "__copy__": lambda self: _deepcopy(self, {}),
     "__deepcopy__": _deepcopy,
     "__reduce__": _reduce,
-    # Numbers hash by value, arrays do not.
+    # Numbers have a hash of their value, arrays have none.
     "__hash__": None,
 }
 _OF_NUMBERS = {
-    # Of a complex number NumPy takes the real part, and warns; of an array it refuses to.
+    # NumPy takes the real part of a complex number, with a warning; it refuses a complex array.
     "__int__": lambda self: int(self.numpy()[()]),
     "__float__": lambda self: float(self.numpy()[()]),
     "__repr__": _number_shown_by(repr),
     "__str__": _number_shown_by(str),
     "__reduce__": _reduce_number,
     "__hash__": _hash_number,
-    # NumPy's numbers have no length: pytest.approx and others test `isinstance(x, Sized)`.
+    # NumPy's numbers have no `__len__`: pytest.approx and others test `isinstance(x, Sized)`.
     **dict.fromkeys(("__len__", "__iter__", "__contains__")),
 }
 for _class, _protocols in ((ndarray, _OF_ARRAYS), (scalar, _OF_NUMBERS)):
     for _name, _function in _protocols.items():
         if isinstance(_function, FunctionType):
-            # Who asks for the signature is told NumPy's.
+            # `inspect.signature` shows NumPy's signature.
             _function.__wrapped__ = getattr(np.ndarray, _name, _function)  # type: ignore[attr-defined]
         setattr(_class, _name, _function)

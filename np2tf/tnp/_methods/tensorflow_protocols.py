@@ -1,4 +1,4 @@
-"""The protocols by which TensorFlow watches arrays, takes them as arguments, or leaves them alone."""
+"""The protocols by which TensorFlow watches arrays, takes them as arguments, or ignores them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Gradient(CompositeTensorGradient):
 
 
 def _take_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method of tapes so that it gets the tensors of arrays: it needs a `tf.TensorShape`."""
+    """Wrap a method of tapes that needs a `tf.TensorShape`: it receives the tensors of arrays."""
 
     @wraps(method)
     def of_tensors(tape: tf.GradientTape, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
@@ -61,7 +61,7 @@ def _watch_tensors(method: Callable[..., None]) -> Callable[..., None]:
 
 
 def _return_arrays(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap the method of forward accumulators that returns derivatives: those of arrays are arrays."""
+    """Wrap the method of forward accumulators that returns derivatives: those of arrays become arrays."""
 
     @wraps(method)
     def fetching(accumulator: Any, primals: Any, *args: Any, **kwargs: Any) -> Any:
@@ -74,9 +74,9 @@ def _return_arrays(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _defer_to_reflected(method: Callable[[Any, Any], Any], reflected: str) -> Callable[[Any, Any], Any]:
-    """An operator of tensors, which leaves arrays of other dtypes to their reflected one.
+    """Wrap an operator of tensors so that arrays of other dtypes use their reflected operator.
 
-    TensorFlow's own raises an error that Python does not take for a refusal.
+    TensorFlow's own operator raises an error that Python does not treat as a refusal.
     """
 
     @wraps(method)
@@ -89,7 +89,7 @@ def _defer_to_reflected(method: Callable[[Any, Any], Any], reflected: str) -> Ca
 
 
 def _demand_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of TensorFlow that demands tensors, also of the functions that it is given."""
+    """Wrap a function of TensorFlow that requires tensors, also as results of the functions it calls."""
 
     @wraps(function)
     def of_raw_tensors(*args: Any, **kwargs: Any) -> Any:
@@ -121,7 +121,9 @@ def _type_spec(self: ndarray) -> ArraySpec:
 
 
 def _tracing_type(self: ndarray, context: Any) -> Any:
-    """An argument of a tf.function: a placeholder for a tensor, given without a copy."""
+    """Return the type of an argument of a tf.function: a placeholder for a tensor, which is passed without a
+    copy.
+    """
     return tf.TensorSpec(*_shape_and_dtype(self))
 
 
@@ -130,7 +132,7 @@ def _shape_and_dtype(array: ndarray) -> tuple[Any, Any]:
 
 
 def _exempt_from_autograph(namespace: dict[str, Any]) -> None:
-    """Keep AutoGraph from rewriting the methods of a class: they are written for tensors of both kinds."""
+    """Keep AutoGraph from rewriting the methods of a class, which work for both kinds of tensors."""
     for value in namespace.values():
         if isinstance(value, FunctionType):
             value.autograph_info__ = {}  # type: ignore[attr-defined]
@@ -141,7 +143,7 @@ ndarray._type_spec = property(_type_spec)  # type: ignore[attr-defined]
 ndarray.__composite_gradient__ = _Gradient()  # type: ignore[attr-defined]
 ndarray.__tf_tracing_type__ = _tracing_type  # type: ignore[attr-defined]
 CompositeTensor.register(ndarray)
-# TensorFlow has no protocol for these.
+# TensorFlow has no protocol for these operations, so its functions are replaced.
 for _name in ("jacobian", "batch_jacobian"):
     setattr(tf.GradientTape, _name, _take_tensors(getattr(tf.GradientTape, _name)))
 tf.autodiff.ForwardAccumulator.__init__ = _watch_tensors(tf.autodiff.ForwardAccumulator.__init__)
@@ -151,7 +153,7 @@ _REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": 
 for _name in (*_ARITHMETIC, *_REFLECTED):
     _reflected = f"__{_REFLECTED.get(_name, f'r{_name}')}__"
     setattr(tf.Tensor, f"__{_name}__", _defer_to_reflected(getattr(tf.Tensor, f"__{_name}__"), _reflected))
-# Storages ask for it from now on.
+# From now on storages use this function.
 surroundings.found()
 for _name in ("while_loop", "switch_case", "slice"):
     setattr(tf, _name, _demand_tensors(getattr(tf, _name)))

@@ -10,12 +10,12 @@ import numpy as np
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._operands.conversion import MOST_AXES, to_numpy
 
-#: NumPy's words for an object that made no np.ndarray of itself.
+#: NumPy's message for an object whose `__array__` did not return an np.ndarray.
 _REFUSAL = "__array__ method not producing an array"
 
 
 class _ArrayProtocolWrapper:
-    """A wrapper of an object with `__array__`: a tensor that this returns is np.ndarray to NumPy."""
+    """A wrapper of an object with `__array__`: if this returns a tensor, the wrapper returns np.ndarray."""
 
     def __init__(self, original: Any) -> None:
         self._original = original
@@ -38,12 +38,13 @@ def _wrap_for_numpy(value: Any, depth: int = MOST_AXES) -> Any:
 
 
 def call_with_protocol(function: Callable[..., Any], args: Iterable[Any], named: Mapping[str, Any]) -> Any:
-    """Call a function of NumPy; if it refuses the result of an `__array__`, call it with wrapped objects.
+    """Call a function of NumPy. If it refuses the result of an `__array__`, call it again with wrapped
+    objects.
 
     Args:
         function: NumPy's function.
         args: its positional arguments, which are converted here.
-        named: its arguments by keyword, already converted.
+        named: its keyword arguments, already converted.
     """
     args = tuple(args)
     try:

@@ -11,7 +11,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from np2tf.staging import ShapeNeededError
 
-#: NumPy's arrays have no more axes.
+#: The largest number of axes of NumPy's arrays.
 MOST_AXES = 64
 
 
@@ -70,7 +70,7 @@ def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def refuse_axis_of_number(axis: Any, x: tf.Tensor) -> None:
-    """Raise NumPy's error if a function that is no reduction of a ufunc is given an axis of a number.
+    """Raise NumPy's error for an axis of a number, in a function that is not a reduction of a ufunc.
 
     Raises:
         np.exceptions.AxisError: `axis` names an axis, and `x` has none.
@@ -87,7 +87,7 @@ def flatten_for_axis(x: tf.Tensor, axis: Any) -> tuple[tf.Tensor, int]:
 
 
 def length(x: tf.Tensor, axes: tuple[int, ...]) -> int | tf.Tensor:
-    """Number of elements along `axes`: a number where it is known, otherwise a tensor."""
+    """Return the number of elements along `axes`: an int if it is known, otherwise a tensor."""
     static = [x.shape[axis] for axis in axes]
     if None not in static:
         return int(np.prod(static, dtype=np.int64))

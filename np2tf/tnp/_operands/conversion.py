@@ -1,4 +1,4 @@
-"""Conversion of operands to tensors, and of results to objects that NumPy takes."""
+"""Conversion of operands to tensors, and of results to objects that NumPy accepts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def to_numpy(value: Any, depth: int = MOST_AXES) -> Any:
 
     Args:
         value: any object.
-        depth: the number of levels of containers to convert; NumPy looks no deeper.
+        depth: the number of levels of containers to convert; NumPy converts no deeper levels.
     """
     kind = type(value)
     if kind in PLAIN:
@@ -66,7 +66,7 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
 
     Raises:
         OverflowError, ValueError: a number does not fit `dtype`.
-        StagingError: TensorFlow has no such dtype, or the array is no input of the function being staged.
+        StagingError: TensorFlow has no such dtype, or the array is not an input of the function being staged.
     """
     if isinstance(value, tf.Tensor):
         tensor = value
@@ -85,14 +85,14 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
 
 
 def as_view(value: Any) -> ndarray:
-    """Return `value` as an array on TensorFlow that shares its memory, if it has memory there or is an input.
+    """Return `value` as an array on TensorFlow, which shares memory if `value` is one already or is an input.
 
     Raises:
-        StagingError: `value` is an array on the host, and no input of the function being staged.
+        StagingError: `value` is an array on the host, and not an input of the function being staged.
     """
     value = resolve_stand_ins(value)
     if is_array(value):
-        # A number is no memory to share.
+        # A number has no memory to share.
         return tensor_array(as_tensor(value)) if type(value) is scalar else value
     scope = current_scope()
     if scope is not None and isinstance(value, np.ndarray) and not is_numpy_subclass(value):
@@ -101,7 +101,7 @@ def as_view(value: Any) -> ndarray:
 
 
 def refuse_to_lose_gradient(values: Any) -> None:
-    """Check that no gradient tape follows a tensor that is about to be copied into an array on the host.
+    """Check that no gradient tape follows a tensor that will be copied into an array on the host.
 
     Raises:
         StagingError: a tape follows a tensor, whose gradient would be lost.
@@ -124,7 +124,7 @@ def is_numpy_subclass(value: Any) -> bool:
 
 
 def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
-    """`tensor` in another dtype, converted as ``ndarray.astype`` does."""
+    """Return `tensor` in another dtype, converted as ``ndarray.astype`` converts it."""
     wanted = tf_dtype(dtype)
     if tensor.dtype == wanted:
         return tensor
@@ -148,10 +148,10 @@ def convert_assigned(value: Any, dtype: Any) -> tf.Tensor:
         FloatingPointError: a number does not fit, and ``np.errstate`` asks for the error.
     """
     if not is_array(value) and not isinstance(value, (tf.Tensor, tf.Variable)):
-        # NumPy converts it, and warns.
+        # NumPy converts the value, and warns.
         foreign = tf.executing_eagerly() and type(value) is np.ndarray and is_unsupported_dtype(value.dtype)
         return as_tensor(value.astype(dtype) if foreign else value, dtype)
-    # (A staged number is not yet of a type that could be asked for.)
+    # (The class of a staged number does not tell its type, so that NumPy has nothing to warn about.)
     if tf.executing_eagerly() or type(value) is not scalar:
         warn_cast(as_tensor(value), np.dtype(dtype))
     return as_tensor(value, dtype)
@@ -198,6 +198,6 @@ def _holds_arrays(values: Any, depth: int = MOST_AXES) -> bool:
 
 
 def promote(*operands: Any) -> tuple[tf.Tensor, ...]:
-    """The operands as tensors of their common result type."""
+    """Return the operands as tensors of their common result type."""
     dtype = result_type(*operands)
     return tuple(as_tensor(operand, dtype) for operand in operands)

@@ -45,9 +45,9 @@ _JAX = {
     "f8": "c16",
     "c8": "c16",
 }
-#: Without promotion a Python number still takes the dtype of the array, unless that is of a narrower kind.
+#: Without promotion, a Python number still takes the dtype of the array, unless the array's kind is narrower.
 _NONE = {"i*": "u1 u2 u4 u8 i1 i2 i4 i8 f*", "f*": "bf f2 f4 f8 c*", "c*": "c8 c16"}
-#: How many bits of an integer a floating-point dtype can hold.
+#: The number of bits of an integer that a floating-point dtype can hold.
 _EXACT = {
     _NAMES[name]: bits for name, bits in {"bf": 8, "f2": 11, "f4": 24, "f8": 53, "c8": 24, "c16": 53}.items()
 }
@@ -71,7 +71,7 @@ def is_known(kinds: Iterable[Any]) -> bool:
 
 
 class Lattice:
-    """The rules of one mode, with the default dtypes of one setting of `np2tf.config.floats`."""
+    """The rules of a mode, with the default dtypes of a setting of `np2tf.config.floats`."""
 
     def __init__(self, mode: str, floats: str) -> None:
         self._mode = mode
@@ -84,14 +84,14 @@ class Lattice:
         }
 
     def default(self, kind: Any) -> np.dtype[Any]:
-        """The dtype of an array of one type."""
+        """Return the dtype of an array of one type."""
         return self._defaults.get(kind, kind)
 
     def common(self, kinds: tuple[Any, ...]) -> np.dtype[Any]:
-        """The dtype in which operands of these types meet.
+        """Return the common dtype of operands of these types.
 
         Raises:
-            PromotionError: the mode does not let them.
+            PromotionError: the mode does not promote them.
         """
         found = self._join(kinds)
         if found is None:
@@ -100,15 +100,15 @@ class Lattice:
         return found
 
     def inexact(self, kinds: tuple[Any, ...]) -> np.dtype[Any]:
-        """Return the common dtype as a floating-point dtype: for integers the default one."""
+        """Return the common dtype as a floating-point dtype; for integers, the default one."""
         common = self.common(kinds)
         return self._defaults[float] if common.kind in "bui" else common
 
     def loop(self, ufunc: np.ufunc, kinds: tuple[Any, ...]) -> tuple[np.dtype[Any], ...]:
-        """Return the dtypes of a ufunc's operands and results; functions of floats use the default floats.
+        """Return the dtypes of a ufunc's operands and results. Functions of floats use the default floats.
 
         Raises:
-            PromotionError: the mode does not let the operands meet.
+            PromotionError: the mode does not promote the operands.
             TypeError: the ufunc has no such loop (NumPy's error).
         """
         common = self.common(kinds)
@@ -138,7 +138,7 @@ class Lattice:
 
 
 def _holds(wide: np.dtype[Any], kind: np.dtype[Any]) -> bool:
-    """Return whether a type above `kind` holds all of its values; only integers may have too many bits."""
+    """Return whether a type above `kind` holds all of its values. Only integers may have too many bits."""
     if kind.kind not in "ui" or wide not in _EXACT:
         return True
     return int(np.iinfo(kind).max).bit_length() <= _EXACT[wide]
@@ -149,7 +149,7 @@ def _kind_name(kind: Any) -> str:
 
 
 def takes_one_type(ufunc: np.ufunc) -> bool:
-    """Return whether a ufunc wants its operands of a common type; ldexp, for example, does not."""
+    """Return whether a ufunc requires operands of a common type. For example, ldexp does not."""
     return any(len(set(loop.partition("->")[0])) == 1 for loop in ufunc.types)
 
 

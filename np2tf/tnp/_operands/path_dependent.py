@@ -1,9 +1,9 @@
 """Numbers that are Python's on one path through the program and NumPy's on another.
 
-For example `s`, after ``s = 0.0`` and a loop of ``s += x[i]`` that may run no iteration. The two kinds
-promote differently: ``float32_array * s`` is of float32 with a Python float, and of float64 with a NumPy
-one. Such a number knows at run time of which kind it is. If both kinds promote to the same dtype, nothing
-is done. Otherwise scalars are computed both ways, and operations with arrays are refused.
+An example is `s` after ``s = 0.0`` and a loop of ``s += x[i]`` that may have no iteration. The two kinds
+promote differently: ``float32_array * s`` is float32 for a Python float, and float64 for a NumPy float. Such
+a number knows at run time of which kind it is. If both kinds promote to the same dtype, nothing is done.
+Otherwise scalars are computed both ways, and operations with arrays are refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tensorflow as tf
 from np2tf.staging import PathTypeError, StagingError
 from np2tf.tnp._array.ndarray import scalar, tensor_scalar
 
-#: The dtypes that hold Python's numbers.
+#: Python's type -> the dtype that holds its numbers.
 WIDE = {int: np.dtype(np.int64), float: np.dtype(np.float64), complex: np.dtype(np.complex128)}
 
 
@@ -35,12 +35,12 @@ class PathDependentKind:
 
     @property
     def narrow(self) -> bool:
-        """Whether `dtype` cannot hold all of Python's numbers."""
+        """Return whether `dtype` cannot hold all of Python's numbers."""
         return self.dtype != WIDE[self.weak]
 
     @property
     def wide(self) -> np.dtype[Any]:
-        """The dtype of the tensor, which holds both."""
+        """Return the dtype of the tensor, which holds the numbers of both kinds."""
         return WIDE[self.weak]
 
 
@@ -48,7 +48,7 @@ def path_dependent_scalar(tensor: tf.Tensor, kinds: PathDependentKind, python: t
     """Return a path-dependent number.
 
     Args:
-        tensor: the value, of no axes.
+        tensor: the value, a tensor without axes.
         kinds: the two kinds.
         python: a boolean tensor, true at run time if the number is Python's.
     """
@@ -58,7 +58,7 @@ def path_dependent_scalar(tensor: tf.Tensor, kinds: PathDependentKind, python: t
 
 
 def single_kind(kind: Any) -> Any:
-    """Return the kind of an operand for code that does not promote: the dtype, if the kind is path-dependent.
+    """Return the kind of an operand for code that does not promote; for a chain-dependent kind, its dtype.
 
     Raises:
         StagingError: the dtype cannot hold all values of the Python type.

@@ -14,7 +14,7 @@ from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependenc
 from np2tf.tnp._operands.python_scalars import is_weak, overflows, weak_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
 
-#: No loop counts so far by smaller steps that 64 bits are not enough.
+#: With smaller steps than this, no loop can count so far that 64 bits overflow.
 _STEP = 2**31
 _DIVIDES = frozenset({"divide", "floor_divide", "remainder"})
 
@@ -53,27 +53,29 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
 
 
 def _widen(number: Any) -> Any:
-    """A number in the type that holds Python's."""
+    """Return a number in the type that holds Python's numbers."""
     if type(number) is not scalar:
         return number
     return tensor_scalar(weak_tensor(number) if is_weak(number) else number.tensor)
 
 
 def _to_numpy_number(number: Any) -> Any:
-    """Return the NumPy number that a path-dependent number is on some paths; a Python number stays."""
+    """Return the NumPy number that a path-dependent number is on some paths; a Python number is returned
+    unchanged.
+    """
     if is_weak(number):
         return number
     return tensor_scalar(cast(number.tensor, number.path_dependent.dtype))
 
 
 def _all_python(operands: tuple[Any, ...]) -> tf.Tensor:
-    """Return a boolean tensor: whether all path-dependent operands are Python's."""
+    """Return a boolean tensor that is true if all path-dependent operands are Python's."""
     flags = [one.python for one in operands if not is_weak(one)]
     return flags[0] if len(flags) == 1 else tf.reduce_all(tf.stack(flags))
 
 
 def _exceeds_numpy_type(operands: tuple[Any, ...]) -> list[tf.Tensor]:
-    """Return, for each integer, whether it is Python's and does not fit the NumPy type that it meets.
+    """Return, for each integer, whether it is Python's and does not fit the NumPy type of the other operand.
 
     NumPy refuses such an integer.
     """

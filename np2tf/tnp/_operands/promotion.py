@@ -2,7 +2,7 @@
 
 A Python number is *weak*: it takes part in promotion by its type (int, float, complex) and not by a dtype.
 See https://numpy.org/neps/nep-0050-scalar-promotion.html. All code asks this module for common types. Each
-set of rules has tables of its own, which are filled on first use.
+set of rules has its own tables, which are filled on first use.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Rules(Protocol):
 
 
 class _NumPyRules:
-    """NumPy's rules, asked of NumPy."""
+    """NumPy's rules. NumPy itself applies them."""
 
     def default(self, kind: Kind) -> np.dtype[Any]:
         return _DEFAULT.get(kind, kind)  # type: ignore[arg-type, return-value]
@@ -138,7 +138,7 @@ def promotion_kind(operand: Any) -> Kind:
 def kinds_of_items(items: Iterable[Any]) -> tuple[Kind, ...]:
     """Return the kinds of a list's items that decide the dtype of an array made from the list, each once.
 
-    By NumPy's rules a Python number is not weak there: np.array([1, np.float32(2)]) holds float64.
+    By NumPy's rules a Python number in a list is not weak: np.array([1, np.float32(2)]) holds float64.
     """
     kinds = dict.fromkeys(map(kind_of, items))
     if in_force.numpys or uses_numpy_rules():
@@ -155,7 +155,7 @@ def result_type_of(kinds: tuple[Kind, ...]) -> np.dtype[Any]:
     """Return the common dtype of operands of these kinds.
 
     Raises:
-        PromotionError: the mode in force does not let the operands meet.
+        PromotionError: the mode in force does not promote the operands.
     """
     tables = _numpys if in_force.numpys else _current_rules()
     result = tables.results.get(kinds)
@@ -167,13 +167,13 @@ def result_type_of(kinds: tuple[Kind, ...]) -> np.dtype[Any]:
 
 
 def inexact_type(*operands: Any) -> np.dtype[Any]:
-    """The result type of operands that are computed with as floating-point numbers."""
+    """Return the common dtype of operands that are computed with as floating-point numbers."""
     kinds = tuple(map(kind_of, operands))
     return _rules_for(_current_rules(), kinds).inexact(kinds)
 
 
 def _agree_on_paths(function: Callable[[tuple[Kind, ...]], Any], kinds: tuple[Kind, ...]) -> Any:
-    """Return the result of `function` for path-dependent kinds, if it is the same on every path.
+    """Return the result of `function` for path-dependent kinds, which must be the same on every path.
 
     Raises:
         StagingError: the result depends on the path.
@@ -186,7 +186,7 @@ def _agree_on_paths(function: Callable[[tuple[Kind, ...]], Any], kinds: tuple[Ki
 
 
 def result_type(*operands: Any) -> np.dtype[Any]:
-    """The result type of arrays, scalars, nested lists and Python numbers."""
+    """Return the common dtype of arrays, scalars, nested lists and Python numbers."""
     return result_type_of(tuple(map(promotion_kind, operands)))
 
 
@@ -207,7 +207,7 @@ def ufunc_loop(
         casting: the argument `casting` of the call.
 
     Raises:
-        PromotionError: the mode in force does not let the operands meet.
+        PromotionError: the mode in force does not promote the operands.
         TypeError: the ufunc has no such loop (NumPy's error).
     """
     tables = _numpys if in_force.numpys else _current_rules()
@@ -218,14 +218,14 @@ def ufunc_loop(
             return _agree_on_paths(lambda kinds: ufunc_loop(ufunc, kinds, dtype, casting), kinds)
         _refuse_foreign(kind for kind in kinds if kind not in _WEAK_SAMPLE)
         if dtype is not None:
-            # Who names a dtype asks for no promotion.
+            # A caller who names a dtype does not ask for promotion.
             signature = (*[None] * ufunc.nin, *[np.dtype(dtype)] * ufunc.nout)
             loop = _numpys_loop(ufunc, kinds, signature=signature, casting=casting)
         elif tables is _numpys or not takes_one_type(ufunc) or not is_known(kinds):
             loop = _numpys_loop(ufunc, kinds, casting=casting)
         else:
             loop = tables.rules.loop(ufunc, kinds)
-            if casting != "same_kind":  # which lets the lattice's promotions all pass
+            if casting != "same_kind":  # the rule 'same_kind' allows all promotions of the lattice
                 _numpys_loop(ufunc, kinds, signature=loop, casting=casting)
         _refuse_foreign(loop)
         tables.loops[key] = loop
@@ -239,10 +239,10 @@ def _refuse_foreign(dtypes: Iterable[np.dtype[Any]]) -> None:
 
 
 def tf_dtype(dtype: Any) -> tf.DType:
-    """TensorFlow's counterpart of a NumPy dtype.
+    """Return TensorFlow's counterpart of a NumPy dtype.
 
     Raises:
-        StagingError: TensorFlow has none (object, strings, structured, datetime64, longdouble).
+        StagingError: TensorFlow has no counterpart (object, strings, structured, datetime64, longdouble).
     """
     if isinstance(dtype, tf.DType):
         return dtype

@@ -45,7 +45,7 @@ _COMPARISON: dict[str, Callable[[Any, Any], tf.Tensor]] = {
 }
 
 
-#: The same of integers whose difference is known.
+#: The same comparisons for Python's integers, if the difference of two integers is known.
 _COMPARED: dict[str, Callable[[int, int], bool]] = {
     "less": operator.lt,
     "less_equal": operator.le,
@@ -62,18 +62,18 @@ def is_weak(value: Any) -> bool:
 
 
 def is_undecided(*values: Any) -> bool:
-    """Return whether a number is path-dependent, and all others are path-dependent or Python's."""
+    """Return whether a number is path-dependent, and all other numbers are path-dependent or Python's."""
     found = [type(value) is scalar and value.path_dependent is not None for value in values]
     return any(found) and all(one or is_weak(value) for one, value in zip(found, values, strict=True))
 
 
 def weak_kind(value: Any) -> type:
-    """The Python type of a Python number, staged or not."""
+    """Return the Python type of a Python number, staged or not."""
     return (value.weak or float) if type(value) is scalar else type(value)
 
 
 def weak_tensor(value: Any, kind: type | None = None) -> tf.Tensor:
-    """A Python number as the tensor that stands for it."""
+    """Return a Python number as a tensor."""
     wanted = _TF_KIND[kind or weak_kind(value)]
     if type(value) is scalar:
         return tf.cast(value.tensor, wanted)
@@ -88,7 +88,7 @@ def known_int(value: Any) -> Int:
 
 
 def weak_binary(name: str, left: Any, right: Any) -> Any:
-    """``left <name> right`` for two Python numbers of which at least one is staged.
+    """Return ``left <name> right`` for two Python numbers, of which at least one is staged.
 
     Raises:
         StagingError: Python's meaning cannot be kept with 64-bit integers.
@@ -152,7 +152,7 @@ def _fits(name: str, known: SymInt, left: Int, right: Int) -> bool:
         return not _may_exceed(known)
     if name in ("multiply", "power"):
         return False
-    # A counter: the loop would have to run for longer than any does.
+    # A counter that grows by small steps: no loop runs long enough to overflow it.
     return any(_is_small(side) for side in (left, right))
 
 
@@ -166,7 +166,8 @@ def _is_small(value: Int) -> bool:
     return ends[0] is not None and ends[1] is not None and ends[0] >= -(2**31) and ends[1] <= 2**31
 
 
-#: (left, right, their 64-bit result) -> whether that is not the result.
+#: The name of an operation -> a function of both operands and their 64-bit result that returns whether the
+#: result is wrong.
 _MAY_OVERFLOW: dict[str, Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]] = {
     "add": lambda a, b, c: tf.bitwise.bitwise_and(_differ(a, c), _differ(b, c)) < 0,
     "subtract": lambda a, b, c: tf.bitwise.bitwise_and(_differ(a, b), _differ(a, c)) < 0,
@@ -204,7 +205,7 @@ def _compare(name: str, left: Any, right: Any, kind: type) -> Any:
 
 
 def _decide_by_bounds(name: str, left: Int, right: Int) -> bool | None:
-    """Return the answer of a comparison if the known bounds decide it, else None."""
+    """Return the result of a comparison if the known bounds decide it, else None."""
     apart = distance(left, right)
     if apart is not None:
         return bool(_COMPARED[name](0, apart))
@@ -221,7 +222,7 @@ def _decide_by_bounds(name: str, left: Int, right: Int) -> bool | None:
 
 
 def weak_unary(name: str, value: scalar) -> scalar:
-    """``-x``, ``+x``, ``~x`` and ``abs(x)`` of a staged Python number."""
+    """Return ``-x``, ``+x``, ``~x`` or ``abs(x)`` of a staged Python number."""
     kind = weak_kind(value) if weak_kind(value) is not bool else int
     tensor = weak_tensor(value, kind)
     if name == "invert":
@@ -245,5 +246,5 @@ def weak_unary(name: str, value: scalar) -> scalar:
 
 
 def python_value(value: Any, tensor: np.ndarray) -> Any:
-    """The Python number that a staged number stands for, given its run-time value."""
+    """Return the Python number that a staged number has turned out to be, given its run-time value."""
     return weak_kind(value)(tensor[()])

@@ -1,7 +1,7 @@
-"""Arrays that have the common dtype of a branch's sides, where NumPy's array has another dtype on one side.
+"""Arrays with the common dtype of a branch's sides, if NumPy's array has another dtype on one side.
 
-If a call takes that side and reads the array, the call is discarded, unless the reader computes the same
-with both dtypes. For example, the sum of integers and floats is computed in floats.
+If a call takes that side and reads the array, the call is discarded, unless the reader computes the same with
+both dtypes. For example, the sum of integers and floats is computed in floats.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from np2tf.tnp._tensor.storage import Storage
 
 
 class WidenedStorage(Storage):
-    """The storage of an array with a common dtype; reading it where NumPy's has another dtype is a violation.
+    """The storage of an array with a common dtype.
+
+    Reading the storage is a violation if NumPy's array has another dtype.
 
     Attributes:
         widened: a boolean tensor, true if NumPy's array has the other dtype.
@@ -38,18 +40,18 @@ class WidenedStorage(Storage):
 
     @property
     def value(self) -> tf.Tensor:
-        """The current tensor; reading it discards the call if NumPy's array has the other dtype."""
+        """Return the current tensor. Reading it discards the call if NumPy's array has the other dtype."""
         record_violation(self.widened)
         return super().value
 
     def write(self, value: tf.Tensor) -> None:
-        """Replace the tensor; this discards the call if NumPy would convert the values to the other dtype."""
+        """Replace the tensor. This discards the call if NumPy would convert the values to the other dtype."""
         record_violation(self.widened)
         super().write(value)
 
 
 def unguarded_array(array: Any) -> Any:
-    """Return an array with the common dtype that can be inspected without counting as a read."""
+    """Return an array with the common dtype, which can be inspected without counting as a read."""
     storage = storage_of(array)
     if not isinstance(storage, WidenedStorage):
         return array

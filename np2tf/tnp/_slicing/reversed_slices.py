@@ -1,4 +1,4 @@
-"""Slices that go backwards from or to a place known at run time: the elements forwards, then reversed."""
+"""Reversed slices with an end that is known only at run time: read forwards, then reversed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _is_backwards(item: Any) -> bool:
 
 
 def _position_after(end: Int | None, default: int, length: int) -> Int:
-    """Return the position after that of an end of a slice; negative and too large ends are as in Python."""
+    """Return the position after an end of a slice. Negative and too large ends have Python's meaning."""
     if end is None:
         return default
     if isinstance(end, int):

@@ -18,7 +18,7 @@ BasicKey = tuple[int | SymInt | slice | None, ...]
 
 @dataclass(frozen=True, eq=False)
 class SliceSpec:
-    """The part that a basic key takes of one axis: `size` elements from `start` on, `step` apart.
+    """The part that a basic key takes of one axis: `size` elements from `start` on, at the distance `step`.
 
     A size of None is known only at run time.
     """
@@ -32,7 +32,7 @@ class SliceSpec:
 
     @property
     def dynamic(self) -> bool:
-        """Whether the start is known only at run time."""
+        """Return whether the start is known only at run time."""
         return not isinstance(self.start, int)
 
 
@@ -78,7 +78,7 @@ def _slice_axis(item: slice, length: int) -> SliceSpec:
 
 
 def _slice_end(end: int | SymInt | None, default: int, length: int) -> Int:
-    """A slice's end with Python's meaning of negative values and None."""
+    """Return a slice's end with Python's meaning of negative values and None."""
     if end is None:
         return default
     if isinstance(end, int):
@@ -100,7 +100,7 @@ def _clamp(end: Int, length: int) -> Int:
 
 
 def axis_per_item(key: BasicKey, axes: Sequence[SliceSpec]) -> list[SliceSpec | None]:
-    """The axis that each item of a key is for; None for a new one."""
+    """Return the axis that each item of a key is for; None for a new axis."""
     rest = iter(axes)
     return [None if item is None else next(rest) for item in key]
 

@@ -1,4 +1,6 @@
-"""Slices under XLA: read from run-time places, written in place or over the whole array, as is quicker."""
+"""Slices under XLA: read from run-time places, and written in place or over the whole array, whichever is
+faster.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from np2tf.tnp._tensor.small_constants import constant
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import Int
 
-#: Arrays from so many elements on are worth a thought about how they are written.
+#: For smaller arrays the way of writing does not matter.
 _MANY = 1024
 #: So many updates are looked through by a read.
 _MOST_UPDATES = 64
@@ -23,9 +25,9 @@ _MOST_UPDATES = 64
 def slice_under_xla(base: tf.Tensor, starts: tf.Tensor | list[int], sizes: list[int]) -> tf.Tensor:
     """Return the part of a tensor that begins at run-time positions.
 
-    TensorFlow's bridge to XLA makes the begin of `tf.slice` a compile-time constant if it can. Then an
-    index array that a loop reads would be a part of the program, and every other index array would be
-    compiled anew.
+    TensorFlow's bridge to XLA makes the begin of `tf.slice` a compile-time constant if it can. Then an index
+    array that a loop reads would be a part of the program, and every other index array would require a new
+    compilation.
     """
     return gen_xla_ops.xla_dynamic_slice(base, _vector(starts), constant(tuple(sizes)))
 
@@ -101,7 +103,8 @@ def _is_most(base: tf.Tensor, value: tf.Tensor) -> bool:
 def _update_by_selection(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor) -> tf.Tensor:
     """Return `base` with `value` in its place, in one loop over the result, which runs on every core.
 
-    An update in place runs on one core (measured on a wave of 400 × 400 points: 205 µs a step, not 240).
+    An update in place runs on one core (measured on a wave of 400 × 400 points: 240 µs a step; this loop
+    205).
     """
     mask: tf.Tensor | None = None
     margins: list[list[int]] = []
@@ -122,10 +125,11 @@ def _update_by_selection(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tenso
 
 
 def _update_surrounded(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor) -> tf.Tensor:
-    """Return `base` with `value` in place of the part that `axes` take, in one loop over the result.
+    """Return `base` with `value` in the place of the part that `axes` take, in one loop over the result.
 
-    An update in place of the array that the new elements are computed from copies the array first
-    (measured: 280 µs instead of 121 for the inner points of a 512 × 512 stencil).
+    An update in place copies the array first if the new elements are computed from it (measured: 280 µs
+    instead of
+    121 for the inner points of a 512 × 512 stencil).
     """
     cuts = [slice(axis.start, stop_of(axis)) for axis in axes]
     for k in reversed(range(len(axes))):
@@ -137,7 +141,7 @@ def _update_surrounded(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor)
 
 
 def update_dynamic_size(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor) -> tf.Tensor:
-    """Write a slice whose size is known at run time only, by selecting over the whole of `base`."""
+    """Write a slice whose size is known only at run time, by selecting over the whole of `base`."""
     for k, axis in enumerate(axes):
         _check_length(value, k, axis)
     if any(axis.size == 0 for axis in axes):
@@ -154,14 +158,14 @@ def update_dynamic_size(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor
                 (position - start) // axis.step, 0, tf.maximum(_length(value, k) - 1, 0)
             )
             if value.shape[k] is None and not staging_for_xla():
-                # An empty array has nothing to gather.
+                # Gathering from an empty array fails.
                 value = tf.pad(value, [[0, int(j == k)] for j in range(len(axes))])
             value = tf.gather(value, source, axis=k)
     return tf.where(mask, value, base)
 
 
 def _check_length(value: tf.Tensor, k: int, axis: SliceSpec) -> None:
-    """Record a violation if the written value is neither as long as its place nor of length 1."""
+    """Record a violation unless the written value is as long as its place or has length 1."""
     if value.shape[k] == 1 or (axis.size is not None and value.shape[k] == axis.size):
         return
     room = symint.extent(axis.start, _dynamic_stop(axis)) if axis.size is None else axis.size
@@ -178,7 +182,7 @@ def _length(value: tf.Tensor, axis: int) -> tf.Tensor:
 
 
 def _spread_elements(value: tf.Tensor, k: int, axis: SliceSpec) -> tf.Tensor:
-    """Put the elements of `value` along axis `k` to their places in the base, with zeros between."""
+    """Move the elements of `value` along axis `k` to their places in the base, with zeros between."""
     assert isinstance(axis.start, int)
     assert axis.size is not None
     rank = value.shape.rank

@@ -1,6 +1,6 @@
 """Basic indexing of tensors: reading and writing with integers, slices and newaxis.
 
-Every axis of a key is first brought to one canonical `SliceSpec`. Reading and writing then choose the
+Every axis of a key is first converted to a canonical `SliceSpec`. Reading and writing then choose the
 cheapest TensorFlow op that fits: for constants, for run-time starts with static sizes, or for dynamic sizes.
 """
 
@@ -27,7 +27,7 @@ from np2tf.tnp._tensor.symint import Int, SymInt
 
 
 def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
-    """The value of ``base[key]``."""
+    """Return the value of ``base[key]``."""
     axes = axes_of(base, key)
     if axes is None:
         return base[tuple(_native(item) for item in key)]
@@ -42,7 +42,7 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     if all(axis.size is not None for axis in axes):
         return taken if finish is None else gen_array_ops.reshape(taken, constant(_shape(key, axes)))
     taken = taken if finish is None else taken[finish]
-    # This comes last, because XLA does not always treat arrays of run-time length rightly.
+    # This comes last, because XLA does not always handle arrays of run-time length correctly.
     last: list[Any] = []
     for axis in axis_per_item(key, axes):
         if axis is None or not axis.dropped:
@@ -57,7 +57,7 @@ def _shape(key: BasicKey, axes: list[SliceSpec]) -> tuple[int | None, ...]:
 
 
 def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[SliceSpec]) -> tf.Tensor:
-    """Read with one kernel, whose operands are kept and not made anew each time."""
+    """Read with one kernel, whose small operands are kept and not made again each time."""
     if not key:
         return base
     ends: list[tuple[Any, Any, int]] = []
@@ -98,7 +98,9 @@ def _is_whole_axis(axis: SliceSpec) -> SliceSpec:
 
 
 def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
-    """`base` after ``base[key] = value``; `value` has its dtype and broadcasts to the shape of the key."""
+    """Return `base` after ``base[key] = value``. The value has base's dtype and broadcasts to the key's
+    shape.
+    """
     axes = axes_of(base, key)
     if axes is None:
         return _update_unknown_shape(base, key, value)
@@ -155,7 +157,7 @@ def _native(item: Int | slice | None) -> object:
 
 def _native_slice(axis: SliceSpec) -> slice:
     if axis.size == 0:
-        # The start of an empty slice may be -1, which TensorFlow takes for the last element.
+        # The start of an empty slice may be -1, which TensorFlow understands as the last element.
         return slice(0, 0)
     if axis.step < 0:
         assert isinstance(axis.stop, int)
@@ -202,7 +204,7 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
 
 
 def _check_broadcast(value: tf.Tensor, sizes: list[int | None], key: BasicKey) -> None:
-    """Check that a value of full rank broadcasts to the axes it is written to.
+    """Check that a value of full rank broadcasts to the axes to which it is written.
 
     Raises:
         ValueError: the value does not broadcast.
@@ -234,7 +236,7 @@ def _strided_update(
 
 
 def _update_unknown_shape(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
-    """Write where some length is known at run time only: TensorFlow's own op resolves the ends."""
+    """Write if a length is known only at run time: TensorFlow's own op resolves the ends."""
     if staging_for_xla():
         raise ShapeNeededError("assignment into an array whose shape depends on data")
     value = _to_full_rank(value, key)

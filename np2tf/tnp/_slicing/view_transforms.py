@@ -1,8 +1,8 @@
-"""View transforms: how a view reads from the tensor it is a view of, and writes back into it.
+"""View transforms: how a view reads from the tensor that it is a view of, and writes back into it.
 
 A view is a storage and a chain of view transforms. Reading applies `get` from the base outwards; writing
-applies `put` from the view inwards. (Functional programming calls such a pair a lens.) Every view that NumPy
-can make is made of the few view transforms here.
+applies `put` from the view inwards. (Functional programming calls such a pair a lens.) The few view
+transforms here make up every view that NumPy can make.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from np2tf.tnp._tensor.symint import Int, SymInt
 class ViewTransform(Protocol):
     """One step from an array to a view of it."""
 
-    #: Whether the view of an array in C order is in C order too, apart from axes of length 1.
+    #: Whether the view of an array in C order is in C order, too, apart from axes of length 1.
     keeps_order: ClassVar[bool]
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
-        """The view's value."""
+        """Return the view's value."""
 
     def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
-        """`base` with the view replaced by `value`, which has the view's shape and dtype."""
+        """Return `base` with the view replaced by `value`, which has the view's shape and dtype."""
 
 
 @dataclass(frozen=True, eq=False)
 class BasicIndexing:
-    """Basic indexing: integers, slices, newaxis (an ellipsis is already expanded)."""
+    """Basic indexing: integers, slices and newaxis. An ellipsis has been expanded already."""
 
     key: slice_spec.BasicKey
     keeps_order: ClassVar[bool] = True
@@ -64,11 +64,11 @@ class Transpose:
 
 @dataclass(frozen=True, eq=False)
 class Reshape:
-    """Another shape over the same elements in C order; `shape` has no -1 unless the size is unknown.
+    """Another shape over the same elements in C order. `shape` has no -1 unless the size is unknown.
 
     Attributes:
         shape: the lengths.
-        target: the same for TensorFlow, where it must not rely on the elements to fit.
+        target: the lengths as a tensor, if TensorFlow must not assume that the elements fit.
     """
 
     shape: Any
@@ -139,7 +139,7 @@ class Diagonal:
 
 @dataclass(frozen=True, eq=False)
 class BroadcastTo:
-    """A broadcast view: readable, never writable, as in NumPy."""
+    """A broadcast view, which as in NumPy can never be written to."""
 
     shape: Any
     keeps_order: ClassVar[bool] = False
@@ -153,7 +153,7 @@ class BroadcastTo:
 
 @dataclass(frozen=True, eq=False)
 class ReadOnlyFlag:
-    """The same elements, through a view that can never be made writable."""
+    """A view of all elements that can never be made writable."""
 
     keeps_order: ClassVar[bool] = True
 
@@ -166,7 +166,10 @@ class ReadOnlyFlag:
 
 @dataclass(frozen=True, eq=False)
 class Bitcast:
-    """The same bytes as elements of another dtype; the last axis changes its length if item sizes differ."""
+    """The bytes of an array as elements of another dtype.
+
+    If the item sizes differ, the length of the last axis changes.
+    """
 
     dtype: np.dtype[Any]
     keeps_order: ClassVar[bool] = True
@@ -185,7 +188,7 @@ def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
         return _bitcast(tf.cast(tensor, tf.uint8), dtype)
     if dtype == tf.bool:
         return _truth(_bitcast(tensor, tf.uint8))
-    # XLA has no bitcast of complex numbers: they are taken apart and put together.
+    # XLA has no bitcast of complex numbers, so that their parts are converted one by one.
     if tensor.dtype.is_complex:
         parts = tf.stack([tf.math.real(tensor), tf.math.imag(tensor)], -1)
         return _bitcast(_merge_last_axes(parts), dtype)
@@ -218,7 +221,7 @@ def _truth(tensor: tf.Tensor) -> tf.Tensor:
 
 
 def _merge_last_axes(tensor: tf.Tensor) -> tf.Tensor:
-    """The last two axes as one."""
+    """Return a tensor with its last two axes merged into one."""
     if None not in tensor.shape.as_list():
         *kept, rows, columns = tensor.shape.as_list()
         return tf.reshape(tensor, (*kept, rows * columns))
@@ -231,7 +234,7 @@ def is_read_only(chain: Sequence[ViewTransform]) -> bool:
 
 
 def read_chain(base: tf.Tensor, chain: Sequence[ViewTransform]) -> tf.Tensor:
-    """The value seen through all of `chain`."""
+    """Return the value seen through all of `chain`."""
     for transform in _compose_steps(chain):
         base = transform.get(base)
     return base
@@ -241,7 +244,7 @@ def lengths(base: tf.Tensor, chain: Sequence[ViewTransform]) -> list[Int] | None
     """Return the lengths of the view through `chain` with their known bounds.
 
     Returns:
-        None if the shape of the value says as much.
+        None if the shape of the value gives the same information.
     """
     last = chain[-1] if chain else None
     return (
@@ -283,10 +286,10 @@ def _compose_steps(chain: Sequence[ViewTransform]) -> Sequence[ViewTransform]:
 
 
 def _compose_keys(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> slice_spec.BasicKey | None:
-    """Return one key that does what `first` and then `second` do.
+    """Return a key that equals `first` followed by `second`.
 
     Returns:
-        None if `first` has anything but integers and whole axes.
+        None if `first` has other items than integers and whole axes.
     """
     pending, key = list(second), list[Any]()
     for item in first:
@@ -302,7 +305,7 @@ def _compose_keys(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> sl
 
 
 def view_on_host(buffer: np.ndarray, chain: Sequence[ViewTransform]) -> np.ndarray:
-    """The NumPy view of `buffer` that is seen through `chain`.
+    """Return the NumPy view of `buffer` through `chain`.
 
     Raises:
         StagingError: the view depends on values that are not known.
@@ -310,7 +313,7 @@ def view_on_host(buffer: np.ndarray, chain: Sequence[ViewTransform]) -> np.ndarr
     check_host_view(chain)
     for transform in chain:
         if isinstance(transform, BasicIndexing):
-            # A key with an ellipsis that leaves no axes gives a view, not a number.
+            # With an ellipsis, a key that leaves no axes gives a view, and not a number.
             buffer = buffer[(*transform.key, ...)]  # type: ignore[arg-type]
         elif isinstance(transform, Transpose):
             buffer = buffer.transpose(transform.permutation)
@@ -331,7 +334,7 @@ def view_on_host(buffer: np.ndarray, chain: Sequence[ViewTransform]) -> np.ndarr
 
 
 def run_time_ends(chain: Sequence[ViewTransform]) -> list[SymInt]:
-    """The integers in the keys of a chain that are known only at run time, in their order."""
+    """Return the integers in the keys of a chain that are known only at run time, in their order."""
     keys = [transform.key for transform in chain if isinstance(transform, BasicIndexing)]
     return [end for key in keys for item in key for end in _ends(item) if isinstance(end, SymInt)]
 
@@ -358,7 +361,7 @@ _ON_HOST = (BasicIndexing, Transpose, Reshape, ComplexPart, Diagonal, Bitcast, B
 
 
 def check_host_view(chain: Sequence[ViewTransform]) -> None:
-    """Refuse views that NumPy cannot make of a buffer on the host once the code has run.
+    """Refuse views that NumPy cannot make of a buffer on the host after the code has run.
 
     Raises:
         StagingError: the view is of an unknown kind, or its shape is known only at run time.

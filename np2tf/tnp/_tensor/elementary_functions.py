@@ -1,13 +1,13 @@
 """Elementary functions of float64 as polynomials, which XLA vectorises on CPUs.
 
-XLA on CPUs calls the C library for these functions, once for each element: 2 (log) to 11 ns (tan) an
-element, where the code below takes 0.3 to 1.5 ns. NumPy takes 0.5 to 11 ns. The errors are below 3 units in
-the last place. Float32 is computed in float64. Small arrays, code that a tape may differentiate, and other
-devices keep TensorFlow's functions.
+XLA on CPUs calls the C library for these functions, once for each element, which takes from 2 ns (log) to 11
+ns (tan) for an element. The code below takes 0.3 to 1.5 ns, and NumPy takes 0.5 to 11 ns. The errors are
+below 3 units in the last place. Float32 is computed in float64. TensorFlow's functions remain for small
+arrays, for code that a tape may differentiate, and on other devices.
 
 Each polynomial interpolates at Chebyshev nodes, and was computed with 60 digits. The arguments are reduced
 by the method of Cody and Waite, "Software Manual for the Elementary Functions" (1980). No step may depend on
-``(x + c) - c`` being computed as it is written, since TensorFlow simplifies that.
+``(x + c) - c`` being computed as written, since TensorFlow simplifies this expression.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from np2tf.tnp._tensor.storage import current_scope
 
 Function = Callable[..., tf.Tensor]
 
-#: Arrays of fewer elements take too little time for the longer code.
+#: For arrays with fewer elements, the longer code is not worth its time.
 LEAST = 16
-#: Up to here, the parts of pi/2 below times the quotient are exact.
+#: Up to this angle, the products of the quotient and the parts of pi/2 below are exact.
 _LARGEST_ANGLE = 1.6e6
 _HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8.478427660368898e-32)
 _LN2 = (0.6931471803691238, 1.9082149292705877e-10)
@@ -64,12 +64,19 @@ _ARCSIN = (
         0.028757851367421566,
     ),
 )
-#: Whole exponents up to here are products; each factor adds half a unit in the last place.
+#: Powers with integer exponents up to this are products; each factor adds half a unit in the last place.
 MOST_FACTORS = 12
 
 
 def is_vectorised(x: tf.Tensor) -> bool:
-    """Return whether functions of `x` are computed by polynomials; note that its gradients are others."""
+    """Return whether polynomials compute the functions of `x`.
+
+    If they do, the function sets `gapped` of the trace, because the gradients of the polynomials are others
+    than those of TensorFlow's functions.
+
+    Args:
+        x: the operand of the function.
+    """
     entered = current_scope()
     if entered is None or x.dtype not in (tf.float64, tf.float32):
         return False
@@ -84,12 +91,12 @@ def is_vectorised(x: tf.Tensor) -> bool:
 
 
 def _vectorised(function: Function, own: Function, wide: bool = True) -> Function:
-    """Return `function` with `own`, its counterpart in float64, in its place where that is faster.
+    """Return a function that calls `own` where polynomials are faster, else `function`.
 
     Args:
-        function: TensorFlow's.
-        own: the same as polynomials.
-        wide: whether float32 is computed by `own` as well.
+        function: TensorFlow's function.
+        own: the same function for float64, by polynomials.
+        wide: whether `own` also computes float32.
     """
 
     def call(x: tf.Tensor, *rest: tf.Tensor) -> tf.Tensor:
@@ -102,7 +109,12 @@ def _vectorised(function: Function, own: Function, wide: bool = True) -> Functio
 
 
 def _polynomial(x: tf.Tensor, coefficients: Sequence[float]) -> tf.Tensor:
-    """The polynomial by Estrin's scheme, whose chains of dependent operations are short."""
+    """Return the value of a polynomial by Estrin's scheme, whose chains of dependent operations are short.
+
+    Args:
+        x: array of arguments.
+        coefficients: the coefficients, from the constant term upwards.
+    """
     terms: list[tf.Tensor | float] = list(coefficients)
     while True:
         pairs = zip(terms[::2], terms[1::2], strict=False)
@@ -133,7 +145,7 @@ def _with_sign_of(magnitude: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
 
 
 def _reduced(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """The number of the quarter turn that an angle is nearest to, and the sine and cosine of what is left."""
+    """Return the number of quarter turns nearest to an angle, and sine and cosine of the remaining angle."""
     nearest = tf.round(x * (2 / math.pi))
     first, second, third, fourth = (nearest * part for part in _HALF_PI)
     rough = x - first
@@ -142,7 +154,7 @@ def _reduced(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     angle = angle + ((lost - third) - fourth)
     square = angle * angle
     sine = angle + angle * square * _polynomial(square, _SIN)
-    sine = tf.where(tf.equal(x, 0.0), x, sine)  # with the sign of zero
+    sine = tf.where(tf.equal(x, 0.0), x, sine)  # keeps the sign of zero
     half = 0.5 * square
     near = 1.0 - half
     cosine = near + (((1.0 - near) - half) + square * square * _polynomial(square, _COS))
@@ -150,7 +162,7 @@ def _reduced(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
 
 
 def _sine_of_turned(x: tf.Tensor, quarters: int) -> tf.Tensor:
-    """The sine of `x` and so many quarter turns."""
+    """Return the sine of `x` plus the given number of quarter turns."""
     turns, sine, cosine = _reduced(x)
     turns = turns + quarters
     result = tf.where(tf.not_equal(tf.bitwise.bitwise_and(turns, 1), 0), cosine, sine)
@@ -165,7 +177,7 @@ def _tan(x: tf.Tensor) -> tf.Tensor:
 
 
 def _of_angles(own: Function, function: Function) -> Function:
-    """Return a function that is `own` for arrays of angles that it can reduce, else `function`."""
+    """Return a function that calls `own` if all angles are small enough to reduce, else `function`."""
 
     def call(x: tf.Tensor) -> tf.Tensor:
         are_small = tf.reduce_max(tf.abs(x)) < _LARGEST_ANGLE
@@ -215,7 +227,7 @@ log1p = _vectorised(tf.math.log1p, _log1p, wide=False)
 
 
 def _angle(long: tf.Tensor, short: tf.Tensor) -> tf.Tensor:
-    """The angle between the long leg of a right triangle and its hypotenuse, at most an eighth of a turn."""
+    """Return the angle between the long leg and the hypotenuse of a right triangle, at most pi/4."""
     is_wide = short > math.tan(math.pi / 8) * long
     ratio = tf.where(is_wide, short - long, short) / tf.where(is_wide, short + long, long)
     square = ratio * ratio
@@ -234,8 +246,8 @@ def _arctan2(y: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     height, width = tf.abs(y), tf.abs(x)
     is_steep = height > width
     long, short = tf.where(is_steep, height, width), tf.where(is_steep, width, height)
-    # Large legs are made smaller, so that their sum is finite. Two zeros have no quotient, nor have two
-    # infinities: their angles are those of (0, 1) and (1, 1).
+    # Large legs are made smaller, so that their sum is finite. Two zeros have no quotient, and two infinities
+    # have none: their angles are those of (0, 1) and (1, 1).
     scale = tf.where(long > 1e300, _float(2.0**-60), _float(1.0))
     are_infinite = tf.math.is_inf(short)
     long = tf.where(are_infinite | tf.equal(long, 0.0), _float(1.0), long * scale)
@@ -247,7 +259,7 @@ def _arctan2(y: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
 
 
 def _near_half(size: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return whether a sine is over 1/2, and its angle; of one over 1/2 half of the complement's angle."""
+    """Return whether a sine is over 1/2, and its angle; for a sine over 1/2, half of the complement."""
     is_large = size > 0.5
     square = tf.where(is_large, 0.5 * (1.0 - size), size * size)
     root = tf.where(is_large, tf.sqrt(square), size)
@@ -285,7 +297,7 @@ def power(x: tf.Tensor, exponent: float) -> tf.Tensor:
 
     Args:
         x: an array for which `is_vectorised` holds.
-        exponent: the same for all elements; `is_product_of_roots` holds for it.
+        exponent: the exponent of all elements; `is_product_of_roots` holds for it.
     """
     whole, is_odd = divmod(round(2 * abs(exponent)), 2)
     one = tf.constant(1, x.dtype)
@@ -307,7 +319,7 @@ def power(x: tf.Tensor, exponent: float) -> tf.Tensor:
 
 
 def _power(x: tf.Tensor, exponent: int) -> list[tf.Tensor]:
-    """The factors of a whole power: squares of squares."""
+    """Return the factors of an integer power: `x` squared repeatedly."""
     found = []
     while exponent:
         if exponent % 2:

@@ -41,7 +41,7 @@ class ForeignValue:
 
 @contextmanager
 def as_graph_inputs(storages: Iterable[Any]) -> Iterator[None]:
-    """Build a graph of np2tf in the with block, in which these storages are inputs and not foreign."""
+    """Build a graph of np2tf in the `with` block; the given storages are inputs of it, and not foreign."""
     before = [(storage, storage.foreign) for storage in storages]
     try:
         yield
@@ -51,7 +51,7 @@ def as_graph_inputs(storages: Iterable[Any]) -> Iterator[None]:
 
 
 def warn(code: str) -> None:
-    """Warn at the user's line, also in code that AutoGraph has made of the user's.
+    """Warn at the user's line, also in code that AutoGraph has generated from the user's code.
 
     Args:
         code: the code of the diagnostic.

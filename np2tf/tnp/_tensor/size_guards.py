@@ -1,7 +1,7 @@
-"""Guards for lengths that must agree and are known only at run time.
+"""Guards for lengths that must be equal and are known only at run time.
 
-TensorFlow's kernels detect most lengths that do not fit. XLA's translations detect few of them: they use
-the length of one operand.
+TensorFlow's kernels detect most lengths that do not fit. XLA's translations detect few of them: they use the
+length of one operand.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def assert_same_size(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones
     record_violation(tf.not_equal(mine, theirs))
     if current_scope() is not None:
         return a
-    # A plain tf.function: XLA leaves out its assertions, but refuses a reshape that does not fit.
+    # In a plain tf.function, XLA drops assertions, but refuses a reshape that does not fit.
     made = tf.reshape(a, tf.concat([sizes[:axis], theirs[None], sizes[axis % a.shape.rank + 1 :]], 0))
     made.set_shape(a.shape)
     return made

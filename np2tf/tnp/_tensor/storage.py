@@ -22,17 +22,17 @@ from np2tf.tnp._front.fast_flags import count_scopes
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._tensor.foreign_graphs import ForeignValue, warn
 
-#: Deeper than this, staged branches and loops come of calls that do not end while staging.
+#: Staged branches and loops that are nested more deeply come from calls that do not end while staging.
 MOST_NESTED = 32
 
 
-#: Held while a part of a base is replaced, which reads the whole and writes the whole: threads may write to
-#: parts of one array at the same time, as they may in NumPy.
+#: A lock for replacing a part of a base, which reads and writes the whole base: as in NumPy, threads may
+#: write to parts of one array at the same time.
 write_lock = threading.RLock()
 
 
 class StagingScope:
-    """A stretch of staged code with a body of its own: a trace, a loop body, or one side of a branch.
+    """A stretch of staged code with its own body: a trace, a loop body, or one side of a branch.
 
     Attributes:
         trace: the trace of the staged function, which all its scopes share.
@@ -55,7 +55,7 @@ class StagingScope:
         self.poisoned: list[Storage] = []
 
     def undo(self) -> None:
-        """Give the storages written in this scope the values that they had before."""
+        """Restore the values that the storages written in this scope had before."""
         for storage, before in self.writes.items():
             storage.rebase(before)
         for storage in self.poisoned:
@@ -71,7 +71,7 @@ _stack = _Stack()
 
 
 def staging_for_xla() -> bool:
-    """Return whether XLA is going to compile the code that this thread is staging."""
+    """Return whether XLA will compile the code that this thread is staging."""
     return bool(_stack.scopes) and _stack.scopes[-1].trace.xla
 
 
@@ -81,12 +81,15 @@ def staging_at_once() -> bool:
 
 
 def staging_handlers() -> bool:
-    """Return whether the code that this thread is staging handles exceptions, so that none may be missed."""
+    """Return whether the code that this thread is staging handles exceptions, so that no exception may be
+    missed.
+    """
     return bool(_stack.scopes) and _stack.scopes[-1].trace.handles
 
 
 def _refuse_open_shape(value: tf.Tensor | None) -> None:
-    """Refuse an array of data-dependent shape where exceptions are handled: a graph could miss its exception.
+    """Refuse an array of data-dependent shape in code that handles exceptions: a graph could miss its
+    exception.
 
     Raises:
         StagingError: the shape of the array depends on data.
@@ -134,17 +137,17 @@ def resolve_stand_ins(value: Any) -> Any:
 
 @contextmanager
 def staging_scope(trace: Any, counter: tf.Tensor | None = None) -> Iterator[StagingScope]:
-    """Stage the body of the with block as a staging scope of its own.
+    """Stage the body of the `with` block as a scope.
 
     Args:
         trace: the trace of the staged function.
         counter: the number of the iteration, if the scope is a loop body.
 
     Raises:
-        StagingError: too many scopes lie within one another.
+        StagingError: the scopes are nested too deeply.
     """
     if len(_stack.scopes) >= MOST_NESTED:
-        raise RecursionLimitError("branches and loops are staged too deep within one another")
+        raise RecursionLimitError("staged branches and loops are nested too deeply")
     if trace is not None:
         trace.check_deadline()
     scope = StagingScope(trace, counter)
@@ -162,7 +165,7 @@ class GappedLayout:
     """The layout of foreign memory that has gaps or runs backwards.
 
     Attributes:
-        strides: the stride of each axis, in elements; layouts whose arrays have the same views and copies
+        strides: the stride of each axis, in elements. Layouts whose arrays have the same views and copies
             have the same strides.
     """
 
@@ -192,10 +195,10 @@ class Storage:
         self.birth = current_scope()
         if self.birth is not None and self.birth.trace.handles:
             _refuse_open_shape(value)
-        #: The array that owns this memory, once it may be asked for: the `base` of all views.
+        #: The array that owns this memory, the `base` of all views, from the first view on.
         self.owner: weakref.ref[Any] | None = None
-        #: The chain of view transforms through which that array sees the memory; empty if it sees the memory
-        #: as it is.
+        #: The chain of view transforms through which the owner sees the memory; empty if it sees the memory
+        #: unchanged.
         self.owner_chain: tuple[Any, ...] = ()
         #: The axes from the slowest to the fastest, as NumPy's memory would have them; None for C order. A
         #: tensor is always in C order: this order decides which reshapes are views.
@@ -206,15 +209,15 @@ class Storage:
         self.argument = False
         #: Storages with the same mark never alias each other; each may still alias others.
         self.distinct: object = None
-        #: For a storage whose memory is known only at run time: an index, and the storages that it points
-        #: into (-1: none of them).
+        #: For a storage whose memory is known only at run time: an index, and the storages among which the
+        #: index chooses (-1: none of them).
         self.identity: tuple[tf.Tensor, tuple[Storage, ...]] | None = None
         #: The value of this storage in a foreign graph, if such a graph has read it.
         self.foreign: ForeignValue | None = None
 
     @property
     def value(self) -> tf.Tensor:
-        """The current base tensor.
+        """Return the current base tensor.
 
         Raises:
             StagingError: the contents are unknown, because an array that may share this memory has been
@@ -243,7 +246,7 @@ class Storage:
         return self.foreign.value
 
     def write(self, value: tf.Tensor) -> None:
-        """Replace the base tensor; enclosing scopes learn that this storage has changed."""
+        """Replace the base tensor. Enclosing scopes record that this storage has changed."""
         if self.foreign is not None and not _stack.scopes and self._is_foreign(value):
             return
         self._replace(value)
@@ -266,7 +269,7 @@ class Storage:
         return True
 
     def is_distinct_from(self, other: Storage) -> bool:
-        """Return whether two storages are certainly different memory; each of them may still alias others."""
+        """Return whether two storages are certainly different memory. Each of them may still alias others."""
         return self.distinct is not None and other.distinct is self.distinct
 
     def _replace(self, value: tf.Tensor) -> None:
@@ -293,7 +296,7 @@ class Storage:
         return through
 
     def poison(self) -> None:
-        """Make the contents unknown: reading them from here on is an error that ends the staging."""
+        """Make the contents unknown: reading them from now on is an error that ends the staging."""
         if not self.poisoned:
             self.poisoned = True
             for scope in reversed(_stack.scopes):
@@ -302,7 +305,7 @@ class Storage:
                 scope.poisoned.append(self)
 
     def rebase(self, value: tf.Tensor) -> None:
-        """Replace the base tensor without this counting as a write (entering and leaving a staging scope)."""
+        """Replace the base tensor without counting this as a write (entering and leaving a scope)."""
         self._value = value
 
 
@@ -343,7 +346,9 @@ def is_known(storage: Storage) -> bool:
 
 
 def link_aliases(merged: Storage, sources: Iterable[Storage]) -> None:
-    """Declare that `merged` may be the same memory as any of `sources`: a write to one poisons the others."""
+    """Declare that `merged` may be the same memory as any of `sources`: a write to one storage poisons the
+    others.
+    """
     distinct = tuple(storage for storage in sources if storage is not merged)
     merged.may_alias += distinct
     for storage in distinct:

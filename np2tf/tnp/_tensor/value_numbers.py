@@ -35,14 +35,14 @@ _OPAQUE = frozenset(
 )
 #: Constants of more elements are not compared.
 _LARGE = 64
-#: Further back than this, two computations are taken for two values.
+#: Computations that are longer than this count as different values.
 _DEPTH = 60
 _numbers = itertools.count()
 
 
 @dataclass
 class _Table:
-    """The numbers of one graph's operations by name, and the number of everything computed in one way."""
+    """The numbers of a graph's operations by name, and the numbers by the key of the computation."""
 
     of_ops: dict[str, int] = field(default_factory=dict)
     of_keys: dict[Hashable, int] = field(default_factory=dict)
@@ -79,7 +79,7 @@ def _number(tensor: tf.Tensor, depth: int) -> Hashable:
 
 
 def _own_number(op: Any, tensor: tf.Tensor) -> Hashable:
-    """The number of an operation of which nothing is known but itself."""
+    """Return the number of an operation that is equal to itself only."""
     table = _table(tensor.graph)
     if op.name not in table.of_ops:
         table.of_ops[op.name] = next(_numbers)
@@ -87,7 +87,7 @@ def _own_number(op: Any, tensor: tf.Tensor) -> Hashable:
 
 
 def _key(op: Any, depth: int) -> Hashable:
-    """Return a key of an operation's computation; equal keys give equal results. None if there is no key."""
+    """Return a key of an operation's computation, or None. Equal keys give equal results."""
     if op.type in _OPAQUE or op._is_stateful or depth >= _DEPTH:
         return None
     if op.type == "Const":

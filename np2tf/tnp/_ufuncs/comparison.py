@@ -1,4 +1,4 @@
-"""Comparisons, logical functions, and the larger and smaller of two."""
+"""Comparisons, logical functions, and the larger and smaller of two numbers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ANSWER_TO_SMALLER = {"greater", "greater_equal", "not_equal"}
 
 
 class Comparison(Ufunc):
-    """A comparison; a Python integer need not fit the dtype of the other operand."""
+    """A comparison, in which a Python integer need not fit the dtype of the other operand."""
 
     def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
-        """The answers as a boolean tensor."""
+        """Return the results as a boolean tensor."""
         left, right = operands
         if type(right) is int:
             answer = self._foreseen(self.__name__, left, right)
@@ -59,7 +59,7 @@ _less_equal = kernel(
 
 
 def _compare_mixed(name: str, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Compare int64 with uint64 without a common dtype: NumPy has loops of their own for this pair."""
+    """Compare int64 with uint64 without a common dtype: NumPy has separate loops for this pair."""
     if a.dtype in UNSIGNED:
         return _compare_mixed(_MIRRORED[name], b, a)
     negative = tf.less(a, tf.zeros((), a.dtype))
@@ -90,7 +90,7 @@ def truth(x: tf.Tensor) -> tf.Tensor:
 
 
 def logical(function: Function) -> Function:
-    """`function` of the operands' truth."""
+    """Return `function` applied to the truth values of the operands."""
     return lambda *operands: function(*map(truth, operands))
 
 

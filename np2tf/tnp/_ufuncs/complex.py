@@ -13,7 +13,7 @@ from np2tf.tnp._ufuncs.real import copysign
 
 
 def parts(z: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """The real and the imaginary part."""
+    """Return the real and the imaginary part."""
     return tf.math.real(z), tf.math.imag(z)
 
 
@@ -33,7 +33,7 @@ def isfinite(z: tf.Tensor) -> tf.Tensor:
 
 
 def less(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Lexicographic order: by the real parts, then by the imaginary ones; none of NaN."""
+    """Compare in lexicographic order: by the real parts, then by the imaginary parts. NaN compares false."""
     (real_a, imag_a), (real_b, imag_b) = parts(a), parts(b)
     unordered = tf.math.is_nan(imag_a) | tf.math.is_nan(imag_b)
     by_imaginary = tf.equal(real_a, real_b) & tf.less(imag_a, imag_b)
@@ -41,12 +41,12 @@ def less(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def maximum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The larger one in lexicographic order; NaN if either is."""
+    """Return the larger number in lexicographic order; NaN if one of them is NaN."""
     return tf.where(isnan(a) | (~isnan(b) & ~less(a, b)), a, b)
 
 
 def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The smaller one in lexicographic order; NaN if either is."""
+    """Return the smaller number in lexicographic order; NaN if one of them is NaN."""
     return tf.where(isnan(a) | (~isnan(b) & ~less(b, a)), a, b)
 
 
@@ -96,7 +96,9 @@ def _sign(z: tf.Tensor) -> tf.Tensor:
 
 
 def sign(z: tf.Tensor) -> tf.Tensor:
-    """Return ``z / |z|``, and 0 for 0; for one infinite part its direction, for two NaN."""
+    """Return ``z / |z|``, and 0 for 0. For one infinite part return its direction, for two infinite parts
+    NaN.
+    """
     if tf.executing_eagerly():
         (real, imag), length = parts(z), tf.abs(z)
         if are_within(length):
@@ -116,14 +118,14 @@ def _quotient(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def reciprocal(z: tf.Tensor) -> tf.Tensor:
-    """``1 / z``"""
+    """Return ``1 / z``."""
     ratio, whole, is_wide = _smith(*parts(z))
     one = constant(1, ratio)
     return tf.complex(tf.where(is_wide, one, ratio) / whole, -tf.where(is_wide, ratio, one) / whole)
 
 
 def _smith(real: tf.Tensor, imag: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Prepare a division by a complex number that does not overflow in between, as NumPy divides.
+    """Prepare a division by a complex number in NumPy's way, in which no intermediate result overflows.
 
     Source: R. L. Smith, https://doi.org/10.1145/368637.368661.
 
@@ -170,7 +172,9 @@ def _product_in_c(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _direction(z: tf.Tensor) -> list[tf.Tensor]:
-    """Return the parts with NaN replaced by 0; infinite numbers have parts 1 for infinity and 0 otherwise."""
+    """Return the parts with NaN replaced by 0. An infinite number has 1 for an infinite part, and 0
+    otherwise.
+    """
     infinite = isinf(z)
     return [
         copysign(

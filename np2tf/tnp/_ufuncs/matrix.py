@@ -17,11 +17,11 @@ _SIGNATURE = "(n?,k),(k,m?)->(n?,m?)"
 
 
 class GeneralUfunc(Ufunc):
-    """A ufunc over the last axes; choosing other axes is left to NumPy."""
+    """A ufunc over the last axes. The choice of other axes is left to NumPy."""
 
     def _on_tensors(self, args: tuple[Any, ...], *given: Any, **kwargs: Any) -> Any:
         if kwargs.keys() & {"axes", "axis", "keepdims"}:
-            raise NoGraphFormError(f"axes chosen in {self.__name__}")
+            raise NoGraphFormError(f"{self.__name__} with axes=, axis= or keepdims=")
         return super()._on_tensors(args, *given, **kwargs)
 
 
@@ -53,12 +53,12 @@ def _fit_axis(
 
 
 def _product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Product of stacks of matrices."""
+    """Return the products of stacks of matrices."""
     return MATMUL.get(a.dtype, tf.matmul)(a, b)
 
 
 def matmul(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``a @ b``: a vector counts as a row on the left and as a column on the right."""
+    """Return ``a @ b``. A vector counts as a row on the left and as a column on the right."""
     _check("matmul", 0, a, 1, _SIGNATURE)
     _check("matmul", 1, b, 1, _SIGNATURE)
     vector_b = b.shape.rank == 1
@@ -73,7 +73,9 @@ def matmul(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _inner(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The inner product of two vectors: as a sum of products it has fewer operations than as matrices."""
+    """Return the inner product of two vectors. A sum of products has fewer operations than a product of
+    matrices.
+    """
     if a.dtype == tf.bool:
         return tf.reduce_any(a & b)
     if a.dtype == tf.float16:
@@ -86,7 +88,7 @@ def _conjugate(x: tf.Tensor) -> tf.Tensor:
 
 
 def vecdot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Inner products over the last axes, the first operand conjugated."""
+    """Return the inner products over the last axes, with the first operand conjugated."""
     for position, x in enumerate((a, b)):
         _check("vecdot", position, x, 1, "(n),(n)->()")
     a = _fit_axis("vecdot", 0, a, b, -1, "(n),(n)->()")
@@ -94,7 +96,7 @@ def vecdot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def matvec(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Matrices times vectors."""
+    """Return the products of matrices and vectors."""
     _check("matvec", 0, a, 2, "(m,n),(n)->(m)")
     _check("matvec", 1, b, 1, "(m,n),(n)->(m)")
     a = _fit_axis("matvec", 0, a, b, -1, "(m,n),(n)->(m)")
@@ -102,7 +104,7 @@ def matvec(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def vecmat(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Conjugated vectors times matrices."""
+    """Return the products of conjugated vectors and matrices."""
     _check("vecmat", 0, a, 1, "(n),(n,m)->(m)")
     _check("vecmat", 1, b, 2, "(n),(n,m)->(m)")
     a = _fit_axis("vecmat", 0, a, b, -2, "(n),(n,m)->(m)")

@@ -1,4 +1,4 @@
-"""`power`: exponents known beforehand become products and roots."""
+"""`power`, in which known exponents become products and roots."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def _is_never_negative(exponent: Any) -> bool:
 
 
 class Power(Ufunc):
-    """``a ** b``."""
+    """The ufunc ``a ** b``."""
 
     def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
-        """The powers as a tensor.
+        """Return the powers as a tensor.
 
         Raises:
             ValueError: an integer is raised to a negative integer power.
-            OverflowError: a Python integer does not fit the dtype that it takes on.
+            OverflowError: a Python integer does not fit the dtype of the other operand.
         """
         base, exponent = operands
         known = type(exponent) in (int, float) and type(base) not in (int, float, complex)
@@ -64,7 +64,7 @@ class Power(Ufunc):
     def _of_integers(self, operands: tuple[Any, ...], loop: tuple[np.dtype[Any], ...]) -> Any:
         base, exponent = operands
         if type(exponent) is int:
-            loop[1].type(exponent)  # raises what NumPy does where it does not fit
+            loop[1].type(exponent)  # raises NumPy's error if the integer does not fit
             if exponent < 0:
                 raise ValueError("Integers to negative integer powers are not allowed.")
             return cast(positive_power(as_tensor(base, loop[0]), exponent), loop[-1])

@@ -1,7 +1,7 @@
-"""NumPy's universal functions: one row each, the TensorFlow function that computes it.
+"""The table of NumPy's universal functions: each row has the TensorFlow function that computes it.
 
-NumPy's loop (`dtypes.ufunc_loop`) has already chosen the dtypes: an implementation gets tensors of the loop's
-input dtypes and its result is cast to the loop's output dtype.
+NumPy's loop (`promotion.ufunc_loop`) has already chosen the dtypes: an implementation gets tensors of the
+loop's input dtypes, and its result is cast to the loop's output dtype.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _keep_integers(function: Function, complex: Function | None = None) -> Function:
-    """A rounding, which leaves integers as they are."""
+    """Return a function that rounds. It returns integers unchanged."""
     return kernel(function, boolean=identity, signed=identity, half=real(function), complex=complex)
 
 
@@ -168,7 +168,7 @@ _CLASSES: dict[str, type[Ufunc]] = {
 
 
 def full_like_bool(array: ndarray, value: bool) -> ndarray:
-    """Return a boolean array of `array`'s shape: the result of ``==`` with an operand that is no number."""
+    """Return a boolean array of `array`'s shape: the result of ``==`` if the operand is not a number."""
     return tensor_array(tf.fill(tf.shape(array.tensor), value))
 
 
@@ -177,10 +177,10 @@ def _install() -> dict[str, Ufunc]:
     made = {
         getattr(np, name): _CLASSES.get(name, Ufunc)(getattr(np, name), function)
         for name, function in rows.items()
-        # NumPy 2.0 and 2.1 lack the youngest ones.
+        # NumPy 2.0 and 2.1 lack the newest functions.
         if hasattr(np, name)
     }
-    # Every name that NumPy has for a ufunc: np.abs is np.absolute, np.acos is np.arccos.
+    # A ufunc may have several names in NumPy: np.abs is np.absolute, np.acos is np.arccos.
     return {
         name: made[value] for name, value in vars(np).items() if isinstance(value, np.ufunc) and value in made
     }
@@ -194,7 +194,7 @@ __all__ = sorted(_TABLE)
 
 
 def _conjugate_method(self: ndarray, out: Any = None, /) -> Any:
-    """``x.conj()``: of real numbers, truth values among them, the array itself."""
+    """Return ``x.conj()``; for real numbers and booleans, the array itself."""
     if out is None and self.dtype.kind != "c":
         return self
     return _TABLE["conjugate"](self, out=out)

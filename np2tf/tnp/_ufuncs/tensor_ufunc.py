@@ -1,4 +1,6 @@
-"""Universal functions over tensors: one class, NumPy's promotion, a TensorFlow function for the work."""
+"""Universal functions over tensors: one class, with NumPy's promotion and a TensorFlow function for the
+computation.
+"""
 
 from __future__ import annotations
 
@@ -32,23 +34,28 @@ from np2tf.tnp._warnings.deprecations import ask_numpy
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
 _ABSENT = object()
-#: They may get a third array by mistake, of which NumPy has an opinion.
+#: Functions to which programs pass a third operand by mistake, for which NumPy has a deprecation warning.
 _TAKING_TWO = frozenset({np.maximum, np.minimum})
 
-#: NumPy's ufunc -> ours.
+#: NumPy's ufunc -> the ufunc over tensors.
 UFUNCS: dict[np.ufunc, Ufunc] = {}
 
 
 class Ufunc:
-    """A universal function over tensors; programs call it through the function of its name in `front`."""
+    """A universal function over tensors. Programs call it through the function of its name in `front`.
 
-    #: name of the ufunc -> functions for reduce and accumulate on tensors, filled by `_chapters/reductions`.
+    Args:
+        numpy: NumPy's ufunc.
+        implementation: the function over tensors of the loop's input dtypes.
+    """
+
+    #: The name of a ufunc -> its reduce and accumulate on tensors, filled by `_chapters/reductions`.
     reducers: ClassVar[dict[str, Callable[..., Any]]] = {}
     accumulators: ClassVar[dict[str, Callable[..., Any]]] = {}
-    #: (ufunc, array, indices, operand) -> None, for `at` on tensors, filled by the indexing chapter.
+    #: The function of ufunc, array, indices and operand for `at` on tensors, set by `_chapters/indexing`.
     scatter: Callable[[Ufunc, ndarray, Any, Any], None] | None = None
-    #: (ufunc, array, indices, axis, dtype) -> array, for `reduceat` on tensors, filled by
-    #: np2tf.tnp._chapters.ufuncs.reduceat.
+    #: The function of ufunc, array, indices, axis and dtype for `reduceat` on tensors, set by
+    #: np2tf.tnp._chapters.ufuncs.ufunc_methods.
     segments: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(self, numpy: np.ufunc, implementation: Callable[..., Any]) -> None:
@@ -79,7 +86,7 @@ class Ufunc:
             if result is not None:
                 return result
         if len(args) > self.nin:
-            # By position or by name, `out` is one thing.
+            # `out` by position means the same as `out` by name.
             outs, args = args[self.nin :], args[: self.nin]
             if any(one is Ellipsis for one in outs):
                 return self.numpy(*map(to_numpy, (*args, *outs)))  # says why not
@@ -166,7 +173,7 @@ class Ufunc:
         return elementwise(operands, lambda wholes: self.compute(tuple(wholes), dtype))
 
     def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
-        """The result as tensors of NumPy's result dtypes."""
+        """Return the result as tensors of NumPy's result dtypes."""
         loop = ufunc_loop(self.numpy, tuple(map(promotion_kind, operands)), dtype, casting)
         tensors = [as_tensor(operand, wanted) for operand, wanted in zip(operands, loop, strict=False)]
         result = self.implementation(*tensors)
@@ -204,7 +211,19 @@ class Ufunc:
         initial: Any = _ABSENT,
         where: Any = True,
     ) -> Any:
-        """Reduce along `axis` (default 0) by applying the ufunc between elements."""
+        """Reduce an array by applying the ufunc between its elements along an axis.
+
+        Args:
+            array: array of any shape.
+            axis: the axis or axes; by default 0.
+            dtype: the dtype in which to compute.
+            out: array to write the result into.
+            keepdims: whether the reduced axes remain with length 1.
+            initial: number that the reduction starts from.
+            where: boolean mask of the elements to use.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduce.html.
+        """
         more = {} if initial is _ABSENT or initial is np._NoValue else {"initial": initial}
         if where is not True:
             more["where"] = where
@@ -214,14 +233,23 @@ class Ufunc:
             more["dtype"] = dtype
         if axis is not _ABSENT:
             more["axis"] = axis
-        # No number to begin with: of no elements there is no result then.
+        # `initial=None` means that there is no number to begin with, so that an empty axis is an error.
         refused = initial is None and self.identity is not None
         function = None if refused else self.reducers.get(self.__name__)
         return self._along("reduce", function, (array,), more, out)
 
     def accumulate(self, array: Any, axis: Any = _ABSENT, dtype: Any = None, out: Any = None) -> Any:
-        """Running results of the ufunc along `axis`."""
-        if is_array(out) and out.tensor.shape.rank == 0:  # NumPy crashes
+        """Return the running results of the ufunc along an axis.
+
+        Args:
+            array: array of any shape.
+            axis: the axis; by default 0.
+            dtype: the dtype in which to compute.
+            out: array to write the result into.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html.
+        """
+        if is_array(out) and out.tensor.shape.rank == 0:  # here NumPy crashes
             raise ValueError("provided out is the wrong size for the accumulation.")
         more = {} if axis is _ABSENT else {"axis": axis}
         if dtype is not None:
@@ -231,7 +259,17 @@ class Ufunc:
     def reduceat(
         self, array: Any, indices: Any, axis: Any = _ABSENT, dtype: Any = None, out: Any = None
     ) -> Any:
-        """Reduce over the slices that start at `indices`."""
+        """Reduce the slices of an array that start at given indices.
+
+        Args:
+            array: array of any shape.
+            indices: vector of the starts of the slices.
+            axis: the axis; by default 0.
+            dtype: the dtype in which to compute.
+            out: array to write the result into.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduceat.html.
+        """
         more = {} if axis is _ABSENT else {"axis": axis}
         if dtype is not None:
             more["dtype"] = dtype
@@ -239,7 +277,18 @@ class Ufunc:
         return self._along("reduceat", function, (array, indices), more, out)
 
     def outer(self, a: Any, b: Any, /, **kwargs: Any) -> Any:
-        """Apply to all pairs: the result has shape ``a.shape + b.shape``."""
+        """Apply the ufunc to all pairs of elements of two arrays.
+
+        Args:
+            a: array of any shape.
+            b: array of any shape.
+            **kwargs: further arguments of the ufunc.
+
+        Returns:
+            An array of the shape ``a.shape + b.shape``.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.outer.html.
+        """
 
         def pairs(a: Any, b: Any, **kwargs: Any) -> Any:
             left, right = as_tensor(a), as_tensor(b)
@@ -272,14 +321,25 @@ class Ufunc:
         return leave_to_numpy(numpy, args, given)
 
     def at(self, array: Any, indices: Any, *operands: Any) -> Any:
-        """Apply in place, once for every index, also for repeated ones; returns `array`."""
+        """Apply the ufunc in place, once for every index, also for repeated indices.
+
+        Args:
+            array: array to write into.
+            indices: key of the elements.
+            *operands: the second operand of a ufunc of two operands.
+
+        Returns:
+            `array`, or a new tensor if `array` is a tf.Tensor.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.at.html.
+        """
         if isinstance(array, tf.Tensor):
             return self.at(tensor_array(array), indices, *operands).tensor
         if not is_array(array) and (current_scope() is None or not isinstance(array, np.ndarray)):
             refuse_to_lose_gradient((indices, *operands))
             at: Callable[..., Any] = self.numpy.at
             answer = at(array, to_numpy(indices), *map(to_numpy, operands))
-            # An object whose own class decides may return an object of another class.
+            # If the class of the object decides, it may return an object of another class.
             return array if answer is None else answer
         target = as_view(array)
         try:
@@ -295,7 +355,7 @@ class Ufunc:
 
 
 def _answers(value: Any) -> bool:
-    """Return whether an operand's own class decides what a universal function does."""
+    """Return whether an operand's own class decides the result of a universal function."""
     kind = type(value)
     return kind not in (ndarray, scalar, np.ndarray) and hasattr(kind, "__array_ufunc__")
 

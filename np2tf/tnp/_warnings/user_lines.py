@@ -23,7 +23,7 @@ def is_inner(path: str) -> bool:
 
 
 def user_location() -> tuple[str, int]:
-    """File and line of the innermost frame that is the user's."""
+    """Return file and line of the innermost frame that is the user's."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if not is_inner(frame.f_code.co_filename):

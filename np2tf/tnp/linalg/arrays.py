@@ -1,4 +1,4 @@
-"""numpy.linalg's own variants of functions that NumPy's main namespace has too."""
+"""numpy.linalg's own versions of functions that NumPy's main namespace has, too."""
 
 from __future__ import annotations
 
@@ -37,7 +37,17 @@ __all__ = [
 
 @op(np.linalg.outer)
 def outer(x1: Array, x2: Array, /) -> tf.Tensor:
-    """Products of all pairs of elements of two vectors.
+    """Return the products of all pairs of elements of two vectors.
+
+    Args:
+        x1: array (n,) of numbers.
+        x2: array (m,) of numbers.
+
+    Returns:
+        An array (n, m).
+
+    Raises:
+        ValueError: an operand does not have one axis.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.outer.html.
     """
@@ -51,7 +61,18 @@ def outer(x1: Array, x2: Array, /) -> tf.Tensor:
 
 @op(np.linalg.trace)
 def trace(x: Array, /, *, offset: Int = 0, dtype: DType = None) -> tf.Tensor:
-    """Sums along the diagonals of the last two axes.
+    """Return the sums along diagonals of matrices.
+
+    Args:
+        x: array (..., m, n) of numbers.
+        offset: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+        dtype: the dtype of the result; None is NumPy's choice.
+
+    Returns:
+        An array (...).
+
+    Raises:
+        ValueError: `x` has fewer than two axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.trace.html.
     """
@@ -62,7 +83,14 @@ def trace(x: Array, /, *, offset: Int = 0, dtype: DType = None) -> tf.Tensor:
 
 @view(np.linalg.diagonal)
 def diagonal(x: View, /, *, offset: Int = 0) -> ndarray:
-    """The diagonals of the last two axes, a view.
+    """Return the diagonals of matrices as a view.
+
+    Args:
+        x: array (..., m, n) of any dtype.
+        offset: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Raises:
+        ValueError: `x` has fewer than two axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.diagonal.html.
     """
@@ -73,7 +101,15 @@ def diagonal(x: View, /, *, offset: Int = 0) -> ndarray:
 
 @op(np.linalg.cross)
 def cross(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
-    """Cross products of vectors of three components.
+    """Return the cross products of vectors of three components.
+
+    Args:
+        x1: array of numbers with length 3 along the axis.
+        x2: array of numbers with length 3 along the axis.
+        axis: the axis of the vectors.
+
+    Raises:
+        ValueError: the axis does not have length 3.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.cross.html.
     """
@@ -89,6 +125,7 @@ def cross(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
 
 
 def _move_axis(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
+    """Return a tensor with one axis moved."""
     rank = rank_of(x)
     source = normalize_axis_index(source, rank)
     order = [k for k in range(rank) if k != source]
@@ -98,7 +135,14 @@ def _move_axis(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
 
 @op(np.linalg.matmul)
 def matmul(x1: Array, x2: Array, /) -> tf.Tensor:
-    """``x1 @ x2``.
+    """Return the products of matrices, ``x1 @ x2``.
+
+    Args:
+        x1: array (..., m, n) or (n,) of numbers.
+        x2: array (..., n, k) or (n,) of numbers.
+
+    Raises:
+        ValueError: the shapes do not fit.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matmul.html.
     """
@@ -107,7 +151,18 @@ def matmul(x1: Array, x2: Array, /) -> tf.Tensor:
 
 @op(np.linalg.vecdot)
 def vecdot(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
-    """Inner products along `axis`, the first operand conjugated.
+    """Return the inner products of vectors, with the first operand conjugated.
+
+    Args:
+        x1: array of numbers.
+        x2: array of numbers.
+        axis: the axis of the vectors.
+
+    Returns:
+        An array without the axis.
+
+    Raises:
+        ValueError: the shapes do not fit.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.vecdot.html.
     """
@@ -117,7 +172,15 @@ def vecdot(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
 
 @op(np.linalg.tensordot)
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> ndarray:
-    """Sum of products over pairs of axes.
+    """Return the sums of products over pairs of axes.
+
+    Args:
+        x1: array of numbers.
+        x2: array of numbers.
+        axes: the number of last axes of `x1` and first axes of `x2`, or a pair of sequences of axes.
+
+    Raises:
+        ValueError: the lengths of the axes differ.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensordot.html.
     """
@@ -144,7 +207,15 @@ def _best_splits(sizes: list[int]) -> list[list[int]]:
 
 @op(np.linalg.multi_dot)
 def multi_dot(arrays: Operands, *, out: Any = None) -> tf.Tensor:
-    """The product of a chain of matrices, in the cheapest order; the ends may be vectors.
+    """Return the product of a chain of matrices, computed in the cheapest order.
+
+    Args:
+        arrays: sequence of at least two matrices; the first and the last may be vectors.
+        out: array to write the result into; None makes a new array.
+
+    Raises:
+        ValueError: there are fewer than two operands.
+        LinAlgError: an operand is not a matrix.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.multi_dot.html.
     """

@@ -27,20 +27,24 @@ _INFINITE = (np.inf, -np.inf)
 
 
 def _inexact(x: tf.Tensor) -> tf.Tensor:
+    """Return numbers as floats or complex numbers."""
     return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, np.float64)
 
 
 def _squares(x: tf.Tensor) -> tf.Tensor:
+    """Return the squares of absolute values."""
     if x.dtype.is_complex:
         return tf.square(tf.math.real(x)) + tf.square(tf.math.imag(x))
     return tf.square(x)
 
 
 def _sum(x: tf.Tensor, axes: Any, keepdims: bool) -> tf.Tensor:
+    """Return the sum over axes; None is all of them."""
     return raw_sum(x, normalize_axis_tuple(range(rank_of(x)) if axes is None else axes, rank_of(x)), keepdims)
 
 
 def _root_of_squares(x: tf.Tensor, axes: Any, keepdims: bool) -> tf.Tensor:
+    """Return the root of the sum of squares over axes."""
     return tf.sqrt(_sum(_squares(x), axes, keepdims))
 
 
@@ -64,14 +68,19 @@ def _refuse_empty(x: tf.Tensor, axis: Any) -> None:
 
 
 def _extreme(function: Callable[..., tf.Tensor], x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
-    # Adding 0 * sum would lose infinities: where a NaN is among the elements, it is the answer.
+    """Return the maximum or minimum over axes; NaN if a number is NaN."""
+    # Adding 0 * sum would lose infinities. If an element is NaN, the result is NaN.
     found = function(x, axis, keepdims)
     spoiled = tf.reduce_any(tf.math.is_nan(x), axis, keepdims)
     return tf.where(spoiled, tf.constant(np.nan, x.dtype), found)
 
 
 def norm_of_vectors(x: tf.Tensor, order: Any, axis: int, keepdims: bool) -> tf.Tensor:
-    """Norms along one axis."""
+    """Return the norms along one axis.
+
+    Raises:
+        ValueError: there is no such order, or the axis is empty.
+    """
     if order is None or order == 2:
         return _root_of_squares(x, axis, keepdims)
     if isinstance(order, str):
@@ -94,6 +103,11 @@ def norm_of_vectors(x: tf.Tensor, order: Any, axis: int, keepdims: bool) -> tf.T
 
 
 def _norm_of_columns(x: tf.Tensor, order: Any, summed: int, compared: int) -> tf.Tensor:
+    """Return the largest or smallest sum of absolute values along one axis of matrices.
+
+    Raises:
+        ValueError: there are no sums.
+    """
     sums = tf.reduce_sum(tf.abs(x), summed, keepdims=True)
     if order > 0:
         return _greatest(sums, (summed, compared), False)
@@ -110,6 +124,9 @@ def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Te
         order: the order of the norm.
         rows: the axis of the rows.
         columns: the axis of the columns.
+
+    Raises:
+        ValueError: there is no such order.
     """
     if order is None or order in ("fro", "f"):
         return _root_of_squares(x, (rows, columns), False)
@@ -127,6 +144,11 @@ def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Te
 
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...]:
+    """Return the axes that an argument names.
+
+    Raises:
+        TypeError: the argument is not None, an integer or a tuple of integers.
+    """
     if axis is None:
         return tuple(range(rank))
     if isinstance(axis, (tuple, list)):
@@ -139,7 +161,22 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...]:
 
 @op(np.linalg.norm)
 def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> tf.Tensor:
-    """Norms of vectors or matrices; of all elements as one vector where neither order nor axis is given.
+    """Return the norms of vectors or matrices.
+
+    Without order and axis, all elements count as one vector.
+
+    Args:
+        x: array of numbers.
+        ord: the order: None, "fro", "nuc", infinities or numbers.
+        axis: the axis of the vectors, or a pair of axes of the matrices.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        TypeError: `axis` is not None, an integer or a tuple.
+        ValueError: there is no such order, or the axes do not fit.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.norm.html.
     """
@@ -165,13 +202,26 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) ->
 
 
 def _restore_axes(result: tf.Tensor, x: tf.Tensor, axes: tuple[int, ...]) -> tf.Tensor:
+    """Return `result` with reduced axes of length 1."""
     shape = [1 if k in axes else size for k, size in enumerate(lengths_of(x, range(rank_of(x))))]
     return tf.reshape(result, shape)
 
 
 @op(np.linalg.vector_norm)
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> tf.Tensor:
-    """Norms of the vectors that lie along `axis` (several axes count as one long vector).
+    """Return the norms of vectors.
+
+    Args:
+        x: array of numbers.
+        axis: the axis of the vectors; several axes count as one long vector, and None as all axes.
+        keepdims: whether the reduced axes remain with length 1.
+        ord: the order of the norm.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        ValueError: there is no such order.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html.
     """
@@ -186,7 +236,18 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
 
 @op(np.linalg.matrix_norm)
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> tf.Tensor:
-    """Norms of the matrices in the last two axes.
+    """Return the norms of the matrices in the last two axes.
+
+    Args:
+        x: array (..., m, n) of numbers.
+        keepdims: whether the reduced axes remain with length 1.
+        ord: the order of the norm.
+
+    Returns:
+        An array (...) of floats.
+
+    Raises:
+        ValueError: there is no such order.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_norm.html.
     """
@@ -198,7 +259,18 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> tf.
 
 @op(np.linalg.cond)
 def cond(x: Array, p: Any = None) -> tf.Tensor:
-    """Condition numbers.
+    """Return the condition numbers of matrices.
+
+    Args:
+        x: array (..., m, n) of numbers.
+        p: the order of the norm; None and 2 use singular values.
+
+    Returns:
+        An array (...) of floats.
+
+    Raises:
+        LinAlgError: `x` is empty or has fewer than two axes, or matrices are not square for another order
+            than 2.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.cond.html.
     """
@@ -220,7 +292,20 @@ def cond(x: Array, p: Any = None) -> tf.Tensor:
 
 @op(np.linalg.matrix_rank)
 def matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> tf.Tensor:
-    """Numbers of singular values above `tol`.
+    """Return the ranks of matrices: the numbers of singular values above a tolerance.
+
+    Args:
+        A: array (..., m, n) of numbers.
+        tol: the absolute tolerance; None uses `rtol`.
+        hermitian: whether the matrices are Hermitian.
+        rtol: the tolerance relative to the largest singular value; None is max(m, n) times the precision.
+
+    Returns:
+        An array (...) of int64; 1 or 0 for a vector or number.
+
+    Raises:
+        ValueError: both `tol` and `rtol` are given.
+        LinAlgError: a Hermitian matrix is not square.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_rank.html.
     """

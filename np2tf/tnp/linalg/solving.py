@@ -43,7 +43,14 @@ __all__ = [
 
 @op(np.linalg.inv)
 def inv(a: Array) -> tf.Tensor:
-    """Inverses of square matrices.
+    """Return the inverses of square matrices.
+
+    Args:
+        a: array (..., n, n) of numbers.
+
+    Raises:
+        LinAlgError: a matrix is not square or is singular.
+        TypeError: `a` is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.inv.html.
     """
@@ -52,7 +59,17 @@ def inv(a: Array) -> tf.Tensor:
 
 @op(np.linalg.det)
 def det(a: Array) -> tf.Tensor:
-    """Determinants of square matrices.
+    """Return the determinants of square matrices.
+
+    Args:
+        a: array (..., n, n) of numbers.
+
+    Returns:
+        An array (...).
+
+    Raises:
+        LinAlgError: a matrix is not square.
+        TypeError: `a` is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.det.html.
     """
@@ -61,7 +78,17 @@ def det(a: Array) -> tf.Tensor:
 
 @op(np.linalg.slogdet)
 def slogdet(a: Array) -> SlogdetResult:
-    """Signs of the determinants, and logarithms of their absolute values.
+    """Return the signs of determinants, and the logarithms of their absolute values.
+
+    Args:
+        a: array (..., n, n) of numbers.
+
+    Returns:
+        A named tuple of the signs and the logarithms (...).
+
+    Raises:
+        LinAlgError: a matrix is not square.
+        TypeError: `a` is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.slogdet.html.
     """
@@ -71,7 +98,11 @@ def slogdet(a: Array) -> SlogdetResult:
 
 
 def _broadcast_stacks(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Two stacks of matrices with their leading axes broadcast against each other."""
+    """Return two stacks of matrices with their leading axes broadcast against each other.
+
+    Raises:
+        ValueError: the leading axes do not broadcast.
+    """
     if a.shape[:-2] == b.shape[:-2] and a.shape[:-2].is_fully_defined():
         return a, b
     try:
@@ -91,7 +122,19 @@ def _broadcast_stacks(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]
 
 @op(np.linalg.solve)
 def solve(a: Array, b: Array) -> tf.Tensor:
-    """The x with ``a @ x == b``; `b` is one vector if it has one axis, and matrices otherwise.
+    """Solve ``a @ x == b`` for x.
+
+    Args:
+        a: array (..., n, n) of numbers.
+        b: vector (n,), or matrices (..., n, k).
+
+    Returns:
+        An array (..., n) or (..., n, k).
+
+    Raises:
+        LinAlgError: a matrix is not square or is singular.
+        ValueError: the shapes do not fit.
+        TypeError: an operand is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.solve.html.
     """
@@ -110,7 +153,7 @@ def solve(a: Array, b: Array) -> tf.Tensor:
 
 
 def pseudo_inverse(a: tf.Tensor, cutoff: tf.Tensor) -> tf.Tensor:
-    """Return pseudo-inverses from the singular values above `cutoff` times the greatest."""
+    """Return pseudo-inverses, made of the singular values above `cutoff` times the largest value."""
     left, values, right = svd_of(a, full_matrices=False)
     large = values > cutoff[..., None] * tf.reduce_max(values, axis=-1, keepdims=True)
     inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
@@ -119,7 +162,20 @@ def pseudo_inverse(a: tf.Tensor, cutoff: tf.Tensor) -> tf.Tensor:
 
 @op(np.linalg.pinv)
 def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> tf.Tensor:  # type: ignore[attr-defined]
-    """Moore-Penrose inverses; singular values below `rcond` times the greatest count as zero.
+    """Return the Moore-Penrose inverses of matrices.
+
+    Args:
+        a: array (..., m, n) of numbers.
+        rcond: singular values below `rcond` times the largest count as zero; None uses `rtol`.
+        hermitian: whether the matrices are Hermitian.
+        rtol: another name of `rcond`; None is max(m, n) times the precision.
+
+    Returns:
+        An array (..., n, m).
+
+    Raises:
+        ValueError: both `rcond` and `rtol` are given.
+        LinAlgError: `a` has fewer than two axes, or is not finite.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.pinv.html.
     """
@@ -144,9 +200,9 @@ def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor,
 
     Args:
         a: a matrix.
-        b: a matrix of right sides.
-        relative: singular values below `relative` times the greatest count as 0; a negative number stands
-            for the precision of the dtype.
+        b: a matrix of right-hand sides.
+        relative: singular values below `relative` times the largest count as 0; a negative number stands for
+            the precision of the dtype.
 
     Returns:
         The solution, the residuals, the rank, and the singular values.
@@ -165,7 +221,20 @@ def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor,
 
 @op(np.linalg.lstsq)
 def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
-    """Least squares solution, sums of squared residuals, rank and singular values.
+    """Solve a linear least-squares problem.
+
+    Args:
+        a: array (m, n) of numbers.
+        b: array (m,) or (m, k) of numbers.
+        rcond: singular values below `rcond` times the largest count as 0; None is max(m, n) times the
+            precision.
+
+    Returns:
+        The solution (n,) or (n, k), the sums of squared residuals, the rank, and the singular values.
+
+    Raises:
+        LinAlgError: the shapes do not fit, or `a` is not finite.
+        TypeError: an operand is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.lstsq.html.
     """
@@ -180,7 +249,7 @@ def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
     if isinstance(rows, int) and right.shape[0] is not None and rows != right.shape[0]:
         raise LinAlgError("Incompatible dimensions")
     relative = max(rows, columns) * epsilon(a) if rcond is None else rcond
-    # NumPy computes in double precision, whatever is given.
+    # NumPy computes in double precision for all dtypes.
     wide = np.complex128 if a.dtype.is_complex else np.float64
     solution, residuals, rank, values = least_squares(cast(a, wide), cast(right, wide), relative)
     solution = cast(solution, a.dtype.as_numpy_dtype)
@@ -189,7 +258,9 @@ def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
 
 
 def _residuals(a: tf.Tensor, b: tf.Tensor, solution: tf.Tensor, rank: tf.Tensor) -> tf.Tensor:
-    """Sums of squares, none of them where the system is not overdetermined or has not full rank."""
+    """Return the sums of squared residuals; none if the system is not overdetermined or does not have full
+    rank.
+    """
     rows, columns = a.shape[0], a.shape[1]
     if rows is not None and columns is not None and rows <= columns:
         return tf.zeros([0], real_dtype(a))
@@ -202,7 +273,17 @@ def _residuals(a: tf.Tensor, b: tf.Tensor, solution: tf.Tensor, rank: tf.Tensor)
 
 @op(np.linalg.matrix_power)
 def matrix_power(a: Array, n: Int) -> tf.Tensor:
-    """Powers of square matrices, by repeated squaring; a negative one is a power of the inverse.
+    """Return powers of square matrices, by repeated squaring.
+
+    Args:
+        a: array (..., n, n) of numbers.
+        n: the exponent; a negative exponent raises the inverse to a power.
+
+    Returns:
+        An array (..., n, n).
+
+    Raises:
+        LinAlgError: a matrix is not square, or is singular for a negative exponent.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_power.html.
     """
@@ -224,7 +305,15 @@ def matrix_power(a: Array, n: Int) -> tf.Tensor:
 
 @op(np.linalg.tensorinv)
 def tensorinv(a: Array, ind: Int = 2) -> tf.Tensor:
-    """The inverse of `a` with respect to tensordot over `ind` axes.
+    """Return the inverse of an array with respect to tensordot over `ind` axes.
+
+    Args:
+        a: array of numbers whose first `ind` lengths have the same product as its other lengths.
+        ind: the number of first axes.
+
+    Raises:
+        ValueError: `ind` is not positive.
+        LinAlgError: the array as a matrix is not square or is singular.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensorinv.html.
     """
@@ -237,7 +326,15 @@ def tensorinv(a: Array, ind: Int = 2) -> tf.Tensor:
 
 @op(np.linalg.tensorsolve)
 def tensorsolve(a: Array, b: Array, axes: Any = None) -> tf.Tensor:
-    """The x with ``tensordot(a, x, x.ndim) == b``.
+    """Solve ``tensordot(a, x, x.ndim) == b`` for x.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers, whose axes correspond to the first axes of `a`.
+        axes: the axes of `a` to move to its end; None moves none.
+
+    Raises:
+        LinAlgError: the shapes do not fit, or the system is singular.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensorsolve.html.
     """

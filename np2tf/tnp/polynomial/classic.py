@@ -45,7 +45,18 @@ def coefficients(p: Any, number: bool = False) -> tf.Tensor:
 
 @op(np.polyval)
 def polyval(p: Any, x: Any) -> Any:
-    """The values of a polynomial, by Horner's scheme.
+    """Return the values of a polynomial, by Horner's scheme.
+
+    Args:
+        p: coefficients (n,), the highest power first.
+        x: array of numbers.
+
+    Returns:
+        An array in the shape of `x`.
+
+    Raises:
+        TypeError: `p` is a number.
+        StagingError: an operand is a poly1d, or the degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyval.html.
     """
@@ -71,7 +82,18 @@ def _order(m: int, what: str) -> int:
 @op(np.polyder)
 @promote_in_any_mode
 def polyder(p: Any, m: Int = 1) -> tf.Tensor:
-    """The derivative of order `m`.
+    """Return the derivative of a polynomial.
+
+    Args:
+        p: coefficients (n,), the highest power first.
+        m: the order of the derivative.
+
+    Returns:
+        An array of coefficients.
+
+    Raises:
+        ValueError: `m` is negative.
+        StagingError: `p` is a poly1d, or the degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyder.html.
     """
@@ -86,7 +108,19 @@ def polyder(p: Any, m: Int = 1) -> tf.Tensor:
 @op(np.polyint)
 @promote_in_any_mode
 def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
-    """The antiderivative of order `m`, with the integration constants `k`.
+    """Return the antiderivative of a polynomial.
+
+    Args:
+        p: coefficients (n,), the highest power first.
+        m: the order of the antiderivative.
+        k: integration constants: None for zeros, one number, or `m` numbers.
+
+    Returns:
+        An array of coefficients.
+
+    Raises:
+        ValueError: `m` is negative, or the number of constants does not fit.
+        StagingError: `p` is a poly1d, or the degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyint.html.
     """
@@ -118,7 +152,17 @@ def _termwise(function: Callable[..., tf.Tensor], a1: Any, a2: Any) -> tf.Tensor
 
 @op(np.polyadd)
 def polyadd(a1: Any, a2: Any) -> tf.Tensor:
-    """The sum of two polynomials.
+    """Return the sum of two polynomials.
+
+    Args:
+        a1: coefficients (n,), the highest power first, or a number.
+        a2: coefficients (m,), or a number.
+
+    Returns:
+        An array (max(n, m),) of coefficients.
+
+    Raises:
+        StagingError: an operand is a poly1d or of booleans, or a degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyadd.html.
     """
@@ -127,7 +171,17 @@ def polyadd(a1: Any, a2: Any) -> tf.Tensor:
 
 @op(np.polysub)
 def polysub(a1: Any, a2: Any) -> tf.Tensor:
-    """The difference of two polynomials.
+    """Return the difference of two polynomials.
+
+    Args:
+        a1: coefficients (n,), the highest power first, or a number.
+        a2: coefficients (m,), or a number.
+
+    Returns:
+        An array (max(n, m),) of coefficients.
+
+    Raises:
+        StagingError: an operand is a poly1d or of booleans, or a degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polysub.html.
     """
@@ -144,7 +198,17 @@ def _drop_leading_zeros(p: Any) -> tf.Tensor:
 
 @op(np.polymul)
 def polymul(a1: Any, a2: Any) -> tf.Tensor:
-    """The product of two polynomials, each without its leading zeros.
+    """Return the product of two polynomials, each without its leading zeros.
+
+    Args:
+        a1: coefficients (n,), the highest power first, or a number.
+        a2: coefficients (m,), or a number.
+
+    Returns:
+        An array of coefficients.
+
+    Raises:
+        StagingError: an operand is a poly1d, or zero, or its coefficients are known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polymul.html.
     """
@@ -165,7 +229,19 @@ def _real(p: Any) -> tf.Tensor:
 
 @op(np.polydiv)
 def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
-    """Quotient and remainder, the remainder without coefficients near zero at its head.
+    """Return quotient and remainder of two polynomials.
+
+    The remainder has no leading coefficients near zero.
+
+    Args:
+        u: coefficients (n,) of the numerator, the highest power first, or a number.
+        v: coefficients (m,) of the divisor, or a number.
+
+    Returns:
+        The coefficients of the quotient and of the remainder.
+
+    Raises:
+        StagingError: an operand is a poly1d, or a degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polydiv.html.
     """
@@ -186,7 +262,16 @@ def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
 
 @op(np.poly)
 def poly(seq_of_zeros: Any) -> tf.Tensor:
-    """The coefficients of the polynomial with these roots.
+    """Return the coefficients of the polynomial with given roots.
+
+    Args:
+        seq_of_zeros: array (n,) of real roots.
+
+    Returns:
+        An array (n + 1,) of floats, the highest power first.
+
+    Raises:
+        StagingError: the roots are complex or none, or the operand is a matrix.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.poly.html.
     """

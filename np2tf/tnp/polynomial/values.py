@@ -28,7 +28,7 @@ def _coefficients(c: tf.Tensor) -> tf.Tensor:
 
 
 def _values(x: tf.Tensor, c: tf.Tensor, spread: bool) -> tf.Tensor:
-    """By Horner's scheme; `spread`: every polynomial of `c` at every point of `x`."""
+    """Evaluate polynomials by Horner's scheme. If `spread`, evaluate every polynomial at every point."""
     c = _coefficients(c)
     if spread:
         c = tf.reshape(c, tf.concat([tf.shape(c), [1] * rank_of(x)], 0)) if rank_of(x) else c
@@ -43,6 +43,15 @@ def _values(x: tf.Tensor, c: tf.Tensor, spread: bool) -> tf.Tensor:
 @op(polynomial.polyval)
 def polyval(x: Array, c: Array, tensor: bool = True) -> tf.Tensor:
     """Evaluate polynomials at points.
+
+    Args:
+        x: array of numbers.
+        c: array (n, ...) of coefficients, the lowest power first.
+        tensor: whether to evaluate every polynomial of `c` at every point; False broadcasts `x` with `c`.
+
+    Raises:
+        IndexError: there are no coefficients.
+        StagingError: the degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval.html.
     """
@@ -74,6 +83,14 @@ def _spread_over_grid(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
 def polyval2d(x: Array, y: Array, c: Array) -> Any:
     """Evaluate polynomials of two variables at points.
 
+    Args:
+        x: array of first coordinates.
+        y: array of second coordinates, in the same shape.
+        c: array (n, m, ...) of coefficients, the lowest powers first.
+
+    Raises:
+        ValueError: the shapes of the coordinates differ.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval2d.html.
     """
     return _spread_over_points(c, x, y)
@@ -82,6 +99,15 @@ def polyval2d(x: Array, y: Array, c: Array) -> Any:
 @op(polynomial.polyval3d)
 def polyval3d(x: Array, y: Array, z: Array, c: Array) -> Any:
     """Evaluate polynomials of three variables at points.
+
+    Args:
+        x: array of first coordinates.
+        y: array of second coordinates, in the same shape.
+        z: array of third coordinates, in the same shape.
+        c: array (n, m, l, ...) of coefficients, the lowest powers first.
+
+    Raises:
+        ValueError: the shapes of the coordinates differ.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval3d.html.
     """
@@ -92,6 +118,14 @@ def polyval3d(x: Array, y: Array, z: Array, c: Array) -> Any:
 def polygrid2d(x: Array, y: Array, c: Array) -> Any:
     """Evaluate polynomials of two variables on a grid.
 
+    Args:
+        x: array of first coordinates.
+        y: array of second coordinates.
+        c: array (n, m, ...) of coefficients, the lowest powers first.
+
+    Returns:
+        An array whose last axes are those of `x` and of `y`.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polygrid2d.html.
     """
     return _spread_over_grid(c, x, y)
@@ -100,6 +134,15 @@ def polygrid2d(x: Array, y: Array, c: Array) -> Any:
 @op(polynomial.polygrid3d)
 def polygrid3d(x: Array, y: Array, z: Array, c: Array) -> Any:
     """Evaluate polynomials of three variables on a grid.
+
+    Args:
+        x: array of first coordinates.
+        y: array of second coordinates.
+        z: array of third coordinates.
+        c: array (n, m, l, ...) of coefficients, the lowest powers first.
+
+    Returns:
+        An array whose last axes are those of `x`, of `y` and of `z`.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polygrid3d.html.
     """

@@ -14,13 +14,13 @@ from np2tf.tnp._tensor.dtype_dispatch import constant
 
 
 def _unscale(scaled: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
-    """A modified function of the first kind, of one that is scaled by ``exp(-|x|)``."""
+    """Return a modified function of the first kind, made from its version that is scaled by ``exp(-|x|)``."""
 
     return lambda x: tf.exp(tf.abs(x)) * scaled(x)
 
 
 def _reject_negative(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
-    """A function of the second kind: NaN of negative numbers."""
+    """Return a function of the second kind, made to give NaN for negative numbers."""
 
     def call(x: tf.Tensor) -> tf.Tensor:
         return tf.where(x < constant(0, x), constant(math.nan, x), function(x))
@@ -28,7 +28,7 @@ def _reject_negative(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf
     return call
 
 
-#: From here on the asymptotic expansions have all digits, with so many terms.
+#: Beyond this number the asymptotic expansions are exact to the last digits, with so many terms.
 _FAR, _TERMS = 25.0, 24
 
 
@@ -42,6 +42,7 @@ def _expansion(order: int, odd: bool) -> list[float]:
 
 
 def _polynomial(coefficients: list[float], x: tf.Tensor) -> tf.Tensor:
+    """Return the value of a polynomial, whose lowest coefficient comes first."""
     result = constant(0.0, x)
     for coefficient in reversed(coefficients):
         result = result * x + constant(coefficient, x)
@@ -51,9 +52,14 @@ def _polynomial(coefficients: list[float], x: tf.Tensor) -> tf.Tensor:
 def _with_exact_phase(
     function: Callable[[tf.Tensor], tf.Tensor], order: int, second: bool
 ) -> Callable[[tf.Tensor], tf.Tensor]:
-    """A function that takes the phase of large numbers as exactly as SciPy does since 1.18.
+    """Return a Bessel function that takes the phase of large numbers as exactly as SciPy does since 1.18.
 
     Asymptotic expansions: https://dlmf.nist.gov/10.17.
+
+    Args:
+        function: TensorFlow's Bessel function.
+        order: 0 or 1.
+        second: whether it is a function of the second kind.
     """
     if SCIPY < (1, 18):
         return function

@@ -1,4 +1,4 @@
-"""Factorials and numbers of combinations."""
+"""Factorials and binomial coefficients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,18 @@ from np2tf.tnp._tensor.dtype_dispatch import constant
 
 @native("scipy.special.comb")
 def comb(N: Array, k: Array, *, repetition: bool = False) -> tf.Tensor:
-    """The number of ways to take k of N things.
+    """Return the number of ways to choose k of N things.
+
+    Args:
+        N: array of numbers of things.
+        k: array of numbers of chosen things.
+        repetition: whether a thing may be chosen several times.
+
+    Returns:
+        An array of float64 in the common shape; 0 where k > N or a number is negative.
+
+    Raises:
+        StagingError: with `repetition`, N is below 1 or k is below 0.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.comb.html.
     """
@@ -33,7 +44,16 @@ def comb(N: Array, k: Array, *, repetition: bool = False) -> tf.Tensor:
 
 @native("scipy.special.factorial")
 def factorial(n: Array) -> tf.Tensor:
-    """``gamma(n + 1)``; 0 of negative numbers.
+    """Return ``gamma(n + 1)``, and 0 for negative numbers.
+
+    Args:
+        n: array of real numbers.
+
+    Returns:
+        An array of float64 in the shape of `n`.
+
+    Raises:
+        StagingError: `n` is complex, boolean or float16.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.factorial.html.
     """
@@ -42,5 +62,5 @@ def factorial(n: Array) -> tf.Tensor:
     at = cast(n, np.float64)
     value = gamma(tf.where(at < constant(0, at), constant(0, at), at) + constant(1, at))
     result = choose(value, (tf.math.is_nan(at), at), (at < constant(0, at), 0.0))
-    # SciPy computes it in the precision of n, whatever the dtype of the result.
+    # SciPy computes the function in the precision of n, and then converts the result to float64.
     return cast(cast(result, np.float32), np.float64) if n.dtype == tf.float32 else result

@@ -18,6 +18,7 @@ _LOG_OF_LEAST = math.log(5e-324) - math.log(2)
 
 
 def _logit(p: tf.Tensor) -> tf.Tensor:
+    """Return the logarithm of ``p / (1 - p)``."""
     one = constant(1, p)
     middle = (p >= constant(0.3, p)) & (p <= constant(0.65, p))
     distance = constant(2, p) * (tf.where(middle, p, constant(0.5, p)) - constant(0.5, p))
@@ -30,7 +31,7 @@ def _log_expit(x: tf.Tensor) -> tf.Tensor:
 
 
 def _times(logarithm: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
-    """``x * logarithm(y)``, 0 where x is 0, whatever y is, unless it is NaN."""
+    """Return the function ``x * logarithm(y)``, which is 0 where x is 0 and y is not NaN."""
 
     def call(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
         x, y = broadcast_together(x, y)
@@ -41,12 +42,14 @@ def _times(logarithm: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor, 
 
 
 def _entropy(x: tf.Tensor) -> tf.Tensor:
+    """Return ``-x * log(x)``: 0 for 0, minus infinity for negative numbers."""
     positive = x > constant(0, x)
     value = -x * tf.math.log(tf.where(positive, x, constant(1, x)))
     return choose(value, (tf.math.is_nan(x), x), (tf.equal(x, constant(0, x)), 0.0), (~positive, -math.inf))
 
 
 def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+    """Return ``x * log(x / y)``."""
     x, y = broadcast_together(x, y)
     zero, one = constant(0, x), constant(1, x)
     both = (x > zero) & (y > zero)
@@ -69,6 +72,7 @@ def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
 
 
 def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+    """Return ``x * log(x / y) - x + y``."""
     x, y = broadcast_together(x, y)
     zero = constant(0, x)
     both = (x > zero) & (y > zero)
@@ -88,6 +92,7 @@ def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
 
 
 def _huber(delta: tf.Tensor, r: tf.Tensor) -> tf.Tensor:
+    """Return the Huber loss of residuals r."""
     delta, r = broadcast_together(delta, r)
     half, size = constant(0.5, r), tf.abs(r)
     value = tf.where(size <= delta, half * r * r, delta * (size - half * delta))

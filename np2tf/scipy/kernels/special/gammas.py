@@ -34,7 +34,7 @@ _FEW = 20
 
 
 def _correction(x: tf.Tensor) -> tf.Tensor:
-    """The rest of Stirling's formula, for x >= 10."""
+    """Return the correction term of Stirling's formula, for x >= 10."""
     return polynomial(constant(1, x) / (x * x), _STIRLING) / x
 
 
@@ -62,7 +62,7 @@ def _log_gamma_of_positive(x: tf.Tensor) -> tf.Tensor:
 
 
 def _sine_of_pi(x: tf.Tensor) -> tf.Tensor:
-    """``sin(pi * x)``, exactly 0 at whole numbers."""
+    """Return ``sin(pi * x)``, exactly 0 at whole numbers."""
     whole = tf.round(x)
     rest = tf.sin(constant(math.pi, x) * (x - whole))
     odd = tf.not_equal(tf.math.floormod(whole, constant(2, x)), constant(0, x))
@@ -70,7 +70,7 @@ def _sine_of_pi(x: tf.Tensor) -> tf.Tensor:
 
 
 def log_gamma(x: tf.Tensor) -> tf.Tensor:
-    """The logarithm of the absolute value of the gamma function."""
+    """Return the logarithm of the absolute value of the gamma function."""
     zero, one = constant(0, x), constant(1, x)
     negative = x < zero
     positive = _log_gamma_of_positive(tf.where(negative, one - x, x))
@@ -89,7 +89,7 @@ def log_gamma(x: tf.Tensor) -> tf.Tensor:
 
 
 def gamma(x: tf.Tensor) -> tf.Tensor:
-    """The gamma function."""
+    """Return the gamma function."""
     zero = constant(0, x)
     negative = x < zero
     whole = is_whole(x)
@@ -111,7 +111,7 @@ def _log_gamma_real(x: tf.Tensor) -> tf.Tensor:
 
 
 def digamma(x: tf.Tensor) -> tf.Tensor:
-    """The derivative of the logarithm of the gamma function."""
+    """Return the derivative of the logarithm of the gamma function."""
     zero = constant(0, x)
     at_zero = tf.where(signbit(x), constant(math.inf, x), constant(-math.inf, x))
     pole = is_whole(x) & (x <= zero)
@@ -126,14 +126,17 @@ def digamma(x: tf.Tensor) -> tf.Tensor:
 
 
 def log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The logarithm of the absolute value of the beta function, without differences of large numbers."""
+    """Return the logarithm of the absolute value of the beta function.
+
+    The computation avoids differences of large numbers.
+    """
     a, b = broadcast_together(a, b)
     _require_regular("betaln", a, b)
     return _log_beta(a, b)
 
 
 def _require_regular(name: str, a: tf.Tensor, b: tf.Tensor) -> None:
-    """Leave poles, infinite numbers, and large ones of which one is negative, to SciPy."""
+    """Leave poles, infinite numbers, and pairs of a negative and a large number to SciPy."""
     zero, limit = constant(0, a), constant(1e4, a)
     least, most = minimum(a, b), maximum(a, b)
     positive = (least > zero) & (most < constant(1e300, a))
@@ -177,7 +180,7 @@ def _sign_of_gamma(x: tf.Tensor) -> tf.Tensor:
 
 
 def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The beta function."""
+    """Return the beta function."""
     a, b = broadcast_together(a, b)
     _require_regular("beta", a, b)
     sum, one, limit = a + b, constant(1, a), constant(171, a)
@@ -189,7 +192,7 @@ def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
-    """The binomial coefficient."""
+    """Return the binomial coefficient."""
     n, k = broadcast_together(n, k)
     zero, one, limit = constant(0, n), constant(1, n), constant(1e4, n)
     undefined = (is_whole(n) & (n < zero)) | tf.math.is_nan(n) | tf.math.is_nan(k)
@@ -235,7 +238,7 @@ def rising_factorial(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
 
 
 def hurwitz(x: tf.Tensor, q: tf.Tensor) -> tf.Tensor:
-    """The Hurwitz zeta function."""
+    """Return the Hurwitz zeta function."""
     return tf.math.zeta(*broadcast_together(x, q))
 
 
@@ -251,7 +254,17 @@ universal("binom", compute_in_double(binomial))
 
 @native("scipy.special.zeta")
 def zeta(x: Array, q: Any = None) -> tf.Tensor:
-    """The Riemann or Hurwitz zeta function.
+    """Return the Hurwitz zeta function.
+
+    Args:
+        x: array of real exponents.
+        q: array of real shifts.
+
+    Returns:
+        An array of float64, or of float32 if `x` is float16 or float32.
+
+    Raises:
+        StagingError: `q` is None (Riemann's function), or `x` is complex.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.zeta.html.
     """
@@ -264,7 +277,14 @@ def zeta(x: Array, q: Any = None) -> tf.Tensor:
 
 @native("scipy.special.polygamma")
 def polygamma(n: Array, x: Array) -> tf.Tensor:
-    """The derivatives of `digamma`.
+    """Return the derivatives of `digamma`.
+
+    Args:
+        n: array of the orders of the derivatives.
+        x: array of real numbers.
+
+    Returns:
+        An array of float64 in the common shape; NaN for negative orders.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.polygamma.html.
     """
@@ -282,7 +302,17 @@ def polygamma(n: Array, x: Array) -> tf.Tensor:
 
 @native("scipy.special.multigammaln")
 def multigammaln(a: Array, d: Int) -> tf.Tensor:
-    """The logarithm of the multivariate gamma function.
+    """Return the logarithm of the multivariate gamma function.
+
+    Args:
+        a: array of real numbers above (d - 1) / 2.
+        d: the number of dimensions.
+
+    Returns:
+        An array of float64 in the shape of `a`.
+
+    Raises:
+        StagingError: an element of `a` is outside of the domain.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.multigammaln.html.
     """

@@ -16,12 +16,14 @@ from np2tf.tnp._tensor.dtype_dispatch import constant
 
 
 def _inexact(x: tf.Tensor, *others: tf.Tensor) -> tf.Tensor:
+    """Convert an operand to the floating-point dtype of the result."""
     if x.dtype.is_complex or x.dtype == tf.float16:
         raise refusal(f"sums of exponentials of {x.dtype.name}")
     return cast(x, inexact_type(x, *others))
 
 
 def _axes(x: tf.Tensor, axis: Any) -> list[int]:
+    """Return the axes that an argument names, as a list."""
     rank = rank_of(x)
     if axis is None:
         return list(range(rank))
@@ -29,19 +31,31 @@ def _axes(x: tf.Tensor, axis: Any) -> list[int]:
 
 
 def _largest(x: tf.Tensor, axes: list[int]) -> tf.Tensor:
-    """The largest numbers along `axes`, 0 where it is infinite."""
+    """Return the largest numbers along `axes`, with 0 in the place of infinite ones."""
     largest = tf.reduce_max(x, axes, keepdims=True)
     return tf.where(tf.math.is_finite(largest), largest, constant(0, x))
 
 
 @native("scipy.special.logsumexp")
 def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False) -> tf.Tensor:
-    """The logarithm of the sum of exponentials.
+    """Return the logarithm of the sum of exponentials.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis or axes to sum over; None is all of them.
+        b: array of real factors of the exponentials.
+        keepdims: whether the summed axes remain with length 1.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        StagingError: an operand is complex or float16, or `a` is empty or of unknown size.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.logsumexp.html.
     """
     if a.shape.num_elements() in (0, None):
-        raise refusal("logsumexp of no elements, or of a number of them that is not known")
+        raise refusal("logsumexp of an array that is empty or of unknown size")
     if b is not None:
         weights = as_tensor(b)
         if weights.dtype.is_complex:
@@ -53,7 +67,7 @@ def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False
     axes = _axes(a, axis)
     largest = _largest(a, axes)
     if b is None:
-        # One of the largest is left out of the sum: its exponential is 1, and log1p keeps small rests.
+        # The sum leaves out the largest numbers: their exponentials are 1, and log1p keeps small rests exact.
         is_largest = tf.equal(a, largest)
         count = tf.reduce_sum(tf.cast(is_largest, a.dtype), axes, keepdims=True)
         rest = tf.where(is_largest, constant(0, a), tf.exp(a - largest))
@@ -71,7 +85,17 @@ def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False
 
 @native("scipy.special.softmax")
 def softmax(x: Array, axis: Axis = None) -> tf.Tensor:
-    """Exponentials divided by their sum.
+    """Return the exponentials divided by their sum.
+
+    Args:
+        x: array of real numbers.
+        axis: the axis or axes to sum over; None is all of them.
+
+    Returns:
+        An array of floats in the shape of `x`.
+
+    Raises:
+        StagingError: `x` is complex or float16.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.softmax.html.
     """
@@ -83,7 +107,17 @@ def softmax(x: Array, axis: Axis = None) -> tf.Tensor:
 
 @native("scipy.special.log_softmax")
 def log_softmax(x: Array, axis: Axis = None) -> tf.Tensor:
-    """The logarithm of `softmax`.
+    """Return the logarithm of `softmax`.
+
+    Args:
+        x: array of real numbers.
+        axis: the axis or axes to sum over; None is all of them.
+
+    Returns:
+        An array of floats in the shape of `x`.
+
+    Raises:
+        StagingError: `x` is complex or float16.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.log_softmax.html.
     """

@@ -42,6 +42,18 @@ def eye(
 ) -> ndarray:
     """Return a matrix with ones on a diagonal and zeros elsewhere.
 
+    Args:
+        N: the number of rows.
+        M: the number of columns; None is `N`.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+        dtype: the dtype; None is float64.
+        order: "C" or "F".
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array (N, M).
+
     See https://numpy.org/doc/stable/reference/generated/numpy.eye.html.
     """
     rows = N[0]
@@ -57,6 +69,14 @@ def eye(
 def identity(n: Shape, dtype: DType = None, *, like: Any = None) -> ndarray:
     """Return a unit matrix.
 
+    Args:
+        n: the number of rows and of columns.
+        dtype: the dtype; None is float64.
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array (n, n).
+
     See https://numpy.org/doc/stable/reference/generated/numpy.identity.html.
     """
     return eye(n, dtype=dtype or _FLOAT)
@@ -65,6 +85,16 @@ def identity(n: Shape, dtype: DType = None, *, like: Any = None) -> ndarray:
 @op(np.tri)
 def tri(N: Shape, M: Any = None, k: Int = 0, dtype: DType = _FLOAT, *, like: Any = None) -> ndarray:
     """Return a matrix with ones at and below a diagonal.
+
+    Args:
+        N: the number of rows.
+        M: the number of columns; None is `N`.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+        dtype: the dtype; None is float64.
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array (N, M).
 
     See https://numpy.org/doc/stable/reference/generated/numpy.tri.html.
     """
@@ -84,6 +114,16 @@ def _triangle(m: tf.Tensor, k: int) -> tf.Tensor:
 def tril(m: Array, k: Int = 0) -> ndarray:
     """Return matrices with zeros above a diagonal.
 
+    Args:
+        m: array (..., m, n) of any dtype.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        An array of the shape and dtype of `m`; a vector is broadcast to (n, n).
+
+    Raises:
+        TypeError: `m` has no axes.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.tril.html.
     """
     return tensor_array(tf.where(_triangle(m, k), m, tf.zeros((), m.dtype)))
@@ -92,6 +132,16 @@ def tril(m: Array, k: Int = 0) -> ndarray:
 @op(np.triu)
 def triu(m: Array, k: Int = 0) -> ndarray:
     """Return matrices with zeros below a diagonal.
+
+    Args:
+        m: array (..., m, n) of any dtype.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        An array of the shape and dtype of `m`; a vector is broadcast to (n, n).
+
+    Raises:
+        TypeError: `m` has no axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.triu.html.
     """
@@ -107,6 +157,16 @@ def _diagonal_matrix(v: tf.Tensor, k: int) -> ndarray:
 @op(np.diag)
 def diag(v: Any, k: Int = 0) -> Any:
     """Return the diagonal of a matrix as a view, or a matrix with a vector on a diagonal.
+
+    Args:
+        v: array (n,) or (m, n) of any dtype.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        For a vector an array (n + abs(k), n + abs(k)), for a matrix a view of one axis.
+
+    Raises:
+        ValueError: `v` has neither one nor two axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.diag.html.
     """
@@ -124,6 +184,13 @@ def diag(v: Any, k: Int = 0) -> Any:
 def diagflat(v: Array, k: Int = 0) -> ndarray:
     """Return a matrix with the flattened input on a diagonal.
 
+    Args:
+        v: array of any dtype and shape.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        An array (n + abs(k), n + abs(k)), where n is the number of elements of `v`.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.diagflat.html.
     """
     return _diagonal_matrix(tf.reshape(v, [-1]), k)
@@ -132,6 +199,17 @@ def diagflat(v: Array, k: Int = 0) -> ndarray:
 @op(np.vander)
 def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
     """Return the Vandermonde matrix of a vector.
+
+    Args:
+        x: array (m,) of numbers.
+        N: the number of columns; None is m.
+        increasing: whether the powers increase from left to right.
+
+    Returns:
+        An array (m, N).
+
+    Raises:
+        ValueError: `x` does not have one axis, or `N` is negative.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.vander.html.
     """

@@ -63,6 +63,21 @@ def arange(
 ) -> ndarray:
     """Return evenly spaced numbers with a given step.
 
+    Args:
+        start: the first number; with one argument only, this is `stop`, and `start` is 0.
+        stop: the end, which is not included.
+        step: the distance of the numbers; None is 1.
+        dtype: the dtype of the result; None is NumPy's choice.
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        TypeError: `stop` is missing.
+        ZeroDivisionError: the step is 0.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.arange.html.
     """
     start, stop, step = (_static_value(value) for value in (start, stop, step))
@@ -146,6 +161,22 @@ def linspace(
 ) -> Any:
     """Return a given number of evenly spaced numbers.
 
+    Args:
+        start: number or array, the first numbers.
+        stop: number or array, the last numbers.
+        num: how many numbers.
+        endpoint: whether `stop` is included.
+        retstep: whether to return the distance of the numbers as well.
+        dtype: the dtype; None is a floating-point or complex dtype.
+        axis: the axis of the result along which the numbers run.
+        device: None or "cpu".
+
+    Returns:
+        An array of the common shape of `start` and `stop` with one more axis; with `retstep`, also the step.
+
+    Raises:
+        ValueError: `num` is negative.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.linspace.html.
     """
     if num < 0:
@@ -192,6 +223,22 @@ def logspace(
 ) -> ndarray:
     """Return numbers whose logarithms are evenly spaced between given exponents.
 
+    Args:
+        start: number or array, the first exponents.
+        stop: number or array, the last exponents.
+        num: how many numbers.
+        endpoint: whether `stop` is included.
+        base: the base of the logarithms.
+        dtype: the dtype; None is a floating-point or complex dtype.
+        axis: the axis of the result along which the numbers run.
+
+    Returns:
+        An array of the common shape of `start` and `stop` with one more axis.
+
+    Raises:
+        ValueError: `num` is negative.
+        StagingError: `base` is an array or known only at run time.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.logspace.html.
     """
     if _is_known(start, stop, base) and num <= SMALL:
@@ -208,6 +255,21 @@ def geomspace(
     start: Operand, stop: Operand, num: Int = 50, endpoint: bool = True, dtype: DType = None, axis: Int = 0
 ) -> ndarray:
     """Return a geometric progression between two numbers.
+
+    Args:
+        start: number or array, the first numbers.
+        stop: number or array, the last numbers.
+        num: how many numbers.
+        endpoint: whether `stop` is included.
+        dtype: the dtype; None is a floating-point dtype.
+        axis: the axis of the result along which the numbers run.
+
+    Returns:
+        An array of the common shape of `start` and `stop` with one more axis.
+
+    Raises:
+        ValueError: a limit is known to be 0, or `num` is negative.
+        StagingError: the limits are complex, or `axis` is not 0, and the limits are not constants.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.geomspace.html.
     """
@@ -233,7 +295,19 @@ def geomspace(
 
 @op(np.meshgrid)
 def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
-    """Return coordinate arrays from coordinate vectors.
+    """Return coordinate arrays made of coordinate vectors.
+
+    Args:
+        *xi: arrays of any dtype, which are flattened.
+        copy: ignored: the results are always new arrays.
+        sparse: whether the arrays keep length 1 along the other axes.
+        indexing: "xy" or "ij": which of the first two vectors runs along the first axis.
+
+    Returns:
+        A tuple of one array for each vector.
+
+    Raises:
+        ValueError: `indexing` is unknown.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.meshgrid.html.
     """
@@ -255,7 +329,18 @@ def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str 
 
 @op(np.indices)
 def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
-    """Return the indices of a grid, one array for each axis.
+    """Return the indices of a grid.
+
+    Args:
+        dimensions: the lengths of the axes.
+        dtype: the dtype of the indices.
+        sparse: whether the arrays keep length 1 along the other axes.
+
+    Returns:
+        An array (number of axes, *dimensions); with `sparse` a tuple of one array for each axis.
+
+    Raises:
+        StagingError: the dtype is bool.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.indices.html.
     """
@@ -277,12 +362,29 @@ def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
-    """Call `function` with the coordinates of every element of an array of `shape`."""
+    """Call a function with the coordinates of all elements of an array.
+
+    Args:
+        function: the function, which takes one array of coordinates for each axis.
+        shape: the lengths of the axes.
+        dtype: the dtype of the coordinates.
+        like: array whose class decides how the result is made.
+        **kwargs: further arguments of `function`.
+
+    Returns:
+        The result of `function`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fromfunction.html.
+    """
     return function(*indices(shape, dtype=dtype), **kwargs)
 
 
 class Grid:
-    """``mgrid`` and ``ogrid``: coordinates made by indexing with slices."""
+    """``mgrid`` and ``ogrid``: coordinates made by indexing with slices.
+
+    Args:
+        numpy: NumPy's object, for known limits.
+    """
 
     def __init__(self, numpy: Any) -> None:
         self.numpy = numpy

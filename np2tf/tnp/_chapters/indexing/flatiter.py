@@ -1,4 +1,4 @@
-"""``x.flat``: an array's elements in C order, to read and to write."""
+"""``x.flat``: the elements of an array in C order, to read and to write."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from np2tf.tnp._warnings.deprecations import ask_numpy
 
 
 def flat_view(array: ndarray) -> ndarray:
-    """All elements of a tensor array along one axis, always writing through (also where NumPy would copy)."""
+    """Return all elements of a tensor array along one axis, as a view, even where NumPy would copy."""
     have = lengths(array)
     size = int(np.prod(have)) if all(isinstance(n, int) for n in have) else -1
     return array.view_through(Reshape((size,)))
 
 
 def repeat_to_length(values: tf.Tensor, count: int) -> tf.Tensor:
-    """Return `count` values, which repeat the given ones."""
+    """Return `count` values that repeat the given values."""
     flat = tf.reshape(values, [-1])
     if flat.shape[0] == count:
         return flat
@@ -39,7 +39,10 @@ def repeat_to_length(values: tf.Tensor, count: int) -> tf.Tensor:
 
 
 class flatiter:
-    """Iterator over, and 1-d indexing of, all elements; see numpy.flatiter."""
+    """An iterator over all elements of an array in C order, which can be indexed like an array of one axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.flatiter.html.
+    """
 
     __slots__ = ("_iterator", "base")
 
@@ -63,16 +66,16 @@ class flatiter:
 
     @property
     def index(self) -> int:
-        """Position of the next element."""
+        """Return the position of the next element."""
         return self._iterator.index
 
     @property
     def coords(self) -> tuple[int, ...]:
-        """Position of the next element, one number for each axis."""
+        """Return the position of the next element, with one number for each axis."""
         return self._iterator.coords
 
     def copy(self) -> ndarray:
-        """All elements as a 1-d array."""
+        """Return a copy of all elements as an array of one axis."""
         return tensor_array(flat_view(self.base).tensor)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -121,7 +124,7 @@ class flatiter:
         raise TypeError("Cannot delete iterator elements")
 
     def _write_before(self, key: Any, value: Any) -> None:
-        """Write up to the first of several indices that is out of bounds, as NumPy does before it raises."""
+        """Write up to the first index that is out of bounds, as NumPy does before it raises."""
         places = np.asarray(to_numpy(key)) if isinstance(key, (list, np.ndarray)) or is_array(key) else None
         if places is None or places.dtype.kind not in "iu" or places.ndim != 1:
             return
@@ -168,5 +171,5 @@ def _ends(key: slice) -> tuple[Any, Any, Any]:
 
 
 def write_flat(array: ndarray, value: Any) -> None:
-    """``x.flat = value``."""
+    """Assign to all elements, as ``x.flat = value`` does."""
     flatiter(array)[...] = value

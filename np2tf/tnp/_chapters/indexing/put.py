@@ -44,7 +44,11 @@ __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask
 
 
 def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., Any]]:
-    """Make a function that writes into its first argument of an implementation over tensor arrays."""
+    """Return a decorator that makes a function which writes into its first argument.
+
+    Args:
+        numpy: NumPy's function, which handles arrays on the host.
+    """
 
     def decorate(implementation: Callable[..., None]) -> Callable[..., Any]:
         def on_numpy(target: Any, args: Any, kwargs: Any) -> None:

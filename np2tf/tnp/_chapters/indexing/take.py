@@ -56,7 +56,7 @@ def indices_of(value: Any) -> tf.Tensor:
 
 
 def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
-    """An index array in another shape; one that is known stays known."""
+    """Return an index array in another shape. An index array that is known stays known."""
     known = None if tf.executing_eagerly() else tf.get_static_value(index)
     return tf.reshape(index, shape) if known is None else tf.constant(known.reshape(shape))
 
@@ -80,14 +80,32 @@ def bring_into_bounds(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf
 
 
 def axis_length(tensor: tf.Tensor, axis: int) -> Any:
-    """Length of an axis: a number where it is known, otherwise a tensor."""
+    """Return the length of an axis: an int if it is known, otherwise a tensor."""
     size = tensor.shape[axis]
     return tf.shape(tensor, tf.int64)[axis] if size is None else size
 
 
 @op(np.take, method=True)
 def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str = "raise") -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.take.html"""
+    """Return the elements at positions along an axis.
+
+    Args:
+        a: array of any dtype and shape.
+        indices: array of integers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        mode: "raise", "wrap" or "clip" for positions out of bounds.
+
+    Returns:
+        An array in which the axes of `indices` replace the axis.
+
+    Raises:
+        IndexError: a position is out of bounds with mode "raise".
+        TypeError: `indices` is not of integers.
+        ValueError: there is no such mode.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.take.html.
+    """
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
@@ -122,12 +140,28 @@ def prepare_along_axis(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tens
 
 @op(np.take_along_axis)
 def take_along_axis(arr: Array, indices: Any, axis: Axis = -1) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html"""
+    """Return the elements at positions along an axis, with separate positions for each slice.
+
+    Args:
+        arr: array of any dtype and shape.
+        indices: array of integers with as many axes as `arr`.
+        axis: the axis of the positions; None is the flattened array.
+
+    Returns:
+        An array in the shape of `indices`, broadcast along the other axes.
+
+    Raises:
+        IndexError: a position is out of bounds, or `indices` is not of integers.
+        ValueError: the numbers of axes differ.
+        StagingError: lengths that are to be broadcast are known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html.
+    """
     return tensor_array(gather_along(*prepare_along_axis(arr, indices, axis)))
 
 
 def gather_along(arr: tf.Tensor, index: tf.Tensor, axis: int) -> tf.Tensor:
-    """``take_along_axis`` for positions that are in bounds."""
+    """Do ``take_along_axis`` for positions that are in bounds."""
     rank = arr.shape.rank
     order = [k for k in range(rank) if k != axis] + [axis]
     last, index = _permute(arr, order), _permute(index, order)
@@ -168,7 +202,19 @@ def truth(tensor: tf.Tensor) -> tf.Tensor:
 
 @op(np.compress)
 def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.compress.html"""
+    """Return the slices along an axis where a condition is true.
+
+    Args:
+        condition: array (n,) of any dtype.
+        a: array of any dtype and shape.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        ValueError: `condition` does not have one axis.
+        IndexError: a true element of `condition` lies beyond the end of the axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.compress.html.
+    """
     if condition.shape.rank != 1:
         raise ValueError("condition must be a 1-d array")
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
@@ -198,7 +244,20 @@ attach("compress", _compress_method)
 
 @op(np.choose)
 def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.choose.html"""
+    """Choose each element from one of several arrays.
+
+    Args:
+        a: array of integers, the numbers of the arrays.
+        choices: sequence of arrays, which broadcast with `a`.
+        out: array to write the result into; None makes a new array.
+        mode: "raise", "wrap" or "clip" for numbers out of range.
+
+    Raises:
+        ValueError: a number is out of range with mode "raise", or there is no such mode.
+        TypeError: `a` is not of integers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.choose.html.
+    """
     count = len(choices)
     picks = (
         _checked_choice(indices_of(a), count)
@@ -215,7 +274,7 @@ def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") ->
 
 
 def _choose_method(a: Any, *choices: Any, **kwargs: Any) -> Any:
-    """Choose from one sequence of arrays, or from arrays that are arguments of their own."""
+    """Choose from one sequence of arrays, or from arrays that are separate arguments."""
     return choose(a, choices[0] if len(choices) == 1 else choices, **kwargs)
 
 
@@ -234,7 +293,19 @@ def _checked_choice(picks: tf.Tensor, count: int) -> tf.Tensor:
 
 @op(np.select)
 def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.select.html"""
+    """Return, for each element, the choice of the first condition that is true.
+
+    Args:
+        condlist: sequence of boolean arrays.
+        choicelist: sequence of as many arrays.
+        default: number or array for elements without a true condition.
+
+    Raises:
+        ValueError: the sequences have different lengths, or are empty.
+        TypeError: a condition is not boolean.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.select.html.
+    """
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:
@@ -255,7 +326,19 @@ def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
 
 @op(np.ix_)
 def ix_(*args: Any) -> tuple[ndarray, ...]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ix_.html"""
+    """Return index arrays that select the cross product of sequences.
+
+    Args:
+        *args: vectors of integers or booleans.
+
+    Returns:
+        A tuple of arrays, each with length other than 1 along its own axis only.
+
+    Raises:
+        ValueError: an argument does not have one axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ix_.html.
+    """
     made = []
     for k, arg in enumerate(args):
         index = as_tensor(arg)
@@ -271,7 +354,22 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
 
 @op(np.unravel_index)
 def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html"""
+    """Convert positions in the flattened array to positions along the axes.
+
+    Args:
+        indices: array of integers.
+        shape: the lengths of the axes.
+        order: "C" or "F".
+
+    Returns:
+        A tuple of one array of int64 for each axis.
+
+    Raises:
+        TypeError: `indices` is not of integers.
+        ValueError: a position is out of bounds.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html.
+    """
     index = as_tensor(indices)
     if not index.dtype.is_integer:
         raise TypeError("only int indices permitted")
@@ -294,7 +392,23 @@ def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
 
 @op(np.ravel_multi_index)
 def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order: COrF = "C") -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ravel_multi_index.html"""
+    """Convert positions along the axes to positions in the flattened array.
+
+    Args:
+        multi_index: sequence of one array of integers for each axis.
+        dims: the lengths of the axes.
+        mode: "raise", "wrap" or "clip" for positions out of bounds, or one of these for each axis.
+        order: "C" or "F".
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        TypeError: an index is not of integers.
+        ValueError: a position is out of bounds, or the arguments do not fit each other.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ravel_multi_index.html.
+    """
     parts = [indices_of(part) for part in multi_index]
     if len(parts) != len(dims):
         raise ValueError("parameter multi_index must be a sequence of length " + str(len(dims)))

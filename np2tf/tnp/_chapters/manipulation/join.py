@@ -1,4 +1,4 @@
-"""Arrays joined: along an axis there is, along a new one, in blocks."""
+"""Functions that join arrays: along an existing axis, along a new axis, and in blocks."""
 
 from __future__ import annotations
 
@@ -87,6 +87,17 @@ def concatenate(
 ) -> ndarray:
     """Join arrays along an existing axis.
 
+    Args:
+        arrays: sequence of arrays whose shapes agree except along the axis.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        casting: the rule of casting to `dtype`.
+
+    Raises:
+        ValueError: there are no arrays, an array has no axes, or the shapes do not fit.
+        TypeError: the rule does not allow a cast.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.concatenate.html.
     """
     if isinstance(arrays, StackableSequence) and axis is not None:
@@ -106,6 +117,17 @@ def stack(
 ) -> ndarray:
     """Join arrays of one shape along a new axis.
 
+    Args:
+        arrays: sequence of arrays of the same shape.
+        axis: the place of the new axis.
+        out: array to write the result into; None makes a new array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        casting: the rule of casting to `dtype`.
+
+    Raises:
+        ValueError: there are no arrays, or their shapes differ.
+        TypeError: the rule does not allow a cast.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.stack.html.
     """
     if isinstance(arrays, StackableSequence):
@@ -120,7 +142,7 @@ def stack(
 
 
 def stacked_rows(rows: StackableSequence, axis: int, dtype: Any = None) -> ndarray:
-    """``np.stack`` of a list that grew in staged code."""
+    """Do ``np.stack`` for a list that grew in staged code."""
     tensor = rows.stack(joins=True)
     tensor = tensor if dtype is None else as_tensor(tensor, dtype)
     axis = normalize_axis_index(axis, tensor.shape.rank)
@@ -129,10 +151,11 @@ def stacked_rows(rows: StackableSequence, axis: int, dtype: Any = None) -> ndarr
 
 
 def joined_rows(rows: StackableSequence, axis: int, dtype: Any = None) -> ndarray:
-    """``np.concatenate`` of a list that grew in staged code.
+    """Do ``np.concatenate`` for a list that grew in staged code.
 
     Raises:
         ValueError: the list holds numbers.
+        StagingError: two lengths of the result are unknown.
     """
     rank = rows.stack().shape.rank - 1
     if rank == 0:
@@ -146,7 +169,7 @@ def joined_rows(rows: StackableSequence, axis: int, dtype: Any = None) -> ndarra
 
 
 def _rows_of_vectors(rows: StackableSequence, numpy: Callable[..., Any], dtype: Any) -> ndarray:
-    """``np.vstack`` and the like of a list of numbers or vectors."""
+    """Do ``np.vstack`` and similar functions for a list of numbers or vectors that grew in staged code."""
     tensor = rows.stack(joins=True)
     tensor = tensor if dtype is None else as_tensor(tensor, dtype)
     if numpy is np.hstack:
@@ -190,6 +213,7 @@ def _make_stack(
 
 
 def _column(tensor: tf.Tensor) -> tf.Tensor:
+    """Return a vector as a column; other tensors are returned unchanged."""
     return tensor if tensor.shape.rank > 1 else tf.reshape(tensor, [-1, 1])
 
 
@@ -203,6 +227,13 @@ column_stack = _make_stack(np.column_stack, _column, 1)
 def block(arrays: Any) -> ndarray:
     """Join nested lists of blocks into one array.
 
+    Args:
+        arrays: nested lists of arrays; the innermost lists are joined along the last axis.
+
+    Raises:
+        TypeError: a sequence is a tuple.
+        ValueError: a list is empty, the depths differ, or the shapes do not fit.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.block.html.
     """
     depth = _depth(arrays)
@@ -213,6 +244,12 @@ def block(arrays: Any) -> ndarray:
 
 
 def _depth(arrays: Any) -> int:
+    """Return the depth of nested lists.
+
+    Raises:
+        TypeError: a sequence is a tuple.
+        ValueError: a list is empty, or the depths differ.
+    """
     if isinstance(arrays, tuple):
         raise TypeError("arrays is a tuple. Only lists can be used to arrange blocks.")
     if not isinstance(arrays, list):
@@ -236,6 +273,14 @@ def _block(arrays: Any, tensors: dict[int, tf.Tensor], rank: int, depth: int) ->
 def append(arr: Array, values: Any, axis: Axis = None) -> ndarray:
     """Join values to the end of an array.
 
+    Args:
+        arr: array of any dtype and shape.
+        values: array of values; with an axis, in a fitting shape.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.append.html.
     """
     tensors = to_common_dtype([arr, as_tensor(values)])
@@ -245,7 +290,12 @@ def append(arr: Array, values: Any, axis: Axis = None) -> ndarray:
 
 
 class Joiner:
-    """``r_`` and ``c_``: arrays joined by indexing, where slices stand for ranges."""
+    """``r_`` and ``c_``: arrays joined by indexing, where slices stand for ranges.
+
+    Args:
+        numpy: NumPy's object, for operands on the host.
+        columns: whether vectors become columns.
+    """
 
     def __init__(self, numpy: Any, columns: bool) -> None:
         self.numpy = numpy

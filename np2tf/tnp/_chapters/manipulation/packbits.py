@@ -1,4 +1,4 @@
-"""Truth values packed into bytes, and bytes taken apart: packbits, unpackbits."""
+"""Pack booleans into bytes, and unpack bytes: packbits, unpackbits."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def _move_axis_last(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, list[int]]:
 
 
 def _length(a: tf.Tensor) -> Any:
+    """Return the length of the last axis."""
     return tf.shape(a)[-1] if a.shape[-1] is None else a.shape[-1]
 
 
@@ -52,7 +53,22 @@ def _regroup_axes(a: tf.Tensor, *last: Any) -> tf.Tensor:
 
 @op(np.packbits)
 def packbits(a: Array, /, axis: Axis = None, bitorder: str = "big") -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.packbits.html"""
+    """Pack booleans into the bits of bytes.
+
+    Args:
+        a: array of integers or booleans.
+        axis: the axis to work along; None is the flattened array.
+        bitorder: "big" or "little".
+
+    Returns:
+        An array of uint8, an eighth as long along the axis.
+
+    Raises:
+        TypeError: `a` is not of integers or booleans.
+        ValueError: there is no such order of bits.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.packbits.html.
+    """
     if not (a.dtype.is_integer or a.dtype == tf.bool):
         raise TypeError("Expected an input array of integer or boolean data type")
     shifts = _shifts(bitorder)
@@ -67,7 +83,23 @@ def packbits(a: Array, /, axis: Axis = None, bitorder: str = "big") -> ndarray:
 
 @op(np.unpackbits)
 def unpackbits(a: Array, /, axis: Axis = None, count: OptionalInt = None, bitorder: str = "big") -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.unpackbits.html"""
+    """Unpack the bits of bytes.
+
+    Args:
+        a: array of uint8.
+        axis: the axis to work along; None is the flattened array.
+        count: the number of bits; a negative number leaves out bits at the end, None is all bits.
+        bitorder: "big" or "little".
+
+    Returns:
+        An array of uint8 with zeros and ones.
+
+    Raises:
+        TypeError: `a` is not of uint8.
+        ValueError: there is no such order of bits, or fewer bits than `-count`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unpackbits.html.
+    """
     if a.dtype != tf.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     shifts = _shifts(bitorder)

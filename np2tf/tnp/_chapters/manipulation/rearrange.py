@@ -57,7 +57,16 @@ def _length(a: tf.Tensor, axis: int) -> Any:
 
 @op(np.repeat, method=True)
 def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
-    """Repeat each element, along an axis or of the flattened array.
+    """Repeat each element along an axis.
+
+    Args:
+        a: array of any dtype and shape.
+        repeats: number, or array of numbers for the places along the axis.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        ValueError: a number is negative.
+        StagingError: code is staged for XLA, and the numbers are known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.repeat.html.
     """
@@ -79,6 +88,10 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
 def tile(A: Array, reps: Shape) -> ndarray:
     """Repeat a whole array along its axes.
 
+    Args:
+        A: array of any dtype and shape.
+        reps: the number of repetitions along each axis.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.tile.html.
     """
     rank = max(A.shape.rank, len(reps))
@@ -90,6 +103,14 @@ def tile(A: Array, reps: Shape) -> ndarray:
 @op(np.resize)
 def resize(a: Array, new_shape: Shape) -> ndarray:
     """Return an array of another shape, with the elements repeated if it is larger.
+
+    Args:
+        a: array of any dtype and shape.
+        new_shape: the lengths of the axes.
+
+    Raises:
+        ValueError: a length is negative.
+        StagingError: the size of `a` is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.resize.html.
     """
@@ -109,7 +130,15 @@ def resize(a: Array, new_shape: Shape) -> ndarray:
 
 @op(np.roll)
 def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
-    """Shift elements along axes; those beyond the end come back at the start.
+    """Shift elements along axes. Elements beyond the end return at the start.
+
+    Args:
+        a: array of any dtype and shape.
+        shift: the number of places, or one number for each axis.
+        axis: the axis or axes; None is the flattened array, which then gets its shape back.
+
+    Raises:
+        ValueError: there are not as many shifts as axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.roll.html.
     """
@@ -149,6 +178,17 @@ def _roll_axis(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
 @op(np.insert)
 def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
     """Insert values before given indices of an axis.
+
+    Args:
+        arr: array of any dtype and shape.
+        obj: index, indices, slice or boolean mask.
+        values: array of values, which broadcasts to the shape of the inserted part.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        IndexError: an index is out of bounds or not an integer.
+        ValueError: `obj` has more than one axis.
+        StagingError: the indices or the length of the axis are known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.insert.html.
     """
@@ -193,7 +233,16 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
 
 @op(np.delete)
 def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
-    """Leave out parts of an array along an axis.
+    """Remove slices of an array along an axis.
+
+    Args:
+        arr: array of any dtype and shape.
+        obj: index, indices, slice or boolean mask.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        IndexError: an index is out of bounds.
+        StagingError: several indices or the length of the axis are known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.delete.html.
     """
@@ -231,6 +280,20 @@ def pad(
     reflect_type: Any = _ABSENT,
 ) -> ndarray:
     """Add elements around an array.
+
+    Args:
+        array: array of any dtype and shape.
+        pad_width: number of elements: one number, a pair (before, after), or one pair for each axis.
+        mode: "constant", "empty", "edge", "reflect", "symmetric" or "wrap".
+        constant_values: the values for mode "constant", in the same forms as `pad_width`.
+        end_values: a keyword of a mode that only NumPy has.
+        stat_length: a keyword of a mode that only NumPy has.
+        reflect_type: a keyword that only NumPy has.
+
+    Raises:
+        TypeError: the widths are not integers.
+        ValueError: a width is negative, or `constant_values` is given for another mode.
+        StagingError: only NumPy has the mode or keyword, or the widths are known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.pad.html.
     """
@@ -276,7 +339,13 @@ def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.T
 
 
 def shape(a: Any) -> tuple[Any, ...]:
-    """Lengths of the axes of `a`."""
+    """Return the lengths of the axes.
+
+    Args:
+        a: array, or anything that NumPy makes an array of.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.shape.html.
+    """
     return (
         a.shape
         if is_array(a)
@@ -287,12 +356,25 @@ def shape(a: Any) -> tuple[Any, ...]:
 
 
 def ndim(a: Any) -> int:
-    """Number of axes of `a`."""
+    """Return the number of axes.
+
+    Args:
+        a: array, or anything that NumPy makes an array of.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ndim.html.
+    """
     return len(shape(a))
 
 
 def size(a: Any, axis: Any = None) -> Any:
-    """Number of elements of `a`, or its length along `axis` (or several)."""
+    """Return the number of elements, or the length along axes.
+
+    Args:
+        a: array, or anything that NumPy makes an array of.
+        axis: the axis, since NumPy 2.4 also several axes; None is all of them.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.size.html.
+    """
     lengths = shape(a)
     if axis is None:
         return a.size if is_array(a) else math.prod(lengths)

@@ -1,4 +1,4 @@
-"""trim_zeros: an array without the zeros around it."""
+"""trim_zeros: removes the zeros at the borders of an array."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from np2tf.tnp._front.numpy_version import NUMPY
 __all__ = ["trim_zeros"]
 
 
-#: NumPy 2.1 trims arrays of one axis: it asks each row whether it is zero.
+#: Whether NumPy trims arrays of several axes. NumPy 2.1 asks for the truth value of each row.
 _ANY_AXES = NUMPY >= (2, 2)
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 
@@ -60,13 +60,14 @@ def _nonzero_slice(nonzero: tf.Tensor, axis: int, sides: str) -> slice:
     places = tf.range(length)
     first = tf.reduce_min(tf.where(there, places, length))
     last = tf.reduce_max(tf.where(there, places, -tf.ones((), tf.int64))) + 1
-    # Nothing is left of an array of zeros, whichever side is trimmed.
+    # An array of zeros is trimmed to an empty array, whichever side is trimmed.
     start = tf.where(somewhere, first, 0) if "f" in sides else None
     stop = tf.where(somewhere, last, 0) if "b" in sides else tf.where(somewhere, length, 0)
     return slice(_number(start), _number(stop))
 
 
 def _number(place: Any) -> Any:
+    """Return an end of a slice: an int if it is known, else a staged scalar."""
     if place is None:
         return None
     known = tf.get_static_value(place)
@@ -77,7 +78,19 @@ _of_known = host_only(np.trim_zeros)
 
 
 def trim_zeros(filt: Any, *args: Any, **kwargs: Any) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html"""
+    """Return an array without the zeros at its borders, as a view; a list is trimmed to a list.
+
+    Args:
+        filt: array or sequence.
+        *args: `trim` ("f", "b" or "fb": the sides) and `axis`.
+        **kwargs: the same arguments by name.
+
+    Raises:
+        ValueError: `trim` is unknown.
+        StagingError: NumPy is older than 2.2, and `filt` does not have one axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html.
+    """
     # A list is trimmed to a list.
     return (_of_known if isinstance(filt, (list, tuple)) else _trim_array)(filt, *args, **kwargs)
 

@@ -23,7 +23,7 @@ __all__ = ["dot", "inner", "kron", "outer", "tensordot", "trace", "vdot"]
 
 
 def contract(a: tf.Tensor, b: tf.Tensor, axes_a: Sequence[int], axes_b: Sequence[int]) -> tf.Tensor:
-    """Sum of products over pairs of axes, as one product of matrices; both have one dtype."""
+    """Return the sum of products over pairs of axes, as one product of matrices of the same dtype."""
     for i, j in zip(axes_a, axes_b):
         a = assert_same_size(a, i, b, j)
     free_a = [k for k in range(rank_of(a)) if k not in axes_a]
@@ -36,7 +36,7 @@ def contract(a: tf.Tensor, b: tf.Tensor, axes_a: Sequence[int], axes_b: Sequence
 
 
 def multiply(a: Any, b: Any) -> tf.Tensor:
-    """The elementwise product with NumPy's promotion."""
+    """Return the elementwise product with NumPy's promotion."""
     return UFUNCS[np.multiply].compute((a, b))
 
 
@@ -53,6 +53,14 @@ def _check_aligned(a: tf.Tensor, b: tf.Tensor, axis_a: int, axis_b: int) -> None
 def dot(a: Array, b: Array, out: Any = None) -> tf.Tensor:
     """Return the sums of products over the last axis of `a` and the last but one axis of `b`.
 
+    Args:
+        a: array of numbers.
+        b: array of numbers.
+        out: array to write the result into; None makes a new array.
+
+    Raises:
+        ValueError: the lengths of the axes differ.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.dot.html.
     """
     rank_a, rank_b = rank_of(a), rank_of(b)
@@ -68,7 +76,14 @@ def dot(a: Array, b: Array, out: Any = None) -> tf.Tensor:
 
 @op(np.vdot)
 def vdot(a: Array, b: Array, /) -> tf.Tensor:
-    """Inner product of the flattened arrays, the first one conjugated.
+    """Return the inner product of two flattened arrays, with the first array conjugated.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers with as many elements.
+
+    Raises:
+        ValueError: the numbers of elements differ.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.vdot.html.
     """
@@ -133,12 +148,12 @@ def tensordot(a: Array, b: Array, axes: Any = 2) -> ndarray:
 
 
 def summed_dtype(dtype: Any) -> Any:
-    """The dtype in which NumPy sums elements of `dtype`."""
+    """Return the dtype in which NumPy sums elements of `dtype`."""
     return np.add.reduce(np.empty(0, dtype)).dtype
 
 
 def diagonal_sum(a: tf.Tensor, offset: int, dtype: Any) -> tf.Tensor:
-    """Sums along the diagonals of the last two axes."""
+    """Return the sums along the diagonals of the last two axes."""
     rows, columns = a.shape[-2], a.shape[-1]
     wanted = dtype if dtype is not None else summed_dtype(a.dtype.as_numpy_dtype)
     if rows is not None and columns is not None and not -rows < offset < columns:
@@ -149,6 +164,13 @@ def diagonal_sum(a: tf.Tensor, offset: int, dtype: Any) -> tf.Tensor:
 @op(np.kron)
 def kron(a: Operand, b: Operand) -> Any:
     """Return the Kronecker product of two arrays.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers.
+
+    Returns:
+        An array of the common dtype whose lengths are the products of the operands' lengths.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.kron.html.
     """

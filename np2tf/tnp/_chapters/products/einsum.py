@@ -28,7 +28,7 @@ _LETTERS = string.ascii_lowercase + string.ascii_uppercase
 
 
 def _parse_sublists(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
-    """``einsum(a, [0, 1], b, [1, 2], [0, 2])`` in letters."""
+    """Convert ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` to subscripts in letters, and a list of operands."""
     arrays = list(operands[: len(operands) // 2 * 2 : 2])
     inputs = ",".join(map(_letters, operands[1 : len(arrays) * 2 : 2]))
     if len(operands) % 2:
@@ -37,6 +37,11 @@ def _parse_sublists(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
 
 
 def _letters(sublist: Any) -> str:
+    """Convert a list of numbers to letters.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
     for item in sublist:
         if item is not Ellipsis and not 0 <= item < len(_LETTERS):
             raise ValueError("subscript is not within the valid range [0, 52)")
@@ -44,7 +49,7 @@ def _letters(sublist: Any) -> str:
 
 
 def parse(subscripts: str, ranks: list[int]) -> tuple[list[str], str]:
-    """The labels of every axis of every operand and of the result, ellipses written out.
+    """Return the labels of every axis of every operand and of the result, with ellipses written out.
 
     Raises:
         ValueError: the subscripts do not fit the operands.
@@ -87,10 +92,10 @@ def parse(subscripts: str, ranks: list[int]) -> tuple[list[str], str]:
 
 
 def _drop_unit_axes(operands: list[tf.Tensor], labels: list[str]) -> tuple[list[tf.Tensor], list[str]]:
-    """Leave out axes of length 1 that broadcast against longer ones of the same label.
+    """Remove axes of length 1 that broadcast against longer axes of the same label.
 
     Raises:
-        ValueError: lengths of one label differ otherwise.
+        ValueError: axes of one label have different lengths other than 1.
     """
     size: dict[str, int | None] = {}
     for operand, term in zip(operands, labels):
@@ -130,6 +135,12 @@ def _guard_lengths(operands: list[tf.Tensor], labels: list[str]) -> list[tf.Tens
 
 
 def _check_square(x: tf.Tensor, letter: str) -> None:
+    """Check that the last two axes have equal lengths.
+
+    Raises:
+        ValueError: the lengths differ.
+        StagingError: a length is unknown.
+    """
     rows, columns = x.shape[-2:]
     if rows is None or columns is None:
         raise ShapeNeededError("einsum that makes a view of the diagonal of an array of unknown shape")
@@ -160,7 +171,7 @@ def _as_view(operand: Any, labels: str, result: str) -> ndarray | None:
 
 
 def _compute_sums(equation: str, operands: list[tf.Tensor]) -> tf.Tensor:
-    """The sums in the dtype of the operands; integers wrap as NumPy's do, whatever they are computed in."""
+    """Return the sums in the dtype of the operands. Integers wrap around as NumPy's do."""
     dtype = operands[0].dtype
     if dtype == tf.bool:
         return tf.not_equal(tf.einsum(equation, *[tf.cast(x, tf.int64) for x in operands]), 0)
@@ -193,7 +204,23 @@ def einsum(
     casting: Any = "safe",
     optimize: Any = False,
 ) -> Any:
-    """Sums of products over axes that share a letter; `optimize` changes nothing but speed and is ignored.
+    """Return sums of products over axes that share a label.
+
+    Args:
+        *operands: the subscripts and the arrays, or arrays and lists of labels in turn.
+        out: array to write the result into; None makes a new array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        order: the memory order of the result: "C", "F", "A" or "K".
+        casting: the rule of casting to `dtype`.
+        optimize: ignored: it changes only NumPy's speed.
+
+    Returns:
+        An array; a view if one operand only has its axes reordered or its diagonals taken.
+
+    Raises:
+        ValueError: the subscripts do not fit the operands.
+        TypeError: the rule does not allow a cast.
+        StagingError: a case that only NumPy handles, such as a diagonal that broadcasts.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.einsum.html.
     """
@@ -203,11 +230,11 @@ def einsum(
         subscripts, arrays = operands[0], list(operands[1:])
     else:
         subscripts, arrays = _parse_sublists(operands)
-    np.can_cast(np.int64, np.int64, casting)  # says what is no rule
+    np.can_cast(np.int64, np.int64, casting)  # raises ValueError if there is no such rule
     tensors = [as_tensor(array) for array in arrays]
     labels, result = parse(subscripts, [rank_of(tensor) for tensor in tensors])
     if len(tensors) == 1 and result:
-        # A view, whatever `dtype` is, as in NumPy.
+        # As in NumPy, the result is a view, whatever `dtype` is.
         if set(labels[0]) == set(result) and is_viewed_on_host(arrays[0]):
             return np.einsum(subscripts, arrays[0])
         view = _as_view(arrays[0], labels[0], result)
@@ -235,16 +262,32 @@ def _appear_in_order(labels: list[str], result: str) -> bool:
 
 
 def _stand_in(operand: Any) -> Any:
-    """Zeros of an operand's shape that take no memory; lists may be subscripts, and stay."""
+    """Return zeros of an operand's shape that take no memory. A list, which may be subscripts, is returned
+    unchanged.
+
+    Raises:
+        StagingError: the shape is unknown.
+    """
     if not is_array(operand) and not isinstance(operand, (np.ndarray, tf.Tensor, tf.Variable)):
         return operand
     if None in operand.shape:
-        raise ShapeNeededError("a path for operands of unknown shape")
+        raise ShapeNeededError("einsum_path for operands of unknown shape")
     return np.broadcast_to(np.zeros(()), tuple(operand.shape))
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
-    """The order in which to contract the operands: NumPy's answer, which their shapes decide."""
+    """Return the order in which NumPy would contract the operands, which depends on their shapes only.
+
+    Args:
+        *operands: the operands of `einsum`.
+        optimize: NumPy's strategy.
+        einsum_call: whether to return NumPy's list of contractions.
+
+    Raises:
+        StagingError: a shape is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.einsum_path.html.
+    """
     more: dict[str, Any] = {"optimize": optimize, "einsum_call": einsum_call}
     return np.einsum_path(*map(_stand_in, operands), **more)
 

@@ -46,13 +46,40 @@ def _accumulate_tensor(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
 
 @op(np.cumsum, method=True)
 def cumsum(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cumsum.html"""
+    """Return the running sums along an axis.
+
+    Args:
+        a: array of numbers.
+        axis: the axis to work along; None is the flattened array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array in the shape of `a`, or of one axis if `axis` is None.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.cumsum.html.
+    """
     return accumulate_axis("sum", *flatten_for_axis(a, axis), dtype)
 
 
 @op(np.cumprod, method=True)
 def cumprod(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cumprod.html"""
+    """Return the running products along an axis.
+
+    Args:
+        a: array of numbers.
+        axis: the axis to work along; None is the flattened array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array in the shape of `a`, or of one axis if `axis` is None.
+
+    Raises:
+        StagingError: the numbers are complex, and the length of the axis is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.cumprod.html.
+    """
     return accumulate_axis("prod", *flatten_for_axis(a, axis), dtype)
 
 
@@ -63,13 +90,40 @@ def _replace_nan(a: tf.Tensor, identity: int) -> tf.Tensor:
 
 @op(np.nancumsum)
 def nancumsum(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nancumsum.html"""
+    """Return the running sums along an axis, with NaN counted as 0.
+
+    Args:
+        a: array of numbers.
+        axis: the axis to work along; None is the flattened array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array in the shape of `a`, or of one axis if `axis` is None.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nancumsum.html.
+    """
     return accumulate_axis("sum", *flatten_for_axis(_replace_nan(a, 0), axis), dtype)
 
 
 @op(np.nancumprod)
 def nancumprod(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nancumprod.html"""
+    """Return the running products along an axis, with NaN counted as 1.
+
+    Args:
+        a: array of numbers.
+        axis: the axis to work along; None is the flattened array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array in the shape of `a`, or of one axis if `axis` is None.
+
+    Raises:
+        StagingError: the numbers are complex, and the length of the axis is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nancumprod.html.
+    """
     return accumulate_axis("prod", *flatten_for_axis(_replace_nan(a, 1), axis), dtype)
 
 
@@ -98,7 +152,23 @@ def cumulative_sum(
     out: Any = None,
     include_initial: bool = False,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cumulative_sum.html"""
+    """Return the running sums along an axis, as the array API defines them.
+
+    Args:
+        x: array of numbers.
+        axis: the axis to work along; None is allowed for arrays of at most one axis.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        include_initial: whether the result begins with 0.
+
+    Returns:
+        An array in the shape of `x`; with `include_initial` one element longer along the axis.
+
+    Raises:
+        ValueError: `x` has several axes, and `axis` is None.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.cumulative_sum.html.
+    """
     return _cumulative("sum", x, axis, dtype, include_initial)
 
 
@@ -111,7 +181,23 @@ def cumulative_prod(
     out: Any = None,
     include_initial: bool = False,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cumulative_prod.html"""
+    """Return the running products along an axis, as the array API defines them.
+
+    Args:
+        x: array of numbers.
+        axis: the axis to work along; None is allowed for arrays of at most one axis.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        include_initial: whether the result begins with 1.
+
+    Returns:
+        An array in the shape of `x`; with `include_initial` one element longer along the axis.
+
+    Raises:
+        ValueError: `x` has several axes, and `axis` is None.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.cumulative_prod.html.
+    """
     return _cumulative("prod", x, axis, dtype, include_initial)
 
 

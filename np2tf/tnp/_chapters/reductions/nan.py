@@ -38,7 +38,7 @@ __all__ = [
 
 
 def _mask(a: tf.Tensor, where: Any) -> Any:
-    """The mask `where`, false also where a is NaN."""
+    """Return the mask `where`, made false also where `a` is NaN."""
     nan = isnan(a)
     if nan is None:
         return where
@@ -55,7 +55,19 @@ def nansum(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nansum.html"""
+    """Return the sum over axes, with NaN counted as 0.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nansum.html.
+    """
     return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, _mask(a, where))
 
 
@@ -69,7 +81,19 @@ def nanprod(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html"""
+    """Return the product over axes, with NaN counted as 1.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html.
+    """
     return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, _mask(a, where))
 
 
@@ -83,7 +107,21 @@ def nanmean(
     *,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanmean.html"""
+    """Return the mean over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        TypeError: `a` is of floats or complex numbers, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanmean.html.
+    """
     inexact = a.dtype.is_floating or a.dtype.is_complex
     if inexact and dtype is not None and dtype.kind not in "fc":
         raise TypeError("If a is inexact, then dtype must be inexact")
@@ -111,7 +149,25 @@ def nanvar(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanvar.html"""
+    """Return the variance over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        ddof: the number to subtract from the number of elements in the divisor.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+        mean: the mean, with reduced axes of length 1; None computes it.
+        correction: another name of `ddof`.
+
+    Raises:
+        ValueError: both `ddof` and `correction` are given.
+        StagingError: `a` is complex, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanvar.html.
+    """
     found = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(found, _result_of_variance(a, dtype))
 
@@ -129,7 +185,25 @@ def nanstd(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanstd.html"""
+    """Return the standard deviation over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        ddof: the number to subtract from the number of elements in the divisor.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+        mean: the mean, with reduced axes of length 1; None computes it.
+        correction: another name of `ddof`.
+
+    Raises:
+        ValueError: both `ddof` and `correction` are given.
+        StagingError: `a` is complex, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanstd.html.
+    """
     found = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(tf.sqrt(found), _result_of_variance(a, dtype))
 
@@ -161,7 +235,22 @@ def nanmax(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanmax.html"""
+    """Return the maximum over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: there are no elements.
+        StagingError: `initial` or `where` is given.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanmax.html.
+    """
     return _extreme("maximum", a, axis, keepdims, initial, where)
 
 
@@ -174,7 +263,22 @@ def nanmin(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanmin.html"""
+    """Return the minimum over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: there are no elements.
+        StagingError: `initial` or `where` is given.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanmin.html.
+    """
     return _extreme("minimum", a, axis, keepdims, initial, where)
 
 
@@ -199,11 +303,43 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
 
 @op(np.nanargmax)
 def nanargmax(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanargmax.html"""
+    """Return the index of the largest element that is not NaN, along an axis.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: there are no elements, or a slice holds NaN only.
+        StagingError: only run time can tell whether a slice holds NaN only, or the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanargmax.html.
+    """
     return _position("argmax", a, axis, keepdims)
 
 
 @op(np.nanargmin)
 def nanargmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanargmin.html"""
+    """Return the index of the smallest element that is not NaN, along an axis.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: there are no elements, or a slice holds NaN only.
+        StagingError: only run time can tell whether a slice holds NaN only, or the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanargmin.html.
+    """
     return _position("argmin", a, axis, keepdims)

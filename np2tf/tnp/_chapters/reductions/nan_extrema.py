@@ -22,7 +22,7 @@ register()
 
 
 def reduce_extreme(name: str, x: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
-    """The "maximum" or "minimum" of real numbers over axes; NaN where there is one."""
+    """Return the "maximum" or "minimum" of real numbers over axes; NaN if one of them is NaN."""
     if x.dtype.is_floating and may_lose_nan():
         return _largest(x, axes, keepdims) if name == "maximum" else -_largest(-x, axes, keepdims)
     return (raw_max if name == "maximum" else raw_min)(x, axes, keepdims)
@@ -35,9 +35,11 @@ def _order_bits(bits: tf.Tensor) -> tf.Tensor:
 
 
 def _largest(x: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
+    """Return the maximum of floats over axes by way of integers, with the gradient of the maximum."""
+
     @tf.custom_gradient
     def largest(x: tf.Tensor) -> Any:
-        # One NaN of positive sign replaces all NaNs: NaNs of negative sign would be the smallest integers.
+        # A NaN of positive sign replaces every NaN: NaNs of negative sign would be the smallest integers.
         plain = tf.where(tf.math.is_nan(x), constant(np.nan, x), x)
         keys = reduce_in_lanes(raw_max, tf.maximum, _order_bits(tf.bitcast(plain, BITS[x.dtype])), axes, True)
         result = tf.bitcast(_order_bits(keys), x.dtype)

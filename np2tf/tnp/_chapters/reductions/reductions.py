@@ -80,7 +80,22 @@ def sum(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
+    """Return the sum over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: `initial` is not a number.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.sum.html.
+    """
     return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, where)
 
 
@@ -94,7 +109,22 @@ def prod(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.prod.html"""
+    """Return the product over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: `initial` is not a number.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.prod.html.
+    """
     return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, where)
 
 
@@ -112,7 +142,7 @@ def refuse_extended(a: tf.Tensor) -> None:
 
 
 def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tf.Tensor:
-    """The mean over axes, accumulated and rounded as NumPy does."""
+    """Return the mean over axes, accumulated and rounded as NumPy does."""
     axes = normalize_axes(axis, rank_of(a))
     refuse_extended(a)
     if dtype is None:
@@ -137,7 +167,18 @@ def mean(
     *,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.mean.html"""
+    """Return the mean over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is float64 for integers, else that of `a`.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.mean.html.
+    """
     refuse_axis_of_number(axis, a)
     return mean_of(a, axis, dtype, keepdims, where)
 
@@ -145,7 +186,12 @@ def mean(
 def variance_of(
     a: tf.Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
 ) -> tf.Tensor:
-    """The variance over axes, in the dtype in which NumPy accumulates."""
+    """Return the variance over axes, in the dtype in which NumPy accumulates.
+
+    Raises:
+        StagingError: complex numbers have a variance in a dtype that is not complex, or the dtype is not
+            NumPy's.
+    """
     refuse_extended(a)
     axes = normalize_axes(axis, rank_of(a))
     if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
@@ -206,7 +252,28 @@ def var(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
+    """Return the variance over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype in which to compute; None is float64 for integers, else that of `a`.
+        out: array to write the result into; None makes a new array.
+        ddof: the number to subtract from the number of elements in the divisor.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+        mean: the mean, with reduced axes of length 1; None computes it.
+        correction: another name of `ddof`.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        ValueError: both `ddof` and `correction` are given.
+        StagingError: `a` is complex, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.var.html.
+    """
     refuse_axis_of_number(axis, a)
     found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(found, _result_of_variance(a, dtype))
@@ -225,7 +292,28 @@ def std(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
+    """Return the standard deviation over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype in which to compute; None is float64 for integers, else that of `a`.
+        out: array to write the result into; None makes a new array.
+        ddof: the number to subtract from the number of elements in the divisor.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+        mean: the mean, with reduced axes of length 1; None computes it.
+        correction: another name of `ddof`.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        ValueError: both `ddof` and `correction` are given.
+        StagingError: `a` is complex, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.std.html.
+    """
     refuse_axis_of_number(axis, a)
     found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(tf.sqrt(found), _result_of_variance(a, dtype))
@@ -261,7 +349,20 @@ attach("std", _spread_method(std))
 def any(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
+    """Return whether any element is true, over axes.
+
+    Args:
+        a: array of any dtype; numbers other than 0 are true.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array of booleans.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.any.html.
+    """
     return raw_any(apply_where(truth(a), where, False), normalize_axes(axis, rank_of(a)), keepdims)
 
 
@@ -269,7 +370,20 @@ def any(
 def all(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
+    """Return whether all elements are true, over axes.
+
+    Args:
+        a: array of any dtype; numbers other than 0 are true.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array of booleans.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.all.html.
+    """
     return raw_all(apply_where(truth(a), where, True), normalize_axes(axis, rank_of(a)), keepdims)
 
 
@@ -299,7 +413,18 @@ attach("all", _truth_method(all))
 
 @op(np.count_nonzero)
 def count_nonzero(a: Array, axis: Axis = None, *, keepdims: Any = False) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.count_nonzero.html"""
+    """Return the number of elements that are not 0, over axes.
+
+    Args:
+        a: array of any dtype.
+        axis: the axis or axes to reduce; None is all of them.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64; before NumPy 2.3, an int if all axes are reduced.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.count_nonzero.html.
+    """
     count = raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank_of(a)), keepdims)
     if axis is None and not keepdims and _COUNTS_ARE_PYTHONS:
         return int(count.numpy()) if hasattr(count, "numpy") else weak_scalar(count, int)

@@ -24,7 +24,7 @@ _FEW = 64
 
 
 def positions(edges: tf.Tensor, x: tf.Tensor, side: str) -> tf.Tensor:
-    """``np.searchsorted(edges, x, side)`` for one row of sorted numbers; NaN comes last."""
+    """Return ``np.searchsorted(edges, x, side)`` for one row of sorted numbers. NaN comes last."""
     few = edges.shape[0] is not None and edges.shape[0] <= _FEW
     if few and not tf.executing_eagerly():
         compare = tf.less if side == "left" else tf.less_equal
@@ -46,7 +46,21 @@ def static_value(x: tf.Tensor) -> np.ndarray | None:
 
 @op(np.where)
 def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.where.html"""
+    """Return elements of `x` where a condition is true, and of `y` elsewhere.
+
+    Args:
+        condition: array of booleans.
+        x: array; None together with `y` returns the positions of true elements.
+        y: array.
+
+    Returns:
+        An array in the common shape and dtype, or a tuple of index arrays.
+
+    Raises:
+        ValueError: only one of `x` and `y` is given.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.where.html.
+    """
     if x is None and y is None:
         return nonzero(tensor_array(condition))
     if x is None or y is None:
@@ -57,7 +71,19 @@ def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
 
 @op(np.nonzero, method=True)
 def nonzero(a: Array) -> tuple[ndarray, ...]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nonzero.html"""
+    """Return the positions of the elements that are not 0.
+
+    Args:
+        a: array of any dtype with at least one axis.
+
+    Returns:
+        A tuple of one array of int64 for each axis.
+
+    Raises:
+        ValueError: `a` has no axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nonzero.html.
+    """
     if a.shape.rank == 0:
         raise ValueError(
             "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
@@ -71,7 +97,16 @@ def nonzero(a: Array) -> tuple[ndarray, ...]:
 
 @op(np.flatnonzero)
 def flatnonzero(a: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.flatnonzero.html"""
+    """Return the positions in the flattened array of the elements that are not 0.
+
+    Args:
+        a: array of any dtype and shape.
+
+    Returns:
+        An array of int64 with one axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.flatnonzero.html.
+    """
     flat = truth(tf.reshape(a, [-1]))
     selected = true_places_of(flat)
     return selected[0] if selected is not None else tensor_array(true_places(flat)[:, 0])
@@ -79,7 +114,16 @@ def flatnonzero(a: Array) -> ndarray:
 
 @op(np.argwhere)
 def argwhere(a: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.argwhere.html"""
+    """Return the positions of the elements that are not 0, as rows.
+
+    Args:
+        a: array of any dtype and shape.
+
+    Returns:
+        An array of int64 with one row for each element, and one column for each axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.argwhere.html.
+    """
     if a.shape.rank == 0:
         return tensor_array(true_places(tf.reshape(truth(a), [1]))[:, :0])
     # NumPy's result is a view too: of the array whose rows `nonzero` returns.
@@ -88,5 +132,18 @@ def argwhere(a: Array) -> ndarray:
 
 @op(np.extract)
 def extract(condition: Array, arr: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.extract.html"""
+    """Return the elements of a flattened array where a condition is true.
+
+    Args:
+        condition: array of any dtype.
+        arr: array with as many elements as `condition`.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        IndexError: a true element of `condition` lies beyond the end of `arr`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.extract.html.
+    """
     return compress_axis(tf.reshape(condition, [-1]), tf.reshape(arr, [-1]), 0)

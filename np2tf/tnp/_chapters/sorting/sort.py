@@ -30,10 +30,10 @@ _SIGN = {tf.float32: (tf.int32, 0x7FFFFFFF), tf.float64: (tf.int64, 0x7FFFFFFFFF
 
 
 def keys(values: tf.Tensor) -> tf.Tensor:
-    """Signed integers that are ordered as NumPy orders `values`.
+    """Return signed integers that are ordered as NumPy orders `values`.
 
     Raises:
-        StagingError: complex numbers, which are ordered by two keys.
+        StagingError: the values are complex numbers, which are ordered by two keys.
     """
     dtype = values.dtype
     if dtype.is_complex:
@@ -53,7 +53,7 @@ def keys(values: tf.Tensor) -> tf.Tensor:
 
 
 def order_of(values: tf.Tensor, descending: bool = False) -> tf.Tensor:
-    """``argsort`` along the last axis, stable, as int64; NaN is last either way."""
+    """Return the indices that sort along the last axis, stably, as int64. NaN is last in both directions."""
     if values.dtype.is_complex:
         return _order_of_complex(values, descending)
     ranked = keys(values)
@@ -80,7 +80,7 @@ def _order_of_complex(values: tf.Tensor, descending: bool) -> tf.Tensor:
 
 
 def order_along(a: tf.Tensor, axis: int, descending: bool = False) -> tf.Tensor:
-    """``argsort`` along any axis."""
+    """Return the indices that sort along any axis."""
     rank = a.shape.rank
     if axis == rank - 1:
         return order_of(a, descending)
@@ -113,7 +113,18 @@ def sort(
     stable: Any = None,
     descending: Any = None,
 ) -> ndarray:
-    """Return a sorted copy.
+    """Return a sorted copy. NaN comes last.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the axis to sort along; None is the flattened array.
+        kind: NumPy's name of an algorithm; np2tf always sorts stably.
+        order: must be None.
+        stable: has no effect.
+        descending: whether to sort in descending order.
+
+    Raises:
+        ValueError: `order` is given, or `kind` is unknown or given together with other keywords.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.sort.html.
     """
@@ -132,7 +143,22 @@ def argsort(
     stable: Any = None,
     descending: Any = None,
 ) -> ndarray:
-    """Return the indices that sort an array.
+    """Return the indices that sort an array. NaN comes last.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the axis to sort along; None is the flattened array.
+        kind: NumPy's name of an algorithm.
+        order: must be None.
+        stable: whether equal elements must keep their order. Otherwise a compiled call with equal elements is
+            discarded, because NumPy chooses their order.
+        descending: whether to sort in descending order.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: `order` is given, or `kind` is unknown or given together with other keywords.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.argsort.html.
     """
@@ -145,7 +171,7 @@ def argsort(
 
 
 def _has_ties(ordered: tf.Tensor, axis: int) -> tf.Tensor:
-    """Return whether sorted elements have equal neighbours: NumPy chooses the order of equal elements."""
+    """Return whether sorted elements have equal neighbours, whose order NumPy chooses."""
     before = (slice(None),) * axis
     first, second = ordered[(*before, slice(None, -1))], ordered[(*before, slice(1, None))]
     both_nan = tf.not_equal(first, first) & tf.not_equal(second, second)
@@ -166,6 +192,17 @@ def _check_partition(kth: Any, kind: Any, length: Any) -> None:
 def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None) -> ndarray:
     """Return a copy in which given elements are at their sorted places.
 
+    Args:
+        a: array of any dtype and shape.
+        kth: the place or places.
+        axis: the axis to sort along; None is the flattened array.
+        kind: must be "introselect".
+        order: must be None.
+
+    Raises:
+        TypeError: `kind` is unknown, or a place is not an integer.
+        ValueError: a place is out of bounds, or `order` is given.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.partition.html.
     """
     a, axis = _prepare(a, axis, order)
@@ -177,7 +214,22 @@ def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", or
 def argpartition(
     a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None
 ) -> ndarray:
-    """Return the indices that partition an array.
+    """Return the indices that partition an array of at most two elements along the axis.
+
+    Args:
+        a: array of any dtype and shape.
+        kth: the place or places.
+        axis: the axis to sort along; None is the flattened array.
+        kind: must be "introselect".
+        order: must be None.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        TypeError: `kind` is unknown, or a place is not an integer.
+        ValueError: a place is out of bounds, or `order` is given.
+        StagingError: the axis is longer than two or of unknown length: NumPy chooses the order on both sides.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html.
     """
@@ -208,6 +260,17 @@ attach("partition", _partition_method)
 @op(np.lexsort)
 def lexsort(keys: Operands, axis: Axis = -1) -> Any:
     """Return the indices that sort by several keys, the last key first.
+
+    Args:
+        keys: sequence of arrays of the same shape.
+        axis: the axis to sort along.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        TypeError: there are no keys.
+        ValueError: the shapes differ.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.lexsort.html.
     """
@@ -244,7 +307,21 @@ def _sorter_indices(sorter: Any, a: tf.Tensor) -> tf.Tensor:
 
 @op(np.searchsorted)
 def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf.Tensor:
-    """Return the places at which values keep a sorted array sorted.
+    """Return the places at which values can be inserted so that a sorted array stays sorted.
+
+    Args:
+        a: sorted array (n,) of any dtype.
+        v: array of values.
+        side: "left" or "right" of equal elements.
+        sorter: array of indices that sort `a`; None if `a` is sorted.
+
+    Returns:
+        An array of int64 in the shape of `v`.
+
+    Raises:
+        ValueError: `side` is unknown, `a` does not have one axis, or `sorter` has another length.
+        TypeError: `sorter` is not a vector of integers.
+        StagingError: the numbers are complex.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.searchsorted.html.
     """
@@ -275,6 +352,12 @@ _SMALL = (tf.int8, tf.int16, tf.uint8, tf.uint16)
 @op(np.sort_complex)
 def sort_complex(a: Array) -> ndarray:
     """Return a copy as complex numbers, sorted by real and then by imaginary parts.
+
+    Args:
+        a: array of numbers.
+
+    Returns:
+        An array of complex numbers in the shape of `a`, sorted along the last axis.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.sort_complex.html.
     """

@@ -22,7 +22,12 @@ __all__ = ["histogram2d", "histogramdd"]
 
 
 def _columns(sample: Any) -> list[tf.Tensor]:
-    """Return the coordinates of the points: the columns of an array, or the items of a sequence."""
+    """Return the right-hand sides as the columns of a matrix.
+
+    Raises:
+        ValueError: their length differs from the number of rows of `a`.
+        StagingError: there is a stack of right-hand sides.
+    """
     tensor = as_tensor(sample)
     given = isinstance(sample, (np.ndarray, tf.Tensor, tf.Variable)) or is_array(sample)
     if given and tensor.shape.rank == 2:
@@ -70,7 +75,25 @@ def _edges(x: tf.Tensor, bins: Any, range: Any, place: int) -> tf.Tensor:
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.histogramdd.html"""
+    """Return a histogram of points of several dimensions.
+
+    Args:
+        sample: array (n, d) of points, or sequence of d arrays of coordinates.
+        bins: the number of bins, for all or for each dimension, or the edges for each dimension.
+        range: sequence of pairs of the first and the last edge for each dimension.
+        density: whether to return densities, and not counts.
+        weights: array (n,) of weights.
+
+    Returns:
+        An array of float64 with d axes, and a list of the edges of each dimension.
+
+    Raises:
+        TypeError: bins are neither numbers nor edges, or the weights are complex.
+        ValueError: the bins or the range do not fit.
+        StagingError: the number of dimensions is unknown, or the points are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.histogramdd.html.
+    """
     columns = _columns(sample)
     each = _bins_per_dimension(bins, len(columns))
     ranges = (None,) * len(columns) if range is None else range
@@ -105,7 +128,25 @@ def _density(histogram: tf.Tensor, edges: list[tf.Tensor]) -> tf.Tensor:
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.histogram2d.html"""
+    """Return a histogram of points in a plane.
+
+    Args:
+        x: array (n,) of first coordinates.
+        y: array (n,) of second coordinates.
+        bins: the number of bins or the edges, for both or for each dimension.
+        range: pair of pairs of the first and the last edge.
+        density: whether to return densities, and not counts.
+        weights: array (n,) of weights.
+
+    Returns:
+        An array of float64 with two axes, and the edges of both dimensions.
+
+    Raises:
+        TypeError: bins are neither numbers nor edges, or the weights are complex.
+        ValueError: the lengths differ, or the bins or the range do not fit.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.histogram2d.html.
+    """
     first, second = as_tensor(x), as_tensor(y)
     if not first.shape.is_compatible_with(second.shape):
         raise ValueError("x and y must have the same length.")

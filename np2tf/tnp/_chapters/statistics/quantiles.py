@@ -41,7 +41,8 @@ _DISCRETE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
-    """Return the array with the axes to work along merged into a last axis, those axes, and its length.
+    """Return the array with the axes to work along merged into a last axis, these axes, and the last axis'
+    length.
 
     A length that is known only at run time is a tensor.
 
@@ -88,12 +89,12 @@ def _restore_axes(
 
 
 def axes_in_order(axes: tuple[int, ...]) -> list[int]:
-    """Axes from front to back."""
+    """Return axes from front to back."""
     return sorted(axes)
 
 
 def _fractions(q: Any, scale: int) -> tuple[np.ndarray, bool]:
-    """The quantiles as an array of numbers in [0, 1], and whether they are one Python number.
+    """Return the quantiles as an array of numbers in [0, 1], and whether they are a single Python number.
 
     Raises:
         ValueError: a quantile is out of range.
@@ -223,7 +224,29 @@ def quantile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.quantile.html"""
+    """Return quantiles over axes.
+
+    Args:
+        a: array of real numbers.
+        q: quantile or array of quantiles in [0, 1], known while staging.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        method: the method of interpolation, such as "linear" or "nearest".
+        keepdims: whether the reduced axes remain with length 1.
+        weights: must be None.
+
+    Returns:
+        An array with the axes of `q` in front of the remaining axes.
+
+    Raises:
+        TypeError: the numbers are complex.
+        ValueError: a quantile is out of range, or the method is unknown.
+        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
+            length.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.quantile.html.
+    """
     _refuse(weights)
     return _quantiles(a, *_fractions(q, 1), axis, method, keepdims)
 
@@ -240,7 +263,29 @@ def percentile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.percentile.html"""
+    """Return percentiles over axes.
+
+    Args:
+        a: array of real numbers.
+        q: percentile or array of percentiles in [0, 100], known while staging.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        method: the method of interpolation, such as "linear" or "nearest".
+        keepdims: whether the reduced axes remain with length 1.
+        weights: must be None.
+
+    Returns:
+        An array with the axes of `q` in front of the remaining axes.
+
+    Raises:
+        TypeError: the numbers are complex.
+        ValueError: a percentile is out of range, or the method is unknown.
+        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
+            length.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.percentile.html.
+    """
     _refuse(weights)
     return _quantiles(a, *_fractions(q, 100), axis, method, keepdims)
 
@@ -267,7 +312,24 @@ def _mean_of_two(low: tf.Tensor, high: tf.Tensor, wanted: np.dtype[Any]) -> tf.T
 def median(
     a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.median.html"""
+    """Return medians over axes. The median of no numbers is NaN.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of floats; NaN where a number is NaN.
+
+    Raises:
+        StagingError: the numbers are complex, or the number of elements is known only at run time while
+            staging.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.median.html.
+    """
     if a.dtype in COMPLEX:
         raise NoGraphFormError("the median of complex numbers")
     refuse_extended(a)
@@ -342,7 +404,29 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html"""
+    """Return quantiles over axes of the elements that are not NaN.
+
+    Args:
+        a: array of real numbers.
+        q: quantile or array of quantiles in [0, 1], known while staging.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        method: the method of interpolation; with floats only "linear".
+        keepdims: whether the reduced axes remain with length 1.
+        weights: must be None.
+
+    Returns:
+        An array with the axes of `q` in front of the remaining axes; NaN where all elements are NaN.
+
+    Raises:
+        TypeError: the numbers are complex.
+        ValueError: a quantile is out of range.
+        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
+            length.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html.
+    """
     _refuse(weights)
     return _quantiles_without_nan(a, *_fractions(q, 1), axis, method, keepdims)
 
@@ -359,7 +443,29 @@ def nanpercentile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html"""
+    """Return percentiles over axes of the elements that are not NaN.
+
+    Args:
+        a: array of real numbers.
+        q: percentile or array of percentiles in [0, 100], known while staging.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        method: the method of interpolation; with floats only "linear".
+        keepdims: whether the reduced axes remain with length 1.
+        weights: must be None.
+
+    Returns:
+        An array with the axes of `q` in front of the remaining axes; NaN where all elements are NaN.
+
+    Raises:
+        TypeError: the numbers are complex.
+        ValueError: a percentile is out of range.
+        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
+            length.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html.
+    """
     _refuse(weights)
     return _quantiles_without_nan(a, *_fractions(q, 100), axis, method, keepdims)
 
@@ -368,7 +474,23 @@ def nanpercentile(
 def nanmedian(
     a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html"""
+    """Return medians over axes of the elements that are not NaN.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of floats; NaN where all elements are NaN.
+
+    Raises:
+        StagingError: the numbers are complex, or there are none.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html.
+    """
     if not a.dtype.is_floating:
         return median.__wrapped__(a, axis, None, False, keepdims)  # type: ignore[attr-defined]
     ordered, last, axes = _sort_rows_without_nan(a, axis)

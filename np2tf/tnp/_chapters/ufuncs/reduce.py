@@ -37,12 +37,13 @@ _ASSOCIATIVE = (
     "logaddexp",
     "logaddexp2",
 )
-#: The ufuncs among them that round, so that results depend on the order of operations. NumPy accumulates
-#: them, except in graphs and where a gradient tape may record.
+#: The associative ufuncs that round, so that results depend on the order of operations. NumPy accumulates
+#: these, except in graphs and where a gradient tape may record.
 _ROUNDING = frozenset({"hypot", "logaddexp", "logaddexp2"})
 
 
 def _operand(ufunc: Ufunc, array: Any, dtype: Any) -> tuple[tf.Tensor, np.dtype[Any]]:
+    """Return the operand in the dtype in which the ufunc computes, and the dtype of the result."""
     x = as_tensor(array)
     given = np.dtype(x.dtype.as_numpy_dtype)
     loop = ufunc_loop(ufunc.numpy, (given, given), dtype)
@@ -51,12 +52,19 @@ def _operand(ufunc: Ufunc, array: Any, dtype: Any) -> tuple[tf.Tensor, np.dtype[
 
 
 def _known_length(x: tf.Tensor, axis: int) -> int:
+    """Return the length of an axis.
+
+    Raises:
+        StagingError: the length is unknown.
+    """
     if x.shape[axis] is None:
         raise ShapeNeededError("a ufunc's reduction along an axis of unknown length")
     return int(x.shape[axis])
 
 
 def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
+    """Return the method `reduce` of an associative ufunc."""
+
     def reduce(
         array: Any,
         axis: Any = 0,
@@ -83,25 +91,34 @@ def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
 
 
 def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
+    """Return the method `accumulate` of an associative ufunc."""
+
     def accumulate(array: Any, axis: int = 0, dtype: Any = None) -> Any:
         x, wanted = _operand(ufunc, array, dtype)
         _refuse_number(x)
         along = normalize_axis(axis, rank_of(x))
         _known_length(x, along)
         if ufunc.__name__ in _ROUNDING and tf.executing_eagerly() and not record.could_possibly_record():
-            raise NoGraphFormError(f"{ufunc.__name__}.accumulate, rounded in NumPy's order")
+            raise NoGraphFormError(
+                f"{ufunc.__name__}.accumulate in eager code, which would round in another order than NumPy,"
+            )
         return wrap_tensor(cast(scan(ufunc.implementation, x, along), wanted))
 
     return accumulate
 
 
 def _refuse_number(array: Any) -> None:
+    """Refuse to accumulate an operand without axes.
+
+    Raises:
+        TypeError: the operand has no axes.
+    """
     if rank_of(as_tensor(array)) == 0:
         raise TypeError("cannot accumulate on a scalar")
 
 
 def _refusing_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a running sum or product as a method of the ufunc, which refuses numbers."""
+    """Return a running sum or product as a method of the ufunc, which refuses operands without axes."""
 
     def accumulate(array: Any, **kwargs: Any) -> Any:
         _refuse_number(array)
@@ -111,6 +128,7 @@ def _refusing_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _install() -> None:
+    """Register the methods of the ufuncs."""
     for name in _ASSOCIATIVE:
         ufunc = getattr(ufuncs, name)
         Ufunc.reducers[name] = _reduce(ufunc)

@@ -13,16 +13,24 @@ from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
-#: Up to so many slices are reduced one by one.
+#: The largest number of slices.
 _FEW = 64
 
 
 def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-    """`ufunc.reduceat` where the indices are known.
+    """Return `ufunc.reduceat` for indices that are known while staging.
+
+    Args:
+        ufunc: the ufunc.
+        array: array of any shape.
+        indices: vector of the starts of the slices.
+        axis: the axis to reduce along.
+        dtype: the dtype of the operand; None is that of `array`.
 
     Raises:
         IndexError: an index is out of bounds.
-        StagingError: the indices are not known, or too many, or the ufunc has no reduction on tensors.
+        ValueError: the indices are not a vector.
+        StagingError: the indices are not known, none or too many, or the ufunc has no reduction on tensors.
     """
     x = as_tensor(array, dtype)
     along = normalize_axis(axis, rank_of(x))
@@ -38,7 +46,7 @@ def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any =
             raise IndexError(f"index {start} out-of-bounds in {ufunc.__name__}.reduceat [0, {length})")
     parts = []
     for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), length]):
-        # Of an index that is not below the next one, the element there.
+        # If an index is not below the next index, the slice is the element at the index.
         piece = tf.gather(x, tf.range(start, max(stop, start + 1)), axis=along)
         parts.append(as_tensor(reduce(tensor_array(piece), axis=along)))
     if not parts:

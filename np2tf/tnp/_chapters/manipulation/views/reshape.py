@@ -47,7 +47,8 @@ __all__ = [
 def view(
     numpy: Callable[..., Any], *, method: bool | str = False, numbers: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a NumPy function that returns views, as `op` does; arrays on the host are always viewed there.
+    """Return a decorator that makes a NumPy function which returns views. NumPy makes views of arrays on the
+    host.
 
     Args:
         numpy: NumPy's function.
@@ -83,7 +84,7 @@ def is_viewed_on_host(value: Any) -> bool:
 
 
 def lengths(array: ndarray) -> list[Any]:
-    """Lengths of the axes; a 0-d tensor for one that is known only at run time."""
+    """Return the lengths of the axes; a length that is known only at run time is a tensor of no axes."""
     tensor = array.tensor
     if tensor.shape.is_fully_defined():
         return list(tensor.shape.as_list())
@@ -167,7 +168,20 @@ def to_memory_order(a: ndarray) -> ndarray:
 
 @view(np.reshape, numbers=True)
 def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = None) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.reshape.html"""
+    """Return an array in another shape, as a view if NumPy returns a view.
+
+    Args:
+        a: array of any dtype and shape.
+        shape: the lengths of the axes; -1 stands for the length that fits.
+        order: "C", "F" or "A": which axis varies fastest.
+        copy: True copies, None copies only if necessary, False never copies.
+
+    Raises:
+        ValueError: the number of elements does not fit, the order is "K", or `copy` is False and a copy is
+            necessary.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.reshape.html.
+    """
     if order == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
     backwards = runs_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
@@ -194,7 +208,14 @@ attach("reshape", _reshape_method)
 
 @view(np.ravel, method=True)
 def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ravel.html"""
+    """Return the elements along one axis, as a view if the array is contiguous.
+
+    Args:
+        a: array of any dtype and shape.
+        order: "C", "F", "A" or "K": which axis varies fastest.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ravel.html.
+    """
     if order == "K":
         a = to_memory_order(a)
     elif runs_backwards(a, order):
@@ -205,7 +226,18 @@ def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
 
 @view(np.squeeze, method=True, numbers=True)
 def squeeze(a: View, axis: Axis = None) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.squeeze.html"""
+    """Return a view without axes of length 1.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the axis or axes to remove; None is all axes of length 1.
+
+    Raises:
+        ValueError: an axis does not have length 1.
+        StagingError: a length is known only at run time, and `axis` is None.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.squeeze.html.
+    """
     have = a.tensor.shape.as_list()
     if axis is None:
         if None in have:
@@ -228,7 +260,17 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
 
 @view(np.expand_dims)
 def expand_dims(a: View, axis: Axis) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.expand_dims.html"""
+    """Return a view with new axes of length 1.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the place or places of the new axes in the result.
+
+    Raises:
+        AxisError: a place is out of range.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.expand_dims.html.
+    """
     axes = axis if isinstance(axis, tuple) else (axis,)
     rank = checked_rank(a.ndim + len(axes))
     axes = normalize_axis_tuple(axes, rank)
@@ -262,7 +304,18 @@ atleast_3d = _atleast(np.atleast_3d, 3)
 
 @view(np.broadcast_to)
 def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.broadcast_to.html"""
+    """Return a read-only view in a larger shape.
+
+    Args:
+        array: array of any dtype and shape.
+        shape: the lengths of the axes.
+        subok: whether a subclass of np.ndarray is kept.
+
+    Raises:
+        ValueError: the array does not broadcast to the shape.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.broadcast_to.html.
+    """
     have = array.tensor.shape.as_list()
     if all(isinstance(n, int) for n in shape) and None not in have:
         if np.broadcast_shapes(tuple(have), shape) != shape:
@@ -279,7 +332,20 @@ def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
 
 @view(np.broadcast_arrays)
 def broadcast_arrays(*args: View, subok: bool = False) -> tuple[ndarray, ...]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.broadcast_arrays.html"""
+    """Return arrays in their common shape, as views. Views that repeat elements are read-only.
+
+    Args:
+        *args: arrays of any dtype and shape.
+        subok: whether a subclass of np.ndarray is kept.
+
+    Returns:
+        A tuple of views.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.broadcast_arrays.html.
+    """
     known = [a.tensor.shape for a in args]
     if all(shape.is_fully_defined() for shape in known):
         shape: Any = np.broadcast_shapes(*(tuple(s.as_list()) for s in known))
@@ -300,7 +366,17 @@ def permute_view(a: ndarray, order: Any) -> ndarray:
 
 @view(np.transpose, numbers=True)
 def transpose(a: View, axes: Any = None) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.transpose.html"""
+    """Return a view with the axes in another order.
+
+    Args:
+        a: array of any dtype and shape.
+        axes: the axes in their new order; None reverses them.
+
+    Raises:
+        ValueError: `axes` is not a permutation of the axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.transpose.html.
+    """
     rank = a.ndim
     if axes is None:
         return permute_view(a, reversed(range(rank)))
@@ -326,7 +402,18 @@ attach("transpose", _transpose_method)
 
 @view(np.swapaxes)
 def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.swapaxes.html"""
+    """Return a view with two axes exchanged.
+
+    Args:
+        a: array of any dtype and shape.
+        axis1: the first axis.
+        axis2: the second axis.
+
+    Raises:
+        AxisError: there is no such axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.swapaxes.html.
+    """
     order = list(range(a.ndim))
     first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
     order[first], order[second] = order[second], order[first]
@@ -342,7 +429,19 @@ attach("swapaxes", _swapaxes_method)
 
 @view(np.moveaxis, numbers=True)
 def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.moveaxis.html"""
+    """Return a view with axes moved to other places.
+
+    Args:
+        a: array of any dtype and shape.
+        source: the axis or axes to move.
+        destination: the new place or places.
+
+    Raises:
+        ValueError: there are not as many places as axes.
+        AxisError: there is no such axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.moveaxis.html.
+    """
     sources = normalize_axis_tuple(source, a.ndim, "source")
     destinations = normalize_axis_tuple(destination, a.ndim, "destination")
     if len(sources) != len(destinations):
@@ -355,7 +454,18 @@ def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
 
 @view(np.rollaxis)
 def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.rollaxis.html"""
+    """Return a view with an axis moved backwards to another place.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the axis to move.
+        start: the axis before which it is placed.
+
+    Raises:
+        AxisError: there is no such axis or place.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.rollaxis.html.
+    """
     rank = a.ndim
     axis = normalize_axis_index(axis, rank)
     start = start + rank if start < 0 else start
@@ -371,7 +481,19 @@ def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
 
 @view(np.matrix_transpose)
 def matrix_transpose(x: View, /) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.matrix_transpose.html"""
+    """Return a view with the last two axes exchanged.
+
+    Args:
+        x: array (..., m, n) of any dtype.
+
+    Returns:
+        A view (..., n, m).
+
+    Raises:
+        ValueError: `x` has fewer than two axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.matrix_transpose.html.
+    """
     if x.ndim < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
     return swapaxes(x, -1, -2)
