@@ -63,7 +63,7 @@ def init(folder: Path, **chosen: Any) -> None:
     baseline of what is found today, and, with --ci, a job. What is there already stays as it is: a second
     time nothing changes. No program is changed.
     """
-    wanted = _origin(chosen)
+    wanted = _source_of_np2tf(chosen)
     top = top_of(folder)
     search = Search(Configurations())
     repository = Repository.of(top, [path for path, _ in python_files([top], search)])
@@ -83,7 +83,7 @@ def init(folder: Path, **chosen: Any) -> None:
     sys.exit(CLEAN)
 
 
-def _origin(chosen: dict[str, Any]) -> origin.Origin:
+def _source_of_np2tf(chosen: dict[str, Any]) -> origin.Origin:
     """Where hooks and jobs install np2tf from."""
     try:
         found = origin.given(chosen["source"]) if chosen["source"] else origin.installed()

@@ -94,11 +94,11 @@ def surveyed(paths: tuple[Path, ...], folder: Path, chosen: dict[str, Any]) -> S
 
 def _run(command: str, paths: tuple[Path, ...], folder: Path) -> Run:
     """Run a program translated, in the current folder."""
-    from np2tf.commands.printing.running import CommandError, ran
+    from np2tf.commands.printing.running import CommandError, run_and_read
     from np2tf.report.survey import top_level_names
 
     names = top_level_names([path.resolve() for path, _ in python_files(paths)])
     try:
-        return ran(command, list(names), folder)
+        return run_and_read(command, list(names), folder)
     except CommandError as error:
         raise click.UsageError(str(error)) from None

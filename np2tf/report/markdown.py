@@ -57,8 +57,8 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
 def _run(run: Run) -> Iterator[str]:
     yield ""
     yield (
-        f"{code(run.command)} took {run.seconds:.1f} s (status {run.status}); {len(run.compiled)} of "
-        f"{len(run.functions)} jitted functions ran as compiled code."
+        f"{code(run.command)} took {run.seconds:.1f} s (status {run.status}); "
+        f"{len(run.compiled_functions)} of {len(run.functions)} jitted functions ran as compiled code."
     )
     rows = [
         (

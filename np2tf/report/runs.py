@@ -72,7 +72,7 @@ class Run:
     reasons: list[tuple[str, str, str, str, int]] = field(default_factory=list)
 
     @property
-    def compiled(self) -> list[RanFunction]:
+    def compiled_functions(self) -> list[RanFunction]:
         """The functions that ran as compiled code."""
         return [one for one in self.functions if one.compiled]
 

@@ -24,7 +24,7 @@ class CommandError(ValueError):
     """A command that cannot be run translated."""
 
 
-def ran(command: str, packages: Sequence[str], folder: Path) -> Run:
+def run_and_read(command: str, packages: Sequence[str], folder: Path) -> Run:
     """Run a command in the current folder, and read its report.
 
     Args:
