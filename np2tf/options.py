@@ -18,3 +18,5 @@ class Options:
     """Stage what is fit for it whether or not it seems worth it: something staged calls it."""
     line_length: int = LINE_LENGTH
     """Calls of operators (`np2tf.cond(…)`) that would be longer are broken. Other lines are the source's."""
+    target: str = "np2tf"
+    """What the translation runs on: `np2tf`, or `tf` for TensorFlow alone."""

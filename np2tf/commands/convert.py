@@ -15,6 +15,7 @@ from np2tf.commands.choices import configurations_of, file_choices, search_of
 from np2tf.commands.delivery import Delivery, Diffs, Elsewhere, InPlace, Names, Stream, delivered, status
 from np2tf.commands.progress import Bar
 from np2tf.configuration import Configurations
+from np2tf.configuration.reading import TARGETS
 from np2tf.conversion.many import converted
 from np2tf.conversion.tasks import Done, Task
 from np2tf.conversion.trees import TargetError, copy, targets
@@ -39,6 +40,11 @@ from np2tf.disk.outcome import problem
     "--jobs",
     type=click.IntRange(1),
     help="Processes (one per processor where it is worth it).",
+)
+@click.option(
+    "--target",
+    type=click.Choice(TARGETS),
+    help="What translations need: np2tf (default), or tf for TensorFlow alone (see docs/target-tf.md).",
 )
 @click.option(
     "--jit/--no-jit",

@@ -17,7 +17,7 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover
     import tomli as tomllib
 
-TARGETS = ("np2tf",)
+TARGETS = ("np2tf", "tf")
 #: In characters. Shorter lines have no place for a call, longer ones are no lines.
 _LINE_LENGTHS = range(40, 1001)
 

@@ -1,0 +1,129 @@
+"""Functions that write to their parameters: they return what they wrote, and their calls bind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from np2tf.rewrites.tensorflow_target.calls import parameter_names
+from np2tf.rewrites.tensorflow_target.expressions import evaluate
+from np2tf.rewrites.tensorflow_target.values import Value
+from np2tf.rewrites.tensorflow_target.world import Frame, Summary
+from np2tf.tree.names import target_names
+
+MayWrite = Callable[[str, Value, cst.CSTNode, cst.CSTNode, Frame], bool]
+
+
+def written_in_order(summary: Summary) -> list[str]:
+    """The parameters that a function writes to, in its own order."""
+    return [name for name in parameter_names(summary.node) if name in summary.writes]
+
+
+def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
+    """`return v` -> `return v, x`, or `return x` in a function that returns no value."""
+    names = written_in_order(summary)
+
+    def edit(updated: cst.Return) -> cst.Return:
+        value = updated.value if updated.value is not None else cst.Name("None")
+        if isinstance(value, cst.Tuple) and not value.lpar:
+            value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        values = [value, *map(cst.Name, names)] if summary.returns_value else [cst.Name(one) for one in names]
+        made = _several(values)
+        return updated.with_changes(value=made, whitespace_after_return=cst.SimpleWhitespace(" "))
+
+    frame.world.edit(node, edit)
+
+
+def _several(values: list[cst.BaseExpression]) -> cst.BaseExpression:
+    if len(values) == 1:
+        return values[0]
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    elements = [cst.Element(one, comma=comma) for one in values[:-1]] + [cst.Element(values[-1])]
+    return cst.Tuple(elements, lpar=[], rpar=[])
+
+
+def end_with_return(summary: Summary, frame: Frame) -> None:
+    """A function whose end is reached returns there what it wrote to."""
+    node = summary.node
+    assert isinstance(node, cst.FunctionDef)
+    names = written_in_order(summary)
+    values: list[cst.BaseExpression] = [cst.Name("None")] if summary.returns_value else []
+    line = cst.SimpleStatementLine([cst.Return(_several([*values, *map(cst.Name, names)]))])
+    body = node.body
+    if not isinstance(body, cst.IndentedBlock):
+        frame.world.refuse(node, "NP2TF603", what="a function on one line that writes to a parameter")
+        return
+    frame.world.edit(body, lambda updated: updated.with_changes(body=[*updated.body, line]))
+
+
+def call_that_writes(
+    statement: cst.Assign | cst.Expr, node: cst.Call, function: cst.FunctionDef, frame: Frame, may_write: MayWrite
+) -> None:
+    """`r = f(x)` -> `r, x = f(x)`, where f writes to x."""
+    world = frame.world
+    summary = world.summary(function)
+    arguments = _arguments(node, function)
+    if arguments is None:
+        world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
+        return
+    names: list[str] = []
+    for parameter in written_in_order(summary):
+        place = arguments.get(parameter)
+        if not isinstance(place, cst.Name) or place.value not in frame.env:
+            world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
+            return
+        value = frame.env[place.value]
+        for other, expression in arguments.items():
+            if other != parameter and not evaluate(expression, frame).memory.isdisjoint(value.memory):
+                world.refuse(node, "NP2TF604", name=place.value, other=f"`{world.facts.code(expression)}`")
+                return
+        if not value.only("array"):
+            world.refuse(node, "NP2TF605", name=place.value)
+            return
+        if not may_write(place.value, value, node, statement, frame):
+            return
+        names.append(place.value)
+    _bind_again(statement, names, summary, frame)
+
+
+def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Summary, frame: Frame) -> None:
+    bound = {one.value for t in getattr(statement, "targets", ()) for one in target_names(t.target)}
+    # A name that the statement binds to something else leaves the array that was written behind.
+    where = frame.function if frame.function is not None else frame.world.facts.module
+    fresh = {name: frame.world.facts.fresh_name(where, f"_{name}") if name in bound else name for name in names}
+
+    def edit(updated: cst.Assign | cst.Expr) -> cst.Assign:
+        if isinstance(updated, cst.Assign) and len(updated.targets) == 1:
+            first: list[cst.BaseExpression] = [_grouped(updated.targets[0].target)]
+        else:
+            first = [cst.Name("_")] if summary.returns_value else []
+        place = _several([*first, *(cst.Name(fresh[name]) for name in names)])
+        target = cst.AssignTarget(place)  # type: ignore[arg-type]
+        return cst.Assign([target], updated.value, semicolon=updated.semicolon)
+
+    if isinstance(statement, cst.Assign) and len(statement.targets) != 1:
+        frame.world.refuse(statement, "NP2TF608", name="a function")
+        return
+    if isinstance(statement, cst.Assign) and not summary.returns_value:
+        frame.world.refuse(statement, "NP2TF608", name="a function without a result")
+        return
+    frame.world.edit(statement, edit)
+
+
+def _grouped(target: cst.BaseExpression) -> cst.BaseExpression:
+    if isinstance(target, cst.Tuple) and not target.lpar:
+        return target.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return target
+
+
+def _arguments(node: cst.Call, function: cst.FunctionDef) -> dict[str, cst.BaseExpression] | None:
+    """Parameter -> the expression that is given for it; None where `*` hides it."""
+    params = function.params
+    positions = [param.name.value for param in (*params.posonly_params, *params.params)]
+    found: dict[str, cst.BaseExpression] = {}
+    for position, arg in enumerate(node.args):
+        if arg.star or (arg.keyword is None and position >= len(positions)):
+            return None
+        found[arg.keyword.value if arg.keyword is not None else positions[position]] = arg.value
+    return found
