@@ -71,9 +71,13 @@ def translate(source: Source, options: Options) -> Result:
     report = Report.of(source.path, source.text)
     try:
         facts = Facts.of(source.module, source.path)
-        something = imports.anything_to_translate(facts) or control.anything_to_stage(facts, options)
+        if options.target == "np2tf":
+            something = imports.anything_to_translate(facts) or control.anything_to_stage(facts, options)
+        else:
+            something = facts.imports.any
         if not something and not options.everything:
-            names.report_only(facts, report)
+            if options.target == "np2tf":
+                names.report_only(facts, report)
             return Result(before, list(report), facts=facts, suppressed=report.suppressed)
         plan = Plan(facts.parents, facts.foreign)
         if options.target == "np2tf":

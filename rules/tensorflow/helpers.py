@@ -1,7 +1,7 @@
 """What differs between NumPy and tf.experimental.numpy, written out with TensorFlow's operations.
 
-`np2tf convert --target tf` writes those that a translation calls into it, with what they call themselves, so that it
-needs TensorFlow alone. Nothing imports this file.
+`np2tf convert --target tf` writes those that a translation calls into it, with what they call themselves, so
+that it needs TensorFlow alone. Nothing imports this file.
 """
 
 import tensorflow as tf
@@ -437,11 +437,15 @@ def _trace(a):
 def _meshgrid(*xi, indexing="xy"):
     """Coordinates of a grid, each with the dtype of its own array."""
     xi = [tnp.asarray(one) for one in xi]
-    return tuple(tf.meshgrid(one, *[tf.zeros(other.shape, one.dtype) for other in xi[1:]], indexing=indexing)[0]
-                 if k == 0 else
-                 tf.meshgrid(*[one if j == k else tf.zeros(other.shape, one.dtype) for j, other in enumerate(xi)],
-                             indexing=indexing)[k]
-                 for k, one in enumerate(xi))
+    return tuple(
+        tf.meshgrid(one, *[tf.zeros(other.shape, one.dtype) for other in xi[1:]], indexing=indexing)[0]
+        if k == 0
+        else tf.meshgrid(
+            *[one if j == k else tf.zeros(other.shape, one.dtype) for j, other in enumerate(xi)],
+            indexing=indexing,
+        )[k]
+        for k, one in enumerate(xi)
+    )
 
 
 def _take(a, indices, axis=None):
@@ -641,10 +645,18 @@ def _spread(value, shape, dtype):
 def _set_item(x, key, value):
     """The array after `x[key] = value`; where an element is chosen twice, the last value stays."""
     x = _tensor(x)
+    parts = key if isinstance(key, tuple) else (key,)
+    if len(parts) == len(x.shape) and all(type(part) is int for part in parts):
+        place = [part + count if part < 0 else part for part, count in zip(parts, x.shape)]
+        if not all(0 <= part < count for part, count in zip(place, x.shape)):
+            raise IndexError(f"index {key} is out of bounds for shape {tuple(x.shape)}")
+        return tf.tensor_scatter_nd_update(x, [place], tf.reshape(_spread(value, (), x.dtype), [1]))
     positions = _positions(x, key)
     values = tf.reshape(_spread(value, positions.shape, x.dtype), [-1])
     positions = tf.reshape(positions, [-1])
     flat = tf.reshape(x, [-1])
+    if all(type(part) in (int, slice, type(None), type(...)) for part in parts):
+        return tf.reshape(tf.tensor_scatter_nd_update(flat, positions[:, None], values), x.shape)
     order = tf.range(tf.size(positions), dtype=tf.int64)
     last = tf.math.unsorted_segment_max(order, positions, tf.size(flat))
     written = tf.boolean_mask(tf.range(tf.size(flat)), last >= 0)

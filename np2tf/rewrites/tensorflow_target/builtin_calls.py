@@ -6,11 +6,21 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target import edits
+from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, element_of
+from np2tf.rewrites.tensorflow_target.model.values import (
+    NOTHING,
+    NUMBERS,
+    Value,
+    array,
+    join,
+    joined,
+    listed,
+    plain,
+    tupled,
+)
+from np2tf.rewrites.tensorflow_target.model.world import Frame
 from np2tf.rewrites.tensorflow_target.numpy_calls import Evaluate
-from np2tf.rewrites.tensorflow_target.operations import arithmetic, element_of
-from np2tf.rewrites.tensorflow_target.values import NOTHING, NUMBERS, Value, array, join, joined, listed, plain, tupled
-from np2tf.rewrites.tensorflow_target.world import Frame
 from np2tf.tree.names import words
 
 #: Those that read or change what no text shows.

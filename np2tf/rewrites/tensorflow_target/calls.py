@@ -7,12 +7,21 @@ from dataclasses import replace
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target import builtin_calls, edits
+from np2tf.rewrites.tensorflow_target import builtin_calls
 from np2tf.rewrites.tensorflow_target.methods import method_call
+from np2tf.rewrites.tensorflow_target.model.operations import element_of
+from np2tf.rewrites.tensorflow_target.model.values import (
+    CONTAINERS,
+    NOTHING,
+    Made,
+    Value,
+    in_memory,
+    joined,
+    plain,
+    unknown,
+)
+from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary
 from np2tf.rewrites.tensorflow_target.numpy_calls import numpy_call
-from np2tf.rewrites.tensorflow_target.operations import element_of
-from np2tf.rewrites.tensorflow_target.values import CONTAINERS, NOTHING, Value, joined, plain, unknown
-from np2tf.rewrites.tensorflow_target.world import Frame, Summary
 
 Evaluate = Callable[[cst.CSTNode, Frame], Value]
 
@@ -94,7 +103,7 @@ def module_call(node: cst.Call, value: Value, frame: Frame, evaluate: Evaluate) 
         given = bound(node, function, frame, evaluate)
         learn_arguments(summary, given, frame)
         if summary.writes and frame.writing_call is not node:
-            world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
+            world.inline_writes(node, list(value.functions), frame)
         results.append(_for_caller(summary, given, node))
     found = [one for one in results if one is not None]
     return joined(found) if found else NOTHING
@@ -106,18 +115,9 @@ def learn_arguments(summary: Summary, given: Mapping[str, Value], frame: Frame) 
     for name, value in given.items():
         root = ("param", function, name)
         memory = frozenset([root]) if value.memory or value.may_be_array else frozenset()
-        own = _with_memory(replace(value, memory=memory), memory)
+        own = in_memory(replace(value, memory=memory), memory)
         certain = own.certain and not is_open(function, frame)
         frame.world.learn(summary.parameters, name, replace(own, certain=certain))
-
-
-def _with_memory(value: Value, memory: frozenset[object]) -> Value:
-    """A value and what it holds, all in one memory."""
-    items = value.items and tuple(
-        _with_memory(replace(one, memory=memory if one.memory else one.memory), memory) for one in value.items
-    )
-    item = value.item and _with_memory(replace(value.item, memory=memory if value.item.memory else frozenset()), memory)
-    return replace(value, items=items, item=item)
 
 
 def _for_caller(summary: Summary, given: Mapping[str, Value], node: cst.Call) -> Value:
@@ -127,7 +127,9 @@ def _for_caller(summary: Summary, given: Mapping[str, Value], node: cst.Call) ->
     def root_for_caller(root: object) -> frozenset[object]:
         if isinstance(root, tuple) and root[0] == "param" and root[1] is summary.node:
             return given[root[2]].memory if root[2] in given else frozenset([("global", root[2])])
-        return frozenset([root]) if isinstance(root, tuple) else frozenset([node])
+        if isinstance(root, tuple):
+            return frozenset([root])
+        return frozenset([Made(node, root.place if isinstance(root, Made) else root)])
 
     def translated(value: Value) -> Value:
         memory = frozenset(one for root in value.memory for one in root_for_caller(root))
@@ -140,6 +142,3 @@ def _for_caller(summary: Summary, given: Mapping[str, Value], node: cst.Call) ->
         )
 
     return translated(summary.result) if summary.result is not None else NOTHING
-
-
-assert edits

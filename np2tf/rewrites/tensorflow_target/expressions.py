@@ -7,10 +7,10 @@ from typing import Any
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target import edits
 from np2tf.rewrites.tensorflow_target.calls import call
-from np2tf.rewrites.tensorflow_target.operations import arithmetic, binary, chosen, element_of
-from np2tf.rewrites.tensorflow_target.values import (
+from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, chosen, element_of
+from np2tf.rewrites.tensorflow_target.model.values import (
     ARRAYS,
     CONTAINERS,
     NOTHING,
@@ -24,7 +24,7 @@ from np2tf.rewrites.tensorflow_target.values import (
     tupled,
     unknown,
 )
-from np2tf.rewrites.tensorflow_target.world import Frame
+from np2tf.rewrites.tensorflow_target.model.world import Frame
 
 _LITERALS = {"None": "none", "True": "bool", "False": "bool"}
 #: Attributes of arrays that TensorFlow has as well, and what they are.
@@ -119,8 +119,10 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
     if base.only("module"):
         return plain("float") if _library(node.value, frame) in _LIBRARIES else plain("other", "function")
     if not base.may_be_array or not base.may(*ARRAYS):
-        return plain("other", "function") if base.is_plain else world.refuse(
-            node, "NP2TF605", name=world.facts.code(node.value)
+        return (
+            plain("other", "function")
+            if base.is_plain
+            else world.refuse(node, "NP2TF605", name=world.facts.code(node.value))
         )
     handler = _ARRAY_ATTRIBUTES.get(name)
     if handler is None:
@@ -196,7 +198,11 @@ def _held(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
     """What a key chooses of a tuple, a list or a dictionary."""
     part = node.slice[0].slice
     if isinstance(part, cst.Slice):
-        return base if base.items is None else Value(frozenset(["tuple"]), item=element_of(base), memory=base.memory)
+        return (
+            base
+            if base.items is None
+            else Value(frozenset(["tuple"]), item=element_of(base), memory=base.memory)
+        )
     if base.items is not None and _is_number(node.slice):
         assert isinstance(part, cst.Index)
         number = int(cst.Module([]).code_for_node(part.value).replace(" ", ""))
@@ -244,11 +250,10 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
         before, operator = sides[-1], target.operator
         sides.append(side)
         if isinstance(operator, (cst.Is, cst.IsNot)):
-            if not (before.only("none") or side.only("none")) and not (before.is_plain and side.is_plain):
+            if not (before.only("none") or side.only("none") or (before.is_plain and side.is_plain)):
                 world.refuse(node, "NP2TF606", what="`is`")
-        elif isinstance(operator, (cst.In, cst.NotIn)) and side.may("array", "dict", "any"):
-            if not (side.is_plain and before.is_plain) and not (side.only("dict") and before.is_plain):
-                world.refuse(node, "NP2TF606", what="`in`")
+        elif isinstance(operator, (cst.In, cst.NotIn)) and not _may_be_in(before, side):
+            world.refuse(node, "NP2TF606", what="`in`")
     membership = any(isinstance(t.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for t in node.comparisons)
     if membership or not any(one.may(*ARRAYS) for one in sides) or any(one.only("dtype") for one in sides):
         return plain("bool")
@@ -258,6 +263,13 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
     if any(one.may("any") for one in sides) or len(sides) > 2:
         made = join(made, plain("bool")) or made
     return made.doubtful(*sides)
+
+
+def _may_be_in(value: Value, container: Value) -> bool:
+    """Whether `in` may be asked: it compares with the parts, or looks for a hash."""
+    if value.is_plain and (container.is_plain or container.only("dict")):
+        return True
+    return not container.may("array", "dict", "other", "any")
 
 
 def _tuple(node: cst.Tuple | cst.List, frame: Frame) -> Value:

@@ -10,10 +10,11 @@ import libcst as cst
 from np2tf.facts import Facts
 from np2tf.facts.dataflow.flow import NONE, Jumps, Names, block, free_names, live_before, loop_head, reads
 from np2tf.rewrites.tensorflow_target.calls import parameter_names
-from np2tf.rewrites.tensorflow_target.returned_writes import end_with_return
+from np2tf.rewrites.tensorflow_target.model.values import Value, join, plain, unknown
+from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary, World
+from np2tf.rewrites.tensorflow_target.returned_writes import end_with_return, inline_call
 from np2tf.rewrites.tensorflow_target.statements import run
-from np2tf.rewrites.tensorflow_target.values import Value, join, plain, unknown
-from np2tf.rewrites.tensorflow_target.world import Frame, Summary, World
+from np2tf.rewrites.tensorflow_target.writes import may_write
 from np2tf.tree.walk import walk
 
 #: Modules settle in a few rounds; one that does not is refused.
@@ -23,6 +24,7 @@ _ROUNDS = 30
 def followed(facts: Facts) -> World:
     """A module, followed to the end."""
     world = World(facts)
+    world.on_inline_write = lambda node, functions, frame: inline_call(node, functions, frame, may_write)
     for _ in range(_ROUNDS):
         world.changed = False
         _round(world)
@@ -51,7 +53,9 @@ def _open_up(world: World) -> bool:
     for summary in world.summaries.values():
         function = summary.node
         for name in parameter_names(function):
-            if name not in summary.parameters or (summary.is_value and not summary.parameters[name].may("any")):
+            if name not in summary.parameters or (
+                summary.is_value and not summary.parameters[name].may("any")
+            ):
                 root = ("param", function, name)
                 known = summary.parameters.get(name)
                 summary.parameters[name] = join(known, unknown(root, certain=False)) or unknown(root)

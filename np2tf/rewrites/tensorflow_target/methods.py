@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target import edits
-from np2tf.rewrites.tensorflow_target.numpy_calls import Evaluate, arguments, dtype_value, result, target_of
-from np2tf.rewrites.tensorflow_target.operations import element_of
-from np2tf.rewrites.tensorflow_target.values import (
+from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.operations import element_of
+from np2tf.rewrites.tensorflow_target.model.values import (
     ARRAYS,
     CONTAINERS,
     NOTHING,
@@ -21,7 +20,8 @@ from np2tf.rewrites.tensorflow_target.values import (
     tupled,
     unknown,
 )
-from np2tf.rewrites.tensorflow_target.world import Frame
+from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.rewrites.tensorflow_target.numpy_calls import Evaluate, arguments, dtype_value, result, target_of
 from np2tf.tree.names import words
 
 _TEXTS = words("split rsplit splitlines partition rpartition")
@@ -41,9 +41,9 @@ def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
         for arg in node.args:
             evaluate(arg.value, frame)
         return NOTHING
-    if base.may_be_array and base.may(*ARRAYS) and name in world.table.methods:
-        if base.only(*ARRAYS) or (base.may("any") and name != "copy"):
-            return _array_method(node, name, base, frame, evaluate)
+    known = base.only(*ARRAYS) or (base.may("any") and name != "copy")
+    if known and name in world.table.methods:
+        return _array_method(node, name, base, frame, evaluate)
     if base.may(*ARRAYS):
         for arg in node.args:
             evaluate(arg.value, frame)
@@ -102,7 +102,11 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame, eval
     if name == "items":
         return listed(tupled([plain("str", "int", "float"), held]), [node])
     if name in ("values", "copy"):
-        return Value(base.kinds, item=held, memory=base.memory | {node}) if name == "copy" else listed(held, [node])
+        return (
+            Value(base.kinds, item=held, memory=base.memory | {node})
+            if name == "copy"
+            else listed(held, [node])
+        )
     if name == "keys":
         return listed(plain("str", "int", "float"), [node])
     if name in ("clear", "reverse") or (name == "sort" and not given):

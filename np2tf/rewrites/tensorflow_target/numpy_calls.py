@@ -8,11 +8,11 @@ from dataclasses import replace
 import libcst as cst
 
 from np2tf import rules
-from np2tf.rewrites.tensorflow_target import edits
-from np2tf.rewrites.tensorflow_target.results import RESULTS
-from np2tf.rewrites.tensorflow_target.table import Function
-from np2tf.rewrites.tensorflow_target.values import NOTHING, Value, array, plain
-from np2tf.rewrites.tensorflow_target.world import Frame
+from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.results import RESULTS
+from np2tf.rewrites.tensorflow_target.model.table import Function
+from np2tf.rewrites.tensorflow_target.model.values import NOTHING, Value, array
+from np2tf.rewrites.tensorflow_target.model.world import Frame
 
 Evaluate = Callable[[cst.CSTNode, Frame], Value]
 Given = dict[str, tuple[Value, cst.BaseExpression]]
@@ -71,7 +71,11 @@ def edits_name(path: str) -> cst.BaseExpression:
 
 
 def arguments(
-    node: cst.Call, function: Function, base: tuple[Value, cst.BaseExpression] | None, frame: Frame, evaluate: Evaluate
+    node: cst.Call,
+    function: Function,
+    base: tuple[Value, cst.BaseExpression] | None,
+    frame: Frame,
+    evaluate: Evaluate,
 ) -> Given | None:
     """What a call gives for each parameter; None where it gives what is not translated."""
     world = frame.world
@@ -83,11 +87,15 @@ def arguments(
         is_dtype = name == "dtype"
         value = dtype_value(arg.value, frame, evaluate) if is_dtype else evaluate(arg.value, frame)
         if value is None or name is None:
-            wrong = wrong or (f"of its parameters only {_told(parameters)} are translated" if name is None else "this dtype is not translated")
+            wrong = wrong or (
+                f"of its parameters only {_told(parameters)} are translated"
+                if name is None
+                else "this dtype is not translated"
+            )
             continue
         if not is_dtype and not value.may("any") and value.may(*_NO_ARGUMENTS) and name != "indexing":
             wrong = wrong or "an argument is no array"
-        if value.may("shape") and name not in ("shape", "newshape", "size"):
+        if value.may("shape") and not value.may("any") and name not in ("shape", "newshape", "size"):
             wrong = wrong or "a shape is no array"
         given[name] = (value, arg.value)
     wrong = wrong or _unlike_numpy(function, given)
@@ -121,9 +129,9 @@ def _unlike_numpy(function: Function, given: Given) -> str | None:
     if function.result == "float" and any(one.dtype == "bool" for one in values):
         return "of truth values NumPy makes half precision"
     arrays = [one for one in values if one.may("array", "scalar") and not one.may("any")]
-    if function.result in ("elementwise", "float", "bool", "where", "product") and arrays:
-        if any(one.only("list", "tuple") for one in values):
-            return "an array stands beside a list"
+    together = function.result in ("elementwise", "float", "bool", "where", "product") and arrays
+    if together and any(one.only("list", "tuple") for one in values):
+        return "an array stands beside a list"
     if function.name == "power" and any(one.dtype == "bool" for one in values):
         return "powers of truth values have another dtype"
     return None
@@ -132,9 +140,9 @@ def _unlike_numpy(function: Function, given: Given) -> str | None:
 def dtype_value(node: cst.BaseExpression, frame: Frame, evaluate: Evaluate) -> Value | None:
     """What is given for a dtype; None where it is not translated."""
     world = frame.world
-    if isinstance(node, cst.Name) and node.value in _PYTHON_DTYPES:
-        if world.facts.scopes.of(node).owner_of(node.value) is None:
-            return Value(frozenset(["dtype"]), _PYTHON_DTYPES[node.value])
+    named = isinstance(node, cst.Name) and node.value in _PYTHON_DTYPES
+    if named and world.facts.scopes.of(node).owner_of(node.value) is None:  # type: ignore[attr-defined]
+        return Value(frozenset(["dtype"]), _PYTHON_DTYPES[node.value])  # type: ignore[attr-defined]
     if isinstance(node, cst.SimpleString):
         dtype = world.table.dtypes.get(str(node.evaluated_value), "")
         if not dtype:
@@ -175,6 +183,3 @@ def result(function: Function, given: Given, node: cst.CSTNode, frame: Frame) ->
     is_view = function.name in _MAY_RETURN_THEIR_ARGUMENT or (rule is not None and rule.returns_view)
     memory = frozenset([node]) | (values[0].memory if is_view and values else frozenset())
     return replace(made, memory=memory).doubtful(*values)
-
-
-assert plain

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import libcst as cst
 
 from np2tf.rewrites.tensorflow_target.calls import parameter_names
 from np2tf.rewrites.tensorflow_target.expressions import evaluate
-from np2tf.rewrites.tensorflow_target.values import Value
-from np2tf.rewrites.tensorflow_target.world import Frame, Summary
+from np2tf.rewrites.tensorflow_target.model.values import Value
+from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary
 from np2tf.tree.names import target_names
+from np2tf.tree.templates import expression
+from np2tf.tree.walk import walk
 
 MayWrite = Callable[[str, Value, cst.CSTNode, cst.CSTNode, Frame], bool]
 
@@ -28,7 +30,8 @@ def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
         value = updated.value if updated.value is not None else cst.Name("None")
         if isinstance(value, cst.Tuple) and not value.lpar:
             value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-        values = [value, *map(cst.Name, names)] if summary.returns_value else [cst.Name(one) for one in names]
+        values: list[cst.BaseExpression] = [value] if summary.returns_value else []
+        values += [cst.Name(one) for one in names]
         made = _several(values)
         return updated.with_changes(value=made, whitespace_after_return=cst.SimpleWhitespace(" "))
 
@@ -58,7 +61,11 @@ def end_with_return(summary: Summary, frame: Frame) -> None:
 
 
 def call_that_writes(
-    statement: cst.Assign | cst.Expr, node: cst.Call, function: cst.FunctionDef, frame: Frame, may_write: MayWrite
+    statement: cst.Assign | cst.Expr,
+    node: cst.Call,
+    function: cst.FunctionDef,
+    frame: Frame,
+    may_write: MayWrite,
 ) -> None:
     """`r = f(x)` -> `r, x = f(x)`, where f writes to x."""
     world = frame.world
@@ -74,9 +81,9 @@ def call_that_writes(
             world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
             return
         value = frame.env[place.value]
-        for other, expression in arguments.items():
-            if other != parameter and not evaluate(expression, frame).memory.isdisjoint(value.memory):
-                world.refuse(node, "NP2TF604", name=place.value, other=f"`{world.facts.code(expression)}`")
+        for other, given in arguments.items():
+            if other != parameter and not evaluate(given, frame).memory.isdisjoint(value.memory):
+                world.refuse(node, "NP2TF604", name=place.value, other=f"`{world.facts.code(given)}`")
                 return
         if not value.only("array"):
             world.refuse(node, "NP2TF605", name=place.value)
@@ -87,11 +94,55 @@ def call_that_writes(
     _bind_again(statement, names, summary, frame)
 
 
+def inline_call(
+    node: cst.Call, functions: Sequence[cst.FunctionDef], frame: Frame, may_write: MayWrite
+) -> None:
+    """`f(x)` in an expression -> `f(x)[0]`, where nobody needs the array afterwards that f writes to."""
+    world, statement = frame.world, frame.statement
+    arguments = _arguments(node, functions[0])
+    summary = world.summary(functions[0])
+    if len(functions) != 1 or arguments is None or statement is None or not summary.returns_value:
+        world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
+        return
+    for parameter in written_in_order(summary):
+        place = arguments.get(parameter)
+        if place is None or not _is_left_behind(place, arguments, statement, frame, may_write):
+            world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
+            return
+    world.edit(node, lambda updated: expression("{call}[0]", call=updated))
+
+
+def _is_left_behind(
+    place: cst.BaseExpression,
+    arguments: dict[str, cst.BaseExpression],
+    statement: cst.CSTNode,
+    frame: Frame,
+    may_write: MayWrite,
+) -> bool:
+    """Whether an argument's array is seen by nobody when the statement is done."""
+    value = evaluate(place, frame)
+    others = [evaluate(one, frame) for one in arguments.values() if one is not place]
+    if not value.only("array") or any(not one.memory.isdisjoint(value.memory) for one in others):
+        return False
+    if any(isinstance(root, tuple) for root in value.memory):
+        return False
+    names = [one.value for one in walk(statement) if isinstance(one, cst.Name)]
+    live = frame.live.get(statement, frozenset()) | frame.always_live
+    for name, held in frame.env.items():
+        if not held.memory.isdisjoint(value.memory):
+            itself = isinstance(place, cst.Name) and place.value == name
+            if frame.function is None or name in live or names.count(name) > (1 if itself else 0):
+                return False
+    return True
+
+
 def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Summary, frame: Frame) -> None:
     bound = {one.value for t in getattr(statement, "targets", ()) for one in target_names(t.target)}
     # A name that the statement binds to something else leaves the array that was written behind.
-    where = frame.function if frame.function is not None else frame.world.facts.module
-    fresh = {name: frame.world.facts.fresh_name(where, f"_{name}") if name in bound else name for name in names}
+    fresh = {
+        name: frame.world.name(f"{name}_written", statement, frame) if name in bound else name
+        for name in names
+    }
 
     def edit(updated: cst.Assign | cst.Expr) -> cst.Assign:
         if isinstance(updated, cst.Assign) and len(updated.targets) == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,9 +11,11 @@ import libcst as cst
 from np2tf.facts.dataflow.flow import block
 from np2tf.rewrites.tensorflow_target import writes
 from np2tf.rewrites.tensorflow_target.expressions import evaluate
-from np2tf.rewrites.tensorflow_target.operations import element_of
-from np2tf.rewrites.tensorflow_target.values import Value, join, listed, plain, unknown
-from np2tf.rewrites.tensorflow_target.world import Frame, merged
+from np2tf.rewrites.tensorflow_target.model.operations import element_of
+from np2tf.rewrites.tensorflow_target.model.turns import Turns
+from np2tf.rewrites.tensorflow_target.model.values import Value, join, listed, plain
+from np2tf.rewrites.tensorflow_target.model.world import Frame, merged
+from np2tf.tree.names import dotted
 
 Env = dict[str, Value]
 #: A loop's names have settled before this many rounds.
@@ -46,6 +49,7 @@ def run_one(node: cst.CSTNode, frame: Frame) -> bool:
     frame.world.forget(node)
     if isinstance(node, cst.SimpleStatementLine):
         return run(node.body, frame)
+    frame.statement = node if isinstance(node, cst.BaseSmallStatement) else None
     told = _REFUSED.get(type(node))
     if told is not None:
         frame.world.refuse(node, "NP2TF603", what=told)
@@ -59,6 +63,8 @@ def run_one(node: cst.CSTNode, frame: Frame) -> bool:
 
 def _assign(node: cst.Assign, frame: Frame) -> None:
     value = writes.value_of(node, node.value, frame)
+    if writes.in_parts(node, value, frame, bind):
+        return
     for target in node.targets:
         bind(target.target, value, frame, node)
 
@@ -131,7 +137,8 @@ def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
         frame.env[hidden] = iterated
     endless = isinstance(node, cst.While) and isinstance(node.test, cst.Name) and node.test.value == "True"
     breaks: list[Env] = []
-    head: Env = dict(frame.env)
+    entry: Env = dict(frame.env)
+    head, turns = entry, Turns(node)
     for _ in range(_ROUNDS):
         frame.env = dict(head)
         if isinstance(node, cst.While):
@@ -141,12 +148,14 @@ def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
         outer = frame.breaks, frame.continues
         frame.breaks, frame.continues = [], []
         falls = run(block(node.body), frame)
-        back = merged(head, frame.env if falls else None, *frame.continues) or head
+        back = turns.head(entry, *([frame.env] if falls else []), *frame.continues)
         breaks = frame.breaks
         frame.breaks, frame.continues = outer
         if back == head:
             break
         head = back
+    else:
+        frame.world.refuse(node, "NP2TF603", what="a loop whose values do not settle")
     frame.env = dict(head)
     reached = not endless
     if node.orelse is not None and reached:
@@ -211,27 +220,25 @@ def _import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
     for alias in node.names:
         if alias in ours:
             continue
-        name = frame.world.facts.imports
         module = alias.evaluated_name if isinstance(node, cst.Import) else _module(node)
         bound_name = (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
         if not _is_standard(module):
             frame.world.refuse(alias, "NP2TF607", name=module or bound_name)
-        assert name is not None
         kinds = ("module",) if isinstance(node, cst.Import) else ("function", "other")
-        if isinstance(node, cst.ImportFrom) and module in ("math", "cmath") and bound_name in ("pi", "e", "inf", "tau", "nan"):
+        if (
+            isinstance(node, cst.ImportFrom)
+            and module in ("math", "cmath")
+            and bound_name in ("pi", "e", "inf", "tau", "nan")
+        ):
             kinds = ("float",)
         frame.bind(bound_name, plain(*kinds))
 
 
 def _module(node: cst.ImportFrom) -> str:
-    from np2tf.tree.names import dotted
-
     return "." * len(node.relative) + (dotted(node.module) or "")
 
 
 def _is_standard(module: str) -> bool:
-    import sys
-
     return module.split(".")[0] in sys.stdlib_module_names
 
 
@@ -239,7 +246,6 @@ def _pass(node: cst.CSTNode, frame: Frame) -> None:
     """Nothing."""
 
 
-assert unknown
 _HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], bool | None]] = {
     cst.Assign: _assign,
     cst.AnnAssign: _annotated,

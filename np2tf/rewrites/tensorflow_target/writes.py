@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import libcst as cst
 
 from np2tf.facts.dataflow.flow import bound_targets
-from np2tf.rewrites.tensorflow_target import edits
-from np2tf.rewrites.tensorflow_target.calls import bound, is_open
+from np2tf.rewrites.mutation.order import Effect, effect, may_swap
+from np2tf.rewrites.tensorflow_target.assigned_parts import one_by_one, part_of, taken_apart
 from np2tf.rewrites.tensorflow_target.expressions import evaluate, key_part
 from np2tf.rewrites.tensorflow_target.methods import put_into
-from np2tf.rewrites.tensorflow_target.operations import chosen, element_of, helper_of, result_of, unfit
+from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.operations import chosen, element_of, helper_of, result_of, unfit
+from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, join, promoted
+from np2tf.rewrites.tensorflow_target.model.world import Frame
 from np2tf.rewrites.tensorflow_target.returned_writes import call_that_writes, return_with
-from np2tf.rewrites.tensorflow_target.values import ARRAYS, NUMBERS, Value, join, plain, promoted
-from np2tf.rewrites.tensorflow_target.world import Frame
-from np2tf.tree.walk import walk
 
+Bind = Callable[[cst.CSTNode, Value, Frame, cst.CSTNode], None]
 _OUTSIDE = "memory of others"
 
 
@@ -66,8 +68,44 @@ def _is_array_for_sure(value: Value) -> bool:
     return value.only("array")
 
 
-def store(target: cst.Subscript, value: Value, frame: Frame, statement: cst.CSTNode) -> None:
-    """`x[key] = value`."""
+def in_parts(node: cst.Assign, value: Value, frame: Frame, bind: Bind) -> bool:
+    """`x[0], y = a, b` and `x[0] = x[1] = a`: several statements, if arrays are written to."""
+    parts = taken_apart(node)
+    stores = [one for one in (parts or ()) if isinstance(one.target, cst.Subscript)]
+    if parts is None or not any(_is_array_store(one.target, frame) for one in stores):
+        return False
+    world = frame.world
+    line = world.facts.parents[node]
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
+        world.refuse(node, "NP2TF603", what="a write in a line of several statements")
+        return True
+    if not all(_is_array_store(one.target, frame) for one in stores):
+        world.refuse(node, "NP2TF603", what="a statement that writes to an array and to a container")
+        return True
+    bases: set[object] = set()
+    for one in parts:
+        item = part_of(value, one)
+        if isinstance(one.target, cst.Subscript):
+            bases |= evaluate(one.target.value, frame).memory
+            store(one.target, item, frame, node, is_part=True)
+        else:
+            bind(one.target, item, frame, node)
+    views = any(part_of(value, one).may("array") for one in parts) and not value.memory.isdisjoint(bases)
+    if views:  # The first write would show in the second value.
+        name = world.facts.code(node.targets[0].target)
+        world.refuse(node, "NP2TF604", name=name, other="what is assigned")
+    world.edit(line, one_by_one(node, parts, frame, world.helper("_set_item")), "_set_item")
+    return True
+
+
+def _is_array_store(target: cst.BaseExpression, frame: Frame) -> bool:
+    return isinstance(target, cst.Subscript) and evaluate(target.value, frame).may(*ARRAYS)
+
+
+def store(
+    target: cst.Subscript, value: Value, frame: Frame, statement: cst.CSTNode, is_part: bool = False
+) -> None:
+    """`x[key] = value`; as a part of an assignment it is written out by that."""
     world = frame.world
     world.forget(target)
     base = evaluate(target.value, frame)
@@ -79,9 +117,12 @@ def store(target: cst.Subscript, value: Value, frame: Frame, statement: cst.CSTN
                 world.refuse(target, "NP2TF606", what="a dictionary's key")
         return
     name = target.value.value if isinstance(target.value, cst.Name) else None
-    plain_statement = isinstance(statement, cst.Assign) and len(statement.targets) == 1
-    if name is None or not plain_statement or statement.targets[0].target is not target:  # type: ignore[union-attr]
-        world.refuse(target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts")
+    targets = statement.targets if isinstance(statement, cst.Assign) else []
+    alone = len(targets) == 1 and targets[0].target is target
+    if name is None or not (alone or is_part):
+        world.refuse(
+            target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts"
+        )
         return
     if not _is_array_for_sure(base):
         world.refuse(target, "NP2TF605", name=name)
@@ -90,7 +131,13 @@ def store(target: cst.Subscript, value: Value, frame: Frame, statement: cst.CSTN
     if wrong is not None:
         world.refuse(target, "NP2TF602", name="`=`", why=wrong)
         return
-    if may_write(name, base, target, statement, frame):
+    assert isinstance(statement, cst.Assign)
+    if not may_swap(world.facts, [target.value, *target.slice], statement.value) or (
+        is_part and not _is_pure(target, frame)
+    ):
+        world.refuse(target, "NP2TF604", name=name, other="the statement's other parts")
+        return
+    if may_write(name, base, target, statement, frame) and not is_part:
         world.edit(statement, edits.item_assignment(world.helper("_set_item")), "_set_item")
 
 
@@ -113,9 +160,7 @@ def augmented(node: cst.AugAssign, frame: Frame) -> None:
     elif isinstance(target, cst.Subscript):
         _augmented_item(node, target, right, frame)
     else:
-        base = evaluate(target.value, frame)
-        if not base.is_plain or not right.is_plain:
-            world.refuse(target, "NP2TF603", what="an attribute that is written")
+        world.refuse(target, "NP2TF603", what="an attribute that is written")
 
 
 def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: Frame) -> None:
@@ -132,7 +177,8 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
         put_into(node, old, element_of(right), frame)
         return
     new = result_of(node.operator, old, right, node).doubtful(old, right)
-    if old.may("any") or (old.may("list", "dict") and old.may(*ARRAYS)):
+    doubtful = old.may("any") and any(isinstance(root, tuple) for root in old.memory)
+    if doubtful or (old.may("list", "dict") and not old.may("any") and old.may(*ARRAYS)):
         world.refuse(node, "NP2TF605", name=name)
         return
     helper = helper_of(node.operator, [old, right])
@@ -173,12 +219,16 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
         if held.may("array", "list", "any"):
             world.refuse(node, "NP2TF605", name=world.facts.code(target))
         elif helper_of(node.operator, [held, right]) is not None:
-            world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why="it is not NumPy's")
+            world.refuse(
+                node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why="it is not NumPy's"
+            )
         else:
             put_into(target, base, result_of(node.operator, held, right, node), frame)
         return
-    if not isinstance(target.value, cst.Name) or not _is_pure(target):
-        world.refuse(target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts")
+    if not isinstance(target.value, cst.Name) or not _is_pure(target, frame):
+        world.refuse(
+            target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts"
+        )
         return
     name = target.value.value
     if not _is_array_for_sure(base):
@@ -196,9 +246,9 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
         world.edit(node, edits.augmented_item(world.helper("_update_item"), operation), "_update_item", *used)
 
 
-def _is_pure(node: cst.CSTNode) -> bool:
-    """Whether an expression may be written twice."""
-    return not any(isinstance(part, (cst.Call, cst.NamedExpr, cst.Yield, cst.Await)) for part in walk(node))
+def _is_pure(node: cst.CSTNode, frame: Frame) -> bool:
+    """Whether an expression may be computed twice, and at another time."""
+    return effect(frame.world.facts, node) < Effect.CALLS
 
 
 def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
@@ -224,6 +274,7 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
 def _written(node: cst.Expr, call: cst.Call, place: cst.BaseExpression, helper: str, frame: Frame) -> None:
     world = frame.world
     world.forget(call)
+    world.forget(call.func)
     others = [arg for arg in call.args if arg.value is not place]
     for arg in others:
         evaluate(arg.value, frame)
@@ -233,14 +284,23 @@ def _written(node: cst.Expr, call: cst.Call, place: cst.BaseExpression, helper: 
     elif not _is_array_for_sure(base):
         world.refuse(call, "NP2TF605", name=place.value)
     elif any(arg.keyword is not None or arg.star for arg in call.args):
-        world.refuse(call, "NP2TF602", name=world.facts.code(call.func), why="its keywords are not translated")
+        world.refuse(
+            call, "NP2TF602", name=world.facts.code(call.func), why="its keywords are not translated"
+        )
     elif may_write(place.value, base, call, node, frame):
-        world.edit(node, edits.assigned_call(place.value, world.helper(helper)), helper)
+        name = world.helper(helper)
+        if world.facts.imports.qualified(call.func) is not None:
+            world.edit(call.func, edits.renamed(name), helper)
+        else:
+            world.edit(call, edits.function_of(name), helper)
+        world.edit(node, edits.assigned_to(place.value))
 
 
 def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> Value:
-    """The value of a statement's expression; if it is a call that writes to its arguments, these are bound again."""
-    if not isinstance(node, cst.Call):
+    """The value of a statement's expression; arguments that it writes to are bound again."""
+    if not isinstance(node, cst.Call) or not isinstance(statement, (cst.Assign, cst.Expr)):
+        return evaluate(node, frame)
+    if isinstance(statement, cst.Assign) and len(statement.targets) > 1:
         return evaluate(node, frame)
     frame.writing_call = node
     value = evaluate(node, frame)
@@ -249,7 +309,7 @@ def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> 
     written = {(function, name) for function in functions for name in frame.world.summary(function).writes}
     if not written:
         return value
-    if len(functions) != 1 or not isinstance(statement, (cst.Assign, cst.Expr)):
+    if len(functions) != 1:
         return frame.world.refuse(node, "NP2TF608", name=frame.world.facts.code(node.func))
     call_that_writes(statement, node, functions[0], frame, may_write)
     return value
@@ -271,8 +331,3 @@ def returned(node: cst.Return, frame: Frame) -> None:
             if held is None or held.memory != {("param", summary.node, name)}:
                 frame.world.refuse(node, "NP2TF604", name=name, other=_OUTSIDE)
         return_with(node, summary, frame)
-
-
-assert bound
-assert is_open
-assert plain

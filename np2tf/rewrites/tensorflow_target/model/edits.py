@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target.world import Edit
+from np2tf.rewrites.tensorflow_target.model.world import Edit
 from np2tf.tree.names import name_node
 from np2tf.tree.templates import expression
 
@@ -81,6 +81,13 @@ def _part(part: cst.BaseSlice) -> cst.BaseExpression:
     return expression("slice({a}, {b}, {c})" if part.step is not None else "slice({a}, {b})", **given)
 
 
+def argument(value: cst.BaseExpression) -> cst.BaseExpression:
+    """An expression as an argument of a call: a tuple needs its parentheses there."""
+    if isinstance(value, (cst.Tuple, cst.GeneratorExp)) and not value.lpar:
+        return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return value
+
+
 def item_assignment(helper: str) -> Edit:
     """`x[key] = value` -> `x = helper(x, key, value)`."""
 
@@ -94,7 +101,7 @@ def item_assignment(helper: str) -> Edit:
             f=name_node(helper),
             x=place.value,
             key=key_expression(place.slice),
-            value=updated.value,
+            value=argument(updated.value),
         )
         return updated.with_changes(targets=[target.with_changes(target=place.value)], value=call)
 
@@ -110,16 +117,19 @@ SYMBOLS: dict[type[cst.BaseAugOp], str] = {
 }  # fmt: skip
 
 
+_NEED_PARENTHESES = (
+    *(cst.BinaryOperation, cst.UnaryOperation, cst.IfExp, cst.Comparison),
+    *(cst.BooleanOperation, cst.Lambda, cst.Tuple),
+)
+
+
 def combined(updated: cst.AugAssign, place: cst.BaseExpression, operation: str | None) -> cst.BaseExpression:
     """`place + value`, or `operation(place, value)`."""
-    value = updated.value
+    value = argument(updated.value)
     if operation is not None:
         return expression("{f}({a}, {b})", f=name_node(operation), a=place, b=value)
-    if isinstance(value, (cst.BinaryOperation, cst.UnaryOperation, cst.IfExp, cst.Comparison)) or isinstance(
-        value, (cst.BooleanOperation, cst.Lambda, cst.Tuple)
-    ):
-        if not value.lpar:
-            value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    if isinstance(value, _NEED_PARENTHESES) and not value.lpar:
+        value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return expression("{a} " + SYMBOLS[type(updated.operator)] + " {b}", a=place, b=value)
 
 
@@ -157,18 +167,10 @@ def augmented_item(helper: str, operation: str | None) -> Edit:
     return edit
 
 
-def assigned_call(name: str, helper: str) -> Edit:
-    """A statement `np.add.at(x, i, v)` or `x.fill(v)` -> `x = helper(x, …)`."""
+def assigned_to(name: str) -> Edit:
+    """A statement that is an expression becomes an assignment."""
 
     def edit(updated: cst.Expr) -> cst.Assign:
-        call = updated.value
-        assert isinstance(call, cst.Call)
-        func = call.func
-        args = list(call.args)
-        if isinstance(func, cst.Attribute) and isinstance(func.value, cst.Name) and func.value.value == name:
-            made = function_of(helper)(call)
-        else:
-            made = call.with_changes(func=name_node(helper), args=args)
-        return cst.Assign([cst.AssignTarget(cst.Name(name))], made, semicolon=updated.semicolon)
+        return cst.Assign([cst.AssignTarget(cst.Name(name))], updated.value, semicolon=updated.semicolon)
 
     return edit

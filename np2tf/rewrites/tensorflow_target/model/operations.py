@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target import edits
-from np2tf.rewrites.tensorflow_target.results import product
-from np2tf.rewrites.tensorflow_target.values import (
+from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.results import product
+from np2tf.rewrites.tensorflow_target.model.values import (
     ANY,
     ARRAYS,
     CONTAINERS,
@@ -24,7 +24,7 @@ from np2tf.rewrites.tensorflow_target.values import (
     tupled,
     unknown,
 )
-from np2tf.rewrites.tensorflow_target.world import Frame
+from np2tf.rewrites.tensorflow_target.model.world import Frame
 
 _ORDER = ("bool", "int", "float", "complex")
 #: Operators of which TensorFlow's are not NumPy's for floats: the helper that is.
@@ -57,9 +57,7 @@ def element_of(value: Value) -> Value:
         found = join(found, plain("str", "int", "float"))
     if value.items is not None:
         found = join(found, joined(value.items)) if value.items else found
-    elif value.item is not None and not value.only("dict"):
-        found = join(found, value.item)
-    elif value.item is not None:
+    elif (value.item is not None and not value.only("dict")) or value.item is not None:
         found = join(found, value.item)
     return (found or plain("other")).doubtful(value)
 
@@ -114,12 +112,14 @@ def result_of(operator: cst.CSTNode, left: Value, right: Value, node: cst.CSTNod
     left, right = _without_none(left), _without_none(right)
     if isinstance(operator, _PRODUCTS):
         return product(left, right)
-    if left.may(*CONTAINERS, "str", "shape") and right.may(*CONTAINERS, "str", "shape", "int"):
-        if not left.may(ANY) and not right.may(ANY, *ARRAYS):
-            return _sequences(left, right)
+    sequences = left.may(*CONTAINERS, "str", "shape") and right.may(*CONTAINERS, "str", "shape", "int")
+    if sequences and not left.may(ANY) and not right.may(ANY, *ARRAYS):
+        return _sequences(left, right)
     if right.may(*CONTAINERS, "str") and left.only("int"):
         return right
-    return arithmetic([left, right], node, divides=isinstance(operator, _DIVISIONS), power=isinstance(operator, _POWERS))
+    return arithmetic(
+        [left, right], node, divides=isinstance(operator, _DIVISIONS), power=isinstance(operator, _POWERS)
+    )
 
 
 def _sequences(left: Value, right: Value) -> Value:
@@ -140,7 +140,9 @@ def _without_none(value: Value) -> Value:
     )
 
 
-def arithmetic(values: Sequence[Value], node: cst.CSTNode, divides: bool = False, power: bool = False) -> Value:
+def arithmetic(
+    values: Sequence[Value], node: cst.CSTNode, divides: bool = False, power: bool = False
+) -> Value:
     """The value of arithmetic: an array where one is an array, and in new memory."""
     if any(one.is_nothing for one in values):
         return NOTHING
@@ -179,7 +181,7 @@ def _number(values: Sequence[Value], divides: bool, power: bool) -> Value:
         return plain("float") if divides else plain("int", "float") if power else plain("int")
     if divides:
         kinds = {"float" if kind == "int" else kind for kind in kinds}
-    if power:
+    if power and not values[-1].only("int", "bool"):
         kinds.add("complex")
     return plain(*kinds)
 
@@ -224,9 +226,7 @@ def _may_be_advanced(element: cst.SubscriptElement, value: Value) -> bool:
     return value.may("array", "list", "tuple", ANY)
 
 
-def _advanced_rank(
-    base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value]
-) -> int | None:
+def _advanced_rank(base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value]) -> int | None:
     """The number of axes of what one array or mask chooses."""
     if base.rank is None or len(key) != 1 or key[0].rank is None:
         return None

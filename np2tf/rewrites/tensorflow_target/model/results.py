@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target.values import (
+from np2tf.rewrites.tensorflow_target.model.values import (
     NUMBERS,
     Value,
     array,

@@ -11,8 +11,8 @@ import libcst as cst
 from np2tf.facts import Facts
 from np2tf.facts.dataflow.flow import Names
 from np2tf.rewrites.planning.plan import Edited
-from np2tf.rewrites.tensorflow_target.table import Table, table
-from np2tf.rewrites.tensorflow_target.values import Value, join, joined, unknown
+from np2tf.rewrites.tensorflow_target.model.table import Table, table
+from np2tf.rewrites.tensorflow_target.model.values import Value, join, joined, unknown
 
 Edit = Callable[[Any], Edited]
 
@@ -43,6 +43,10 @@ class Decision:
     refusals: list[tuple[str, dict[str, str]]] = field(default_factory=list)
 
 
+def _not_set(node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> None:
+    raise AssertionError("nobody has said what becomes of such calls")
+
+
 class World:
     """A module and what has been found out about it."""
 
@@ -56,7 +60,13 @@ class World:
         self.decisions: dict[cst.CSTNode, Decision] = {}
         self.changed = False
         """Whether something was found out in this round."""
+        self.on_inline_write: Callable[[cst.Call, list[cst.FunctionDef], Frame], None] = _not_set
         self._helper_names: dict[str, str] = {}
+        self._names: dict[tuple[cst.CSTNode, str], str] = {}
+
+    def inline_writes(self, node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> None:
+        """A call that writes to its arguments, in an expression; `functions` says what is done."""
+        self.on_inline_write(node, functions, frame)
 
     def forget(self, node: cst.CSTNode) -> None:
         """A node is looked at again."""
@@ -78,6 +88,13 @@ class World:
         if name not in self._helper_names:
             self._helper_names[name] = self.facts.fresh_name(self.facts.module, name)
         return self._helper_names[name]
+
+    def name(self, wanted: str, node: cst.CSTNode, frame: Frame) -> str:
+        """A name that nobody uses, for what a statement needs; the same in every round."""
+        if (node, wanted) not in self._names:
+            where = frame.function if frame.function is not None else self.facts.module
+            self._names[node, wanted] = self.facts.fresh_name(where, wanted)
+        return self._names[node, wanted]
 
     def summary(self, node: cst.FunctionDef | cst.Lambda) -> Summary:
         """What is known of a function."""
@@ -105,6 +122,8 @@ class Frame:
     """Names that inner functions may read at any time."""
     breaks: list[dict[str, Value]] = field(default_factory=list)
     continues: list[dict[str, Value]] = field(default_factory=list)
+    statement: cst.CSTNode | None = None
+    """The simple statement at hand."""
     writing_call: cst.Call | None = None
     """The call in the statement at hand that may write to its arguments."""
 

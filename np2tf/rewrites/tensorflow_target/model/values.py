@@ -1,7 +1,7 @@
 """What an expression may be: its kinds, and of arrays dtype, number of axes and memory.
 
-Memory is a set of roots: the expressions that made arrays, and the parameters and globals that brought them. Two
-values may share memory where they share a root.
+Memory is a set of roots: the expressions that made arrays, and the parameters and globals that brought them.
+Two values may share memory where they share a root.
 """
 
 from __future__ import annotations
@@ -26,6 +26,22 @@ _PYTHON = {"bool": "bool", "int": "int64", "float": "float64", "complex": "compl
 
 
 @dataclass(frozen=True)
+class Made:
+    """The memory that one call of a function of the module makes at one place in it."""
+
+    call: cst.CSTNode
+    place: object
+
+
+@dataclass(frozen=True)
+class Turned:
+    """The memory that names have where a loop begins again, of which some have exchanged theirs."""
+
+    loop: cst.CSTNode
+    name: str
+
+
+@dataclass(frozen=True)
 class Value:
     """What an expression may be."""
 
@@ -40,7 +56,7 @@ class Value:
     """What a list holds, and what a dictionary's values are."""
     memory: frozenset[object] = frozenset()
     certain: bool = True
-    """Not only what the calls in the module suggest, of a function that others may call with something else."""
+    """Not only what the module's own calls suggest, of a function that others may call otherwise."""
     functions: frozenset[cst.FunctionDef] = frozenset()
 
     def may(self, *kinds: str) -> bool:
@@ -72,6 +88,13 @@ class Value:
         return self if all(one.certain for one in others) else replace(self, certain=False)
 
 
+def in_memory(value: Value, memory: frozenset[object]) -> Value:
+    """A value and what it holds, all in one memory; what has none stays so."""
+    items = value.items and tuple(in_memory(one, memory) for one in value.items)
+    item = value.item and in_memory(value.item, memory)
+    return replace(value, memory=memory if value.memory else frozenset(), items=items, item=item)
+
+
 def plain(*kinds: str) -> Value:
     """Something of Python's own."""
     return Value(frozenset(kinds))
@@ -85,7 +108,7 @@ def unknown(*memory: object, certain: bool = True) -> Value:
 def array(
     dtype: str | None = None, rank: int | None = None, memory: Iterable[object] = (), scalar: bool = False
 ) -> Value:
-    """An array; without axes it is a NumPy scalar, with an unknown number of axes it may be one if `scalar`."""
+    """An array; without axes it is a NumPy scalar, with `scalar` it may be one where axes are unknown."""
     if rank == 0:
         return Value(frozenset(["scalar"]), dtype, 0)
     kinds = frozenset(ARRAYS if scalar and rank is None else ["array"])
@@ -152,6 +175,8 @@ def promoted(values: Iterable[Value]) -> str | None:
     numbers: list[str] = []
     for one in values:
         if one.only(*NUMBERS):
+            if "complex" in one.kinds and len(one.kinds) > 1:
+                return None
             numbers += [_PYTHON[kind] for kind in one.kinds]
         elif one.dtype is None or not one.only(*ARRAYS):
             return None
