@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from np2tf.diagnostics import Diagnostic
 from np2tf.disk.outcome import Outcome, problem, reason_of
 from np2tf.facts import Facts
 from np2tf.linking.summary import ModuleSummary
@@ -47,6 +48,9 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_s
 
 def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
     """Translate the program that a notebook's cells are; all else in it stays as it is."""
+    if options.target == "tf":  # Cells are run in any order, which no writes would be told in.
+        told = Diagnostic("NP2TF603", str(path), 1, 1, (("what", "a notebook"),))
+        return Outcome(path, root, data=data, diagnostics=[told])
     notebook = None
     try:
         notebook = Notebook.of(data, str(path))

@@ -16,6 +16,7 @@ from np2tf.commands.delivery import Delivery, Diffs, Elsewhere, InPlace, Names, 
 from np2tf.commands.progress import Bar
 from np2tf.configuration import Configurations
 from np2tf.configuration.reading import TARGETS
+from np2tf.conversion.importers import imported_by_others
 from np2tf.conversion.many import converted
 from np2tf.conversion.tasks import Done, Task
 from np2tf.conversion.trees import TargetError, copy, targets
@@ -174,8 +175,14 @@ def _delivered(
     """Translate the files and do with each what is to be done."""
     outcomes: list[Done] = []
     unchanged = Unchanged(not choices["no_cache"])
+    is_alone = any(task.options.target == "tf" for task in tasks)
+    needed = imported_by_others((task.path, task.data) for task in tasks) if is_alone else {}
     with Bar(len(tasks), not choices["quiet"]) as bar:
         for task, made in zip(tasks, converted(tasks, choices["jobs"], unchanged)):
+            if task.options.target == "tf" and made.changed and task.path in needed:
+                # Whoever imports it is not translated with it, and would get tensors.
+                args = (("other", str(needed[task.path])),)
+                made = Done(task.path, [Diagnostic("NP2TF610", str(task.path), 1, 1, args)])
             done = delivered(delivery, task, made)
             settings = configurations.of(task.path)
             shown = [one for one in done.diagnostics if settings.is_selected(one.code, task.path)]

@@ -229,7 +229,7 @@ def _mod(x1, x2):
 def _fmod(x1, x2):
     """The remainder with the dividend's sign."""
     x1, x2 = _pair(x1, x2)
-    return tf.math.sign(x1) * tf.math.floormod(tf.abs(x1), tf.abs(x2))
+    return tf.raw_ops.TruncateMod(x=x1, y=x2)
 
 
 def _floor_divide(x1, x2):
@@ -239,10 +239,12 @@ def _floor_divide(x1, x2):
     x1, x2 = _pair(x1, x2)
     if not x1.dtype.is_floating:
         return tf.math.floordiv(x1, x2)
-    rest = tf.math.floormod(x1, x2)
+    rest = tf.raw_ops.TruncateMod(x=x1, y=x2)
     quotient = (x1 - rest) / x2
+    quotient = tf.where((rest != 0) & ((x2 < 0) != (rest < 0)), quotient - 1, quotient)
     whole = tf.floor(quotient)
     whole = tf.where(quotient - whole > 0.5, whole + 1, whole)
+    whole = tf.where(quotient == 0, 0 * (x1 / x2), whole)
     return tf.where(x2 == 0, x1 / x2, whole)
 
 

@@ -6,14 +6,23 @@ import random
 
 FRESH = (
     "np.zeros(4)", "np.arange(4.0)", "np.arange(4)", "np.ones(4)", "{a} + {b}", "{a} * 2", "{a} - 0.5",
-    "np.abs({a})", "{a}.copy()", "np.sqrt(np.abs({a}))", "np.where({a} > 1, {a}, {b})", "np.maximum({a}, {b})",
-    "np.cumsum({a})", "np.sort({a})", "np.roll({a}, 1)", "{a} // 2", "{a} % 3", "np.array([1.5, 2.0, 0.0, -1.0])",
+    "np.abs({a})", "{a}.copy()", "np.sqrt(np.abs({a}))", "np.where({a} > 1, {a}, {b})",
+    "np.maximum({a}, {b})", "np.cumsum({a})", "np.sort({a})", "np.roll({a}, 1)", "{a} // 2", "{a} % 3",
+    "np.array([1.5, 2.0, 0.0, -1.0])",
     "{a}[[0, 3, 1, -1]]", "np.concatenate([{a}[:2], {b}[2:]])", "np.array(list({a}))", "-{a}", "{a} / 2",
     "np.array([{a}[0], {b}[1], 2.5, 1])", "np.linspace(0, 1, 4)", "np.clip({a}, 0, 2)",
 )  # fmt: skip
-ALIASES = ("{a}", "{a}[:]", "{a}.reshape(4)", "np.asarray({a})", "{a}[::-1]", "{a}.T", "{a} if {n} > 1 else {b}")
-NUMBERS = ("{a}[0]", "np.sum({a})", "{a}.max()", "{a}.mean()", "float({a}[1])", "{n} + 1", "len({a})", "2.5", "3",
-           "np.argmax({a})", "{a}[1:].min()", "{a} @ {b}")  # fmt: skip
+ALIASES = (
+    "{a}",
+    "{a}[:]",
+    "{a}.reshape(4)",
+    "np.asarray({a})",
+    "{a}[::-1]",
+    "{a}.T",
+    "{a} if {n} > 1 else {b}",
+)
+NUMBERS = ("{a}[0]", "np.sum({a})", "{a}.max()", "{a}.mean()", "float({a}[1])", "{n} + 1", "len({a})", "2.5",
+           "3", "np.argmax({a})", "{a}[1:].min()", "{a} @ {b}")  # fmt: skip
 WRITES = (
     "{a}[0] = {n}", "{a}[1:] = {b}[:-1]", "{a}[-1] += {n}", "{a}[{a} > 1] = 0", "{a}[:2] *= 2", "{a} += {b}",
     "{a} += 1", "{a} -= {n}", "{a}[[0, 0, 2]] = [1, 2, 3]", "{a}[::2] = {n}", "{a}.fill({n})", "{a}.sort()",
@@ -25,7 +34,8 @@ WRITES = (
 )  # fmt: skip
 HELPERS = {
     "fill": "def fill(x, value):\n    x[1] = value\n    return x[0] + value\n",
-    "bump": "def bump(x, y):\n    x += 1\n    for k in range(len(y)):\n        if y[k] > 1:\n            x[k] = y[k]\n",
+    "bump": "def bump(x, y):\n    x += 1\n    for k in range(len(y)):\n"
+    "        if y[k] > 1:\n            x[k] = y[k]\n",
     "scaled": "def scaled(x):\n    y = x * 2\n    y[0] = 0\n    return y\n",
     "first": "def first(x, y):\n    return x if len(x) > len(y) else y[1:]\n",
 }
@@ -72,7 +82,13 @@ class Maker:
         """A module with a function `main`."""
         lines = [line for _ in range(self.random.randint(3, 8)) for line in self.statement(0)]
         shown = self.random.sample([*self.arrays, "n", "held"], self.random.randint(1, 3))
-        start = ["u = np.arange(4.0)", "v = np.array([2.0, 0.5, 3.0, 1.0])", "n = 2", "held = []", "total = 0"]
+        start = [
+            "u = np.arange(4.0)",
+            "v = np.array([2.0, 0.5, 3.0, 1.0])",
+            "n = 2",
+            "held = []",
+            "total = 0",
+        ]
         body = "\n".join("    " + line for line in [*start, *lines, f"return [{', '.join(shown)}]"])
         helpers = "\n\n".join(text for name, text in HELPERS.items() if f"{name}(" in body)
         return f"import numpy as np\n\n\n{helpers}\n\ndef main():\n{body}\n"
