@@ -28,7 +28,7 @@ def test_random_programs(results: dict[str, Any]) -> None:
     """Random programs with aliases and writes are right or refused; most of them are translated."""
     made = {name: told for name, told in results["programs"].items() if name.startswith("random ")}
     assert {name: told for name, told in made.items() if told} == {}
-    assert len(made) == len(random_programs()) > 60
+    assert len(made) == len(random_programs()) > 50
 
 
 @pytest.mark.parametrize("name", REFUSED)
