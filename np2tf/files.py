@@ -49,8 +49,8 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_s
 def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
     """Translate the program that a notebook's cells are; all else in it stays as it is."""
     if options.target == "tf":  # Cells are run in any order, which no writes would be told in.
-        told = Diagnostic("NP2TF603", str(path), 1, 1, (("what", "a notebook"),))
-        return Outcome(path, root, data=data, diagnostics=[told])
+        refused = Diagnostic("NP2TF603", str(path), 1, 1, (("what", "a notebook"),))
+        return Outcome(path, root, data=data, diagnostics=[refused])
     notebook = None
     try:
         notebook = Notebook.of(data, str(path))

@@ -70,6 +70,16 @@ TRANSLATED = {
         "x = np.zeros((2, 3))\nn, m = x.shape\ns = x.shape + (1,)\n"
         "return n, m, s, x.shape, x.ndim, x.size, len(x)"
     ),
+    "numbers beside arrays in lists": main_of(
+        "x = np.ones(3, np.float32)\nn = np.arange(3, dtype=np.int32)\n"
+        "return np.sum([x[0], 1.5]), np.array([x[0], 2]), np.stack([x, [1.5, 2, 3]]), np.mean([n[0], n[1]]), "
+        "np.append(x, 0.1), np.max([x[1], 3]), np.vstack([n, [1, 2, 3]])"
+    ),
+    "numbers as indices": main_of(
+        "x = np.arange(24.0).reshape(2, 3, 4)\ni, j = np.argmax(x[0, 0]), np.argmin(x[1, 1])\ni = i - 2\n"
+        "y = np.zeros((3, 4))\ny[i] = 1\ny[j, i:] += 2\n"
+        "return x[i], x[:, i], x[i, :, j], x[j, i:], x[..., i], x[1:, i, None], x[-i], [5, 6, 7][i], y"
+    ),
     "several targets": main_of(
         "x = np.arange(4.0)\nx[0], x[-1] = x[-1], x[0]\nx[1] = x[2] = n = 7\nreturn x, n  # the end"
     ),
@@ -120,6 +130,42 @@ REFUSED = {
         ),
         "NP2TF604",
     ),
+    "what an inner function returns": (
+        main_of("x = np.zeros(3)\ndef g():\n    return x\ny = g()\nx[0] = 5\nreturn y"),
+        "NP2TF604",
+    ),
+    "what a function returns of the module's": (
+        "import numpy as np\n\nX = np.zeros(3)\n\n\ndef g():\n    return X\n\n\nY = g()\nX[0] = 5\n",
+        "NP2TF604",
+    ),
+    "what a lambda returns": (
+        main_of("x = np.zeros(3)\ng = lambda: x\ny = g()\nx[0] = 5\nreturn y"),
+        "NP2TF603",
+    ),
+    "a generator that reads later": (
+        main_of("x = np.zeros(3)\ng = (v + 1 for v in x)\nx[0] = 5\nreturn list(g)"),
+        "NP2TF604",
+    ),
+    "an iterator that reads later": (
+        main_of("x = np.zeros(3)\nz = zip(x, x)\nx[0] = 5\nreturn list(z)"),
+        "NP2TF604",
+    ),
+    "what enumerate goes over": (
+        main_of("x = np.arange(3)\nt = 0\nfor k, v in enumerate(x):\n    x[2] = 9\n    t += v\nreturn t"),
+        "NP2TF604",
+    ),
+    "a list in a list": (
+        main_of(
+            "x = np.zeros(2)\nf(x)\nreturn x",
+            "KEPT = []\n\n\ndef f(x):\n    a = []\n    KEPT.append(a)\n    a.append(x)\n",
+        ),
+        "NP2TF604",
+    ),
+    "an array as a default": (
+        main_of("return f()", "def f(x=np.zeros(2)):\n    x[0] += 1\n    return x\n"),
+        "NP2TF603",
+    ),
+    "an array and None": (main_of("x = np.zeros(2)\nreturn x == None"), "NP2TF606"),
     "array or list": (main_of("return f", "def f(x):\n    x[0] = 1\n"), "NP2TF605"),
     "random": (main_of("return np.random.rand(3)"), "NP2TF601"),
     "small integers": (main_of("return np.zeros(3, np.uint8) - 1"), "NP2TF601"),

@@ -30,6 +30,14 @@ WRITES = (
     "{a}[1:3] -= {a}[0:2]", "fill({a}, {n})", "total = fill({a}, 1)", "{a}, {b} = {b}, {a}", "bump({a}, {b})",
     "{a} //= 2", "{a} *= 0.5", "{c} = scaled({a})", "{c} = first({a}, {b})", "np.copyto({a}, {b})",
     "held.append({a})", "{n} += 1", "{n} += {a}[0]", "{n} = {a}[2]", "{c} = held[-1] if held else {a}",
+    "m[0] = m[1]", "m[:, 1] += {n}", "m[1, 2] = {n}", "m += 1", "{c} = m[:, 0]",
+    "m = m.T.copy().T", "m[0, :2] = {a}[:2]", "{n} = m[0, -1]", "{c} = m[1]", "m = m * 2", "m[m > 2] -= 1",
+    "for p, q in zip({a}, {b}):\n    {n} = p + q", "for k, p in enumerate({a}):\n    {b}[k] = p",
+    "later = (p + 1 for p in {a})", "{c} = np.array([p * 2 for p in {a}])", "d = {{'a': {a}}}", "{c} = d['a']",
+    "{n} = sum(later)", "later = zip({a}, {b})", "{n} = len(list(later))", "{c} = inner()", "keep({a})",
+    "{n} = max({n}, {a}[1])", "{c} = np.where(m[0, 0] > 1, {a}, 0)", "{a} **= 2", "held = [{a}, {b}]",
+    "for p in held:\n    {n} = p[0]", "for p in held:\n    p[0] = 1", "{c}, {n} = {a} * 2, {n} + 1",
+    "{a}[:] = [p + 1 for p in {b}]", "{n} = (lambda t: t + 1)({n})", "{a} = {a} if {n} > 1 else {a}.copy()",
     "for row in {a}:\n    {n} = row", "{a}[int({n}) % 4] = {n}",
 )  # fmt: skip
 HELPERS = {
@@ -81,7 +89,7 @@ class Maker:
     def program(self) -> str:
         """A module with a function `main`."""
         lines = [line for _ in range(self.random.randint(3, 8)) for line in self.statement(0)]
-        shown = self.random.sample([*self.arrays, "n", "held"], self.random.randint(1, 3))
+        shown = self.random.sample([*self.arrays, "n", "held", "m", "total"], self.random.randint(1, 3))
         start = [
             "u = np.arange(4.0)",
             "v = np.array([2.0, 0.5, 3.0, 1.0])",
@@ -89,6 +97,13 @@ class Maker:
             "held = []",
             "total = 0",
         ]
+        text = "\n".join(lines)
+        if "inner()" in text:
+            start.append(
+                f"def inner():\n        return {self.random.choice(['u', 'v', 'm[0] * 1', 'u + v'])}"
+            )
+        if "keep(" in text:
+            start.append("def keep(p):\n        held.append(p)")
         body = "\n".join("    " + line for line in [*start, *lines, f"return [{', '.join(shown)}]"])
         helpers = "\n\n".join(text for name, text in HELPERS.items() if f"{name}(" in body)
         return f"import numpy as np\n\n\n{helpers}\n\ndef main():\n{body}\n"

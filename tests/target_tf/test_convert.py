@@ -97,4 +97,6 @@ def test_writers_are_told() -> None:
 
 def test_help() -> None:
     """The option is told of."""
-    assert "--target [np2tf|tf]" in " ".join(CliRunner().invoke(command, ["convert", "--help"]).output.split())
+    assert "--target [np2tf|tf]" in " ".join(
+        CliRunner().invoke(command, ["convert", "--help"]).output.split()
+    )

@@ -50,13 +50,20 @@ def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) ->
     return world.refuse(node, "NP2TF606", what=f"`{name}`")
 
 
+def _read_later(node: cst.CSTNode, given: list[Value]) -> list[object]:
+    """The memory of an iterator: what it goes over is read when it is asked to."""
+    return [node, *(root for one in given for root in one.memory)]
+
+
 def _zip(node: cst.Call, given: list[Value], frame: Frame) -> Value:
     values = [element_of(value) for value, arg in zip(given, node.args) if arg.keyword is None]
-    return listed(tupled(values), [node])
+    return listed(tupled(values), _read_later(node, given))
 
 
 def _enumerate(node: cst.Call, given: list[Value], frame: Frame) -> Value:
-    return listed(tupled([plain("int"), element_of(given[0])]), [node]) if given else plain("other")
+    if not given:
+        return plain("other")
+    return listed(tupled([plain("int"), element_of(given[0])]), _read_later(node, given))
 
 
 def _sum(node: cst.Call, given: list[Value], frame: Frame) -> Value:
@@ -134,7 +141,7 @@ _HANDLERS: dict[str, Callable[[cst.Call, list[Value], Frame], Value]] = {
     "min": _extreme,
     "max": _extreme,
     "sorted": _ordered,
-    "reversed": lambda node, given, frame: listed(element_of(given[0]), [node]),
+    "reversed": lambda node, given, frame: listed(element_of(given[0]), _read_later(node, given)),
     "list": _list,
     "tuple": _tuple,
     "round": _round,

@@ -37,7 +37,7 @@ def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     if isinstance(func, cst.Name) and _is_builtin(func, frame):
         return builtin_calls.builtin_call(node, func.value, frame, evaluate)
     value = evaluate(func, frame)
-    if value.functions:
+    if value.functions and not value.may("any", "lambda"):
         return module_call(node, value, frame, evaluate)
     given = [evaluate(arg.value, frame) for arg in node.args]
     if value.is_nothing:
@@ -104,7 +104,7 @@ def module_call(node: cst.Call, value: Value, frame: Frame, evaluate: Evaluate) 
         learn_arguments(summary, given, frame)
         if summary.writes and frame.writing_call is not node:
             world.inline_writes(node, list(value.functions), frame)
-        results.append(_for_caller(summary, given, node))
+        results.append(_for_caller(summary, given, node, frame))
     found = [one for one in results if one is not None]
     return joined(found) if found else NOTHING
 
@@ -120,7 +120,7 @@ def learn_arguments(summary: Summary, given: Mapping[str, Value], frame: Frame) 
         frame.world.learn(summary.parameters, name, replace(own, certain=certain))
 
 
-def _for_caller(summary: Summary, given: Mapping[str, Value], node: cst.Call) -> Value:
+def _for_caller(summary: Summary, given: Mapping[str, Value], node: cst.Call, frame: Frame) -> Value:
     """A function's result, in the caller's memory; as certain as the arguments."""
     certain = all(one.certain for one in given.values())
 
@@ -128,7 +128,10 @@ def _for_caller(summary: Summary, given: Mapping[str, Value], node: cst.Call) ->
         if isinstance(root, tuple) and root[0] == "param" and root[1] is summary.node:
             return given[root[2]].memory if root[2] in given else frozenset([("global", root[2])])
         if isinstance(root, tuple):
-            return frozenset([root])
+            here = frame.function if root[0] == "global" else None
+            is_own = here is None if root[0] == "global" else root[2] is frame.function
+            known = frame.env.get(root[1]) if is_own and root[0] != "param" else None
+            return frozenset([root]) | (known.memory if known is not None else frozenset())
         return frozenset([Made(node, root.place if isinstance(root, Made) else root)])
 
     def translated(value: Value) -> Value:

@@ -25,6 +25,7 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     unknown,
 )
 from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.tree.walk import walk
 
 _LITERALS = {"None": "none", "True": "bool", "False": "bool"}
 #: Attributes of arrays that TensorFlow has as well, and what they are.
@@ -62,7 +63,7 @@ def _name(node: cst.Name, frame: Frame) -> Value:
         return plain("str") if name in ("__name__", "__file__") else unknown(("global", name))
     if not owner.is_module and owner.node in world.summaries:
         known = world.summaries[owner.node].history.get(name)
-        return _read(node, _outside(known, ("outer", name)), frame)
+        return _read(node, _outside(known, ("outer", name, owner.node)), frame)
     return _read(node, _outside(world.globals.get(name), ("global", name)), frame)
 
 
@@ -257,6 +258,8 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
     membership = any(isinstance(t.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for t in node.comparisons)
     if membership or not any(one.may(*ARRAYS) for one in sides) or any(one.only("dtype") for one in sides):
         return plain("bool")
+    if any(one.only("none", "str", "dict", "function") for one in sides):
+        return world.refuse(node, "NP2TF606", what="a comparison with what is no number")
     if any(one.only("list", "tuple") for one in sides) and any(one.may("array") for one in sides):
         return world.refuse(node, "NP2TF602", name="a comparison", why="an array stands beside a list")
     made = array("bool", broadcast_rank(sides), scalar=True)
@@ -305,8 +308,10 @@ def _hashed(node: cst.BaseExpression, frame: Frame) -> None:
 
 def _comprehension(node: cst.ListComp | cst.GeneratorExp, frame: Frame) -> Value:
     inner = frame.inner()
-    _loops(node.for_in, inner)
-    return listed(evaluate(node.elt, inner), [node])
+    memory = _loops(node.for_in, inner)
+    # A generator reads what it goes over when it is asked to.
+    later = memory if isinstance(node, cst.GeneratorExp) else frozenset()
+    return listed(evaluate(node.elt, inner), [node, *later])
 
 
 def _dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
@@ -317,14 +322,19 @@ def _dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
     return Value(frozenset(["dict"]), item=held, memory=held.memory | {node})
 
 
-def _loops(loop: cst.CompFor | None, frame: Frame) -> None:
+def _loops(loop: cst.CompFor | None, frame: Frame) -> frozenset[object]:
+    """Bind the names of loops in a comprehension; the memory that they go over."""
+    memory: frozenset[object] = frozenset()
     while loop is not None:
-        bind_quietly(loop.target, element_of(evaluate(loop.iter, frame)), frame)
+        iterated = evaluate(loop.iter, frame)
+        memory |= iterated.memory
+        bind_quietly(loop.target, element_of(iterated), frame)
         for test in loop.ifs:
             evaluate(test.test, frame)
         if loop.asynchronous is not None:
             frame.world.refuse(loop, "NP2TF603", what="`async for`")
         loop = loop.inner_for_in
+    return memory
 
 
 def bind_quietly(target: cst.CSTNode, value: Value, frame: Frame) -> None:
@@ -375,9 +385,10 @@ def _lambda(node: cst.Lambda, frame: Frame) -> Value:
     if isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None:
         return frame.world.refuse(node, "NP2TF603", what="a lambda with `*`")
     result = evaluate(node.body, inner)
-    if any(root not in (node.body,) and not isinstance(root, cst.CSTNode) for root in result.memory):
+    own = set(walk(node.body))
+    if any(root not in own for root in result.memory):
         return frame.world.refuse(node, "NP2TF603", what="a lambda that returns memory of others")
-    return plain("function")
+    return plain("function", "lambda")
 
 
 def _starred(node: cst.StarredElement, frame: Frame) -> Value:

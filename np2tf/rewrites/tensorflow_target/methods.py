@@ -120,7 +120,7 @@ def put_into(node: cst.CSTNode, base: Value, added: Value, frame: Frame) -> None
     """A container gets a further part: every name for it may now hold that."""
     roots = base.memory
     outside = [root for root in roots if isinstance(root, tuple)]
-    if outside and added.may_be_array:
+    if outside and (added.may_be_array or added.memory):
         frame.world.refuse(node, "NP2TF604", name=frame.world.facts.code(node), other="a container of others")
     for name, value in list(frame.env.items()):
         if value.may(*CONTAINERS) and not value.memory.isdisjoint(roots):

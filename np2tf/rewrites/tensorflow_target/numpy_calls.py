@@ -98,11 +98,19 @@ def arguments(
         if value.may("shape") and not value.may("any") and name not in ("shape", "newshape", "size"):
             wrong = wrong or "a shape is no array"
         given[name] = (value, arg.value)
+        if value.only("list", "tuple") and value.may_be_array and not _takes_several(function):
+            # Python's numbers beside arrays in a list count as float64, which tensors would not let them.
+            world.edit(arg.value, edits.wrapped(world.helper("_array")), "_array")
     wrong = wrong or _unlike_numpy(function, given)
     if wrong is not None:
         world.refuse(node, "NP2TF602", name=f"{world.facts.code(node.func)}", why=wrong)
         return None
     return given
+
+
+def _takes_several(function: Function) -> bool:
+    """Whether a function takes a sequence of arrays, each for itself."""
+    return function.parameters[0] in ("arrays", "tup", "*xi") or function.only_with_arrays
 
 
 def _told(parameters: Sequence[str]) -> str:

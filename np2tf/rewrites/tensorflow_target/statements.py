@@ -205,8 +205,9 @@ def _function(node: cst.FunctionDef, frame: Frame) -> None:
     for param in (*params.posonly_params, *params.params, *params.kwonly_params):
         if param.default is not None:
             default = evaluate(param.default, frame)
-            memory = frozenset([("global", param.name.value)]) if default.may_be_array else frozenset()
-            known = Value(default.kinds, default.dtype, default.rank, memory=memory, certain=False)
+            if default.memory:
+                world.refuse(param.default, "NP2TF603", what="an array or container as a default")
+            known = Value(default.kinds, default.dtype, default.rank, items=default.items, certain=False)
             world.learn(summary.parameters, param.name.value, known)
     frame.bind(node.name.value, Value(frozenset(["function"]), functions=frozenset([node])))
 
