@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from np2tf.diagnostics import Diagnostic
 from np2tf.disk.outcome import Outcome, problem, reason_of
 from np2tf.documents.docstrings import with_doctests
 from np2tf.documents.page import SUFFIXES, UnsafeError, translated_page
@@ -105,6 +106,9 @@ def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
 
 def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
     """Translate the program that a notebook's code cells form. Other cells and metadata stay unchanged."""
+    if options.target == "tf":  # Cells are run in any order, which no writes would be told in.
+        refused = Diagnostic("NP2TF603", str(path), 1, 1, (("what", "a notebook"),))
+        return Outcome(path, root, data=data, diagnostics=[refused])
     notebook = None
     try:
         notebook = Notebook.of(data, str(path))

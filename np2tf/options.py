@@ -34,3 +34,5 @@ class Options:
     """The names of this file that other files of the project read, where NumPy's names stay bound; `*` means
     all names.
     """
+    target: str = "np2tf"
+    """What the translation runs on: `np2tf`, or `tf` for TensorFlow alone."""

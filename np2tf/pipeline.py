@@ -13,6 +13,7 @@ from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites import buffers, control, imports, jit, methods, mutation, names, stack_levels
 from np2tf.rewrites.planning.plan import Plan
+from np2tf.rewrites.tensorflow_target import plan as tensorflow_target
 from np2tf.tree.memo import forget
 from np2tf.tree.source import Source, SourceError
 
@@ -29,6 +30,9 @@ REWRITES: tuple[Rewrite, ...] = (
     jit.plan,
     imports.plan,
 )
+
+#: The rewrites of each target.
+TARGETS: dict[str, tuple[Rewrite, ...]] = {"np2tf": REWRITES, "tf": (tensorflow_target.plan,)}
 
 
 @dataclass(frozen=True)
@@ -92,15 +96,20 @@ def translate(source: Source, options: Options) -> Result:
     forget()
     try:
         facts = Facts.of(source.module, source.path)
-        something = imports.anything_to_translate(facts, options.passed_on) or control.anything_to_stage(
-            facts, options
-        )
+        if options.target == "np2tf":
+            something = imports.anything_to_translate(facts, options.passed_on) or control.anything_to_stage(
+                facts, options
+            )
+        else:
+            something = facts.imports.any
         if not something and not options.everything:
-            names.report_only(facts, report)
+            if options.target == "np2tf":
+                names.report_only(facts, report)
             return Result(before, list(report), facts=facts, suppressed=report.suppressed)
         plan = Plan(facts.parents, facts.foreign)
-        plan.tnp_name = imports.name_for_tnp(facts)
-        for rewrite in REWRITES:
+        if options.target == "np2tf":
+            plan.tnp_name = imports.name_for_tnp(facts)
+        for rewrite in TARGETS[options.target]:
             rewrite(facts, plan, report, options)
         tree = plan.apply(source.module)
         text = source.printed(tree)

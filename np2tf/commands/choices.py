@@ -18,6 +18,7 @@ _KEYS = {
     "include": "include",
     "exclude": "exclude",
     "extend_exclude": "extend-exclude",
+    "target": "target",
     "jit": "jit",
     "line_length": "line-length",
 }

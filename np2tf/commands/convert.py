@@ -15,6 +15,8 @@ from np2tf.commands.choices import configurations_of, file_choices, search_of
 from np2tf.commands.delivery import Delivery, Diffs, Elsewhere, InPlace, Names, Stream, delivered, status
 from np2tf.commands.progress import Bar
 from np2tf.configuration import Configurations
+from np2tf.configuration.reading import TARGETS
+from np2tf.conversion.importers import imported_by_others
 from np2tf.conversion.many import convert_files
 from np2tf.conversion.passed_on import passed_on
 from np2tf.conversion.tasks import Done, Task
@@ -42,6 +44,11 @@ from np2tf.disk.outcome import problem
     "--jobs",
     type=click.IntRange(1),
     help="Processes (one per processor where it is worth it).",
+)
+@click.option(
+    "--target",
+    type=click.Choice(TARGETS),
+    help="What translations need: np2tf (default), or tf for TensorFlow alone (see docs/target-tf.md).",
 )
 @click.option(
     "--jit/--no-jit",
@@ -178,8 +185,14 @@ def _delivered(
     """Translate the files, and print or write each translation."""
     outcomes: list[Done] = []
     unchanged = Unchanged(not choices["no_cache"])
+    is_alone = any(task.options.target == "tf" for task in tasks)
+    needed = imported_by_others((task.path, task.data) for task in tasks) if is_alone else {}
     with Bar(len(tasks), not choices["quiet"]) as bar:
         for task, made in zip(tasks, convert_files(tasks, choices["jobs"], unchanged)):
+            if task.options.target == "tf" and made.changed and task.path in needed:
+                # Whoever imports it is not translated with it, and would get tensors.
+                args = (("other", str(needed[task.path])),)
+                made = Done(task.path, [Diagnostic("NP2TF610", str(task.path), 1, 1, args)])
             done = delivered(delivery, task, made)
             settings = configurations.of(task.path)
             shown = [one for one in done.diagnostics if settings.is_selected(one.code, task.path)]

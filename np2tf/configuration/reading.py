@@ -17,7 +17,7 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover
     import tomli as tomllib
 
-TARGETS = ("np2tf",)
+TARGETS = ("np2tf", "tf")
 #: In characters. Shorter lines have no room for a call; longer lines are not readable.
 _LINE_LENGTHS = range(40, 1001)
 

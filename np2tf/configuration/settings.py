@@ -47,7 +47,7 @@ class Settings:
 
     def options(self) -> Options:
         """Return the options of the translator."""
-        return Options(jit=self.jit, line_length=self.line_length)
+        return Options(jit=self.jit, line_length=self.line_length, target=self.target)
 
     def is_selected(self, code: str, path: str | os.PathLike[str]) -> bool:
         """Return whether a finding of this code in this file is shown.

@@ -57,7 +57,7 @@ def done(task: Task) -> Done:
     from np2tf.files import summary_of, translated_bytes  # loads the translator
 
     made = translated_bytes(task.data, task.path, task.root, task.options, task.is_safe)
-    summary = summary_of(made, task.options)
+    summary = summary_of(made, task.options) if task.options.target == "np2tf" else None
     if not made.changed:
         return Done(task.path, made.diagnostics, summary=summary)
     patch = b""

@@ -134,7 +134,7 @@ def test_relative_paths_are_those_of_the_current_folder(
             ':1: `ignore` has "NP2FT401", which no code begins with; did you mean `NP2TF401`?',
         ),
         ("ignore = ['']", ':1: `ignore` has "", which no code begins with'),
-        ("target = 'nptf'", ':1: `target` must be "np2tf", not "nptf"; did you mean `np2tf`?'),
+        ("target = 'nptf'", ':1: `target` must be "np2tf", "tf", not "nptf"; did you mean `np2tf`?'),
         ("target = []", ":1: `target` must be a text, not a list"),
         ("exclude = {}", ":1: `exclude` must be a list of texts, not a table"),
         ("exclude = ['a', '!']", ':1: `exclude` has a pattern that git would not take: "!"'),

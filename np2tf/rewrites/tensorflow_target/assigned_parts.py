@@ -1,0 +1,104 @@
+"""Assignments with several targets, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from np2tf.rewrites.tensorflow_target.model.edits import key_expression
+from np2tf.rewrites.tensorflow_target.model.operations import element_of
+from np2tf.rewrites.tensorflow_target.model.values import Value
+from np2tf.rewrites.tensorflow_target.model.world import Edit, Frame
+from np2tf.tree.names import name_node
+from np2tf.tree.templates import expression
+
+
+@dataclass(frozen=True)
+class Part:
+    """One target of an assignment."""
+
+    target: cst.BaseExpression
+    place: tuple[int, int | None]
+    """The number of the `=`, and the number in the tuple on its left."""
+
+
+def taken_apart(node: cst.Assign) -> list[Part] | None:
+    """The targets of an assignment, if it has several; None where one is of another form."""
+    parts: list[Part] = []
+    for number, target in enumerate(node.targets):
+        place = target.target
+        if not isinstance(place, (cst.Tuple, cst.List)):
+            parts.append(Part(place, (number, None)))
+            continue
+        for position, element in enumerate(place.elements):
+            if isinstance(element, cst.StarredElement) or isinstance(element.value, (cst.Tuple, cst.List)):
+                return None
+            parts.append(Part(element.value, (number, position)))
+    return parts if len(parts) > 1 else None
+
+
+def part_of(value: Value, part: Part) -> Value:
+    """What a target gets of the value."""
+    position = part.place[1]
+    if position is None:
+        return value
+    if value.items is not None and position < len(value.items):
+        return value.items[position]
+    return element_of(value)
+
+
+def one_by_one(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: str) -> Edit:
+    """`x[0], x[1] = a, b` -> names for a and b, and then one assignment for each target."""
+    tuples = [one.place[1] for one in parts if one.place[1] is not None]
+    count = max(tuples) + 1 if tuples else 0
+    wanted = [f"value_{one}" for one in range(count)] or ["value"]
+    names = [frame.world.name(one, node, frame) for one in wanted]
+
+    def edit(updated: cst.SimpleStatementLine) -> cst.FlattenSentinel[cst.SimpleStatementLine]:
+        assign = updated.body[0]
+        assert isinstance(assign, cst.Assign)
+        held = _names(names) if count else cst.Name(names[0])
+        lines = [_line(cst.Assign([cst.AssignTarget(held)], assign.value))]  # type: ignore[arg-type]
+        for part in parts:
+            target = assign.targets[part.place[0]].target
+            position = part.place[1]
+            if position is not None:
+                assert isinstance(target, (cst.Tuple, cst.List))
+                target = target.elements[position].value  # type: ignore[assignment]
+            whole = _names(names) if count and position is None else None
+            value = whole or cst.Name(names[position or 0])
+            lines.append(_line(_assigned(target, value, helper)))
+        lines[0] = lines[0].with_changes(leading_lines=updated.leading_lines)
+        lines[-1] = lines[-1].with_changes(trailing_whitespace=updated.trailing_whitespace)
+        return cst.FlattenSentinel(lines)
+
+    return edit
+
+
+def _names(names: Sequence[str]) -> cst.Tuple:
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    last = cst.Element(
+        cst.Name(names[-1]), comma=cst.Comma() if len(names) == 1 else cst.MaybeSentinel.DEFAULT
+    )
+    return cst.Tuple(
+        [*(cst.Element(cst.Name(one), comma=comma) for one in names[:-1]), last], lpar=[], rpar=[]
+    )
+
+
+def _line(small: cst.BaseSmallStatement) -> cst.SimpleStatementLine:
+    return cst.SimpleStatementLine([small])
+
+
+def _assigned(target: cst.CSTNode, value: cst.BaseExpression, helper: str) -> cst.Assign:
+    if not isinstance(target, cst.Subscript) or not isinstance(target.value, cst.Name):
+        return cst.Assign([cst.AssignTarget(target)], value)  # type: ignore[arg-type]
+    call = expression(
+        "{f}({x}, {key}, {value})",
+        f=name_node(helper),
+        x=cst.Name(target.value.value),
+        key=key_expression(target.slice),
+        value=value,
+    )
+    return cst.Assign([cst.AssignTarget(cst.Name(target.value.value))], call)

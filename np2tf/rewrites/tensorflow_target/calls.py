@@ -1,0 +1,147 @@
+"""Calls: of NumPy's functions, of methods, of Python's own, and of the module's functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import libcst as cst
+
+from np2tf.rewrites.tensorflow_target import builtin_calls
+from np2tf.rewrites.tensorflow_target.methods import method_call
+from np2tf.rewrites.tensorflow_target.model.operations import element_of
+from np2tf.rewrites.tensorflow_target.model.values import (
+    CONTAINERS,
+    NOTHING,
+    Made,
+    Value,
+    in_memory,
+    joined,
+    plain,
+    unknown,
+)
+from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary
+from np2tf.rewrites.tensorflow_target.numpy_calls import numpy_call
+
+Evaluate = Callable[[cst.CSTNode, Frame], Value]
+
+
+def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
+    """What a call gives."""
+    world, func = frame.world, node.func
+    qualified = world.facts.imports.qualified(func)
+    if qualified is not None:
+        return numpy_call(node, qualified, frame, evaluate)
+    if isinstance(func, cst.Attribute):
+        return method_call(node, frame, evaluate)
+    if isinstance(func, cst.Name) and _is_builtin(func, frame):
+        return builtin_calls.builtin_call(node, func.value, frame, evaluate)
+    value = evaluate(func, frame)
+    if value.functions and not value.may("any", "lambda"):
+        return module_call(node, value, frame, evaluate)
+    given = [evaluate(arg.value, frame) for arg in node.args]
+    if value.is_nothing:
+        return NOTHING
+    if all(one.is_plain for one in given) and value.only("function", "other"):
+        return plain("other") if value.certain and "other" in value.kinds else unknown(node, certain=False)
+    imported = world.facts.imports.imported(func) or ""
+    if imported.split(".")[0] in ("math", "cmath"):
+        return plain("int", "float", "bool")
+    return world.refuse(node, "NP2TF607", name=world.facts.code(func))
+
+
+def _is_builtin(func: cst.Name, frame: Frame) -> bool:
+    unbound = frame.world.facts.scopes.of(func).owner_of(func.value) is None
+    return unbound and func.value not in frame.env
+
+
+def parameter_names(function: cst.FunctionDef | cst.Lambda) -> list[str]:
+    """The names that arguments may be given for, in order."""
+    params = function.params
+    return [param.name.value for param in (*params.posonly_params, *params.params, *params.kwonly_params)]
+
+
+def bound(node: cst.Call, function: cst.FunctionDef, frame: Frame, evaluate: Evaluate) -> Mapping[str, Value]:
+    """What a call gives for each parameter of a function of the module; the rest has its defaults."""
+    params = function.params
+    positions = [param.name.value for param in (*params.posonly_params, *params.params)]
+    given: dict[str, Value] = {}
+    rest: list[Value] = []
+    for position, arg in enumerate(node.args):
+        value = evaluate(arg.value, frame)
+        if arg.star:
+            every = element_of(value) if value.may(*CONTAINERS) else unknown(*value.memory, certain=False)
+            for name in parameter_names(function):
+                given[name] = joined([given.get(name), every])
+            rest.append(every)
+        elif arg.keyword is not None:
+            given[arg.keyword.value] = value
+        elif position < len(positions):
+            given[positions[position]] = value
+        else:
+            rest.append(value)
+    if isinstance(params.star_arg, cst.Param):
+        held = joined(rest) if rest else None
+        memory = frozenset() if held is None else held.memory
+        given[params.star_arg.name.value] = Value(frozenset(["tuple"]), item=held, memory=memory)
+    return given
+
+
+def is_open(function: cst.FunctionDef | cst.Lambda, frame: Frame) -> bool:
+    """Whether others than the module may call a function, with whatever they like."""
+    scope = frame.world.facts.scopes.of(function)
+    hidden = isinstance(function, cst.FunctionDef) and function.name.value.startswith("_")
+    return scope.is_module and not hidden
+
+
+def module_call(node: cst.Call, value: Value, frame: Frame, evaluate: Evaluate) -> Value:
+    """A call of functions that the module defines."""
+    world = frame.world
+    results: list[Value | None] = []
+    for function in value.functions:
+        summary = world.summary(function)
+        given = bound(node, function, frame, evaluate)
+        learn_arguments(summary, given, frame)
+        if summary.writes and frame.writing_call is not node:
+            world.inline_writes(node, list(value.functions), frame)
+        results.append(_for_caller(summary, given, node, frame))
+    found = [one for one in results if one is not None]
+    return joined(found) if found else NOTHING
+
+
+def learn_arguments(summary: Summary, given: Mapping[str, Value], frame: Frame) -> None:
+    """A function's parameters may be what a call gives for them."""
+    function = summary.node
+    for name, value in given.items():
+        root = ("param", function, name)
+        memory = frozenset([root]) if value.memory or value.may_be_array else frozenset()
+        own = in_memory(replace(value, memory=memory), memory)
+        certain = own.certain and not is_open(function, frame)
+        frame.world.learn(summary.parameters, name, replace(own, certain=certain))
+
+
+def _for_caller(summary: Summary, given: Mapping[str, Value], node: cst.Call, frame: Frame) -> Value:
+    """A function's result, in the caller's memory; as certain as the arguments."""
+    certain = all(one.certain for one in given.values())
+
+    def root_for_caller(root: object) -> frozenset[object]:
+        if isinstance(root, tuple) and root[0] == "param" and root[1] is summary.node:
+            return given[root[2]].memory if root[2] in given else frozenset([("global", root[2])])
+        if isinstance(root, tuple):
+            here = frame.function if root[0] == "global" else None
+            is_own = here is None if root[0] == "global" else root[2] is frame.function
+            known = frame.env.get(root[1]) if is_own and root[0] != "param" else None
+            return frozenset([root]) | (known.memory if known is not None else frozenset())
+        return frozenset([Made(node, root.place if isinstance(root, Made) else root)])
+
+    def translated(value: Value) -> Value:
+        memory = frozenset(one for root in value.memory for one in root_for_caller(root))
+        return replace(
+            value,
+            memory=memory,
+            certain=certain,
+            items=value.items and tuple(translated(one) for one in value.items),
+            item=value.item and translated(value.item),
+        )
+
+    return translated(summary.result) if summary.result is not None else NOTHING

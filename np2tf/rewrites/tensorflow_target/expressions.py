@@ -1,0 +1,432 @@
+"""The values of expressions, and what becomes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import libcst as cst
+
+from np2tf.rewrites.tensorflow_target.calls import call
+from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, chosen, element_of
+from np2tf.rewrites.tensorflow_target.model.values import (
+    ARRAYS,
+    CONTAINERS,
+    NOTHING,
+    Value,
+    array,
+    broadcast_rank,
+    join,
+    joined,
+    listed,
+    plain,
+    tupled,
+    unknown,
+)
+from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.tree.walk import walk
+
+_LITERALS = {"None": "none", "True": "bool", "False": "bool"}
+#: Attributes of arrays that TensorFlow has as well, and what they are.
+_LIBRARIES = frozenset({"math", "cmath"})
+
+
+def evaluate(node: cst.CSTNode, frame: Frame) -> Value:
+    """What an expression may be; what becomes of it is decided on the way."""
+    frame.world.forget(node)
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        return frame.world.refuse(node, "NP2TF603", what=_told(node))
+    return handler(node, frame)
+
+
+def _told(node: cst.CSTNode) -> str:
+    return {"Yield": "`yield`", "Await": "`await`", "Set": "a set", "SetComp": "a set comprehension"}.get(
+        type(node).__name__, type(node).__name__
+    )
+
+
+def _name(node: cst.Name, frame: Frame) -> Value:
+    name, world = node.value, frame.world
+    if name in _LITERALS:
+        return plain(_LITERALS[name])
+    qualified = world.facts.imports.qualified(node)
+    if qualified is not None:
+        return numpy_name(node, qualified, frame)
+    if name in frame.env:
+        return _read(node, frame.env[name], frame)
+    owner = world.facts.scopes.of(node).owner_of(name)
+    if owner is None:
+        if name in world.facts.imports.builtins:
+            return plain("function", "other")
+        return plain("str") if name in ("__name__", "__file__") else unknown(("global", name))
+    if not owner.is_module and owner.node in world.summaries:
+        known = world.summaries[owner.node].history.get(name)
+        return _read(node, _outside(known, ("outer", name, owner.node)), frame)
+    return _read(node, _outside(world.globals.get(name), ("global", name)), frame)
+
+
+def _outside(value: Value | None, root: object) -> Value:
+    """A value that comes from around the function: if it is in memory, it is in the memory of others."""
+    if value is None:
+        return NOTHING
+    memory = frozenset([root]) if value.may_be_array or value.memory else frozenset()
+    return Value(
+        value.kinds, value.dtype, value.rank, value.items, value.item, memory, value.certain, value.functions
+    )
+
+
+def _read(node: cst.Name, value: Value, frame: Frame) -> Value:
+    """A name is read; a function that is not called at once is a value."""
+    up = frame.world.facts.parents[node]
+    if value.functions and not (isinstance(up, cst.Call) and up.func is node):
+        for function in value.functions:
+            summary = frame.world.summary(function)
+            frame.world.changed |= not summary.is_value
+            summary.is_value = True
+    return value
+
+
+def numpy_name(node: cst.Name | cst.Attribute, qualified: str, frame: Frame) -> Value:
+    """A name of NumPy's that is not called."""
+    world = frame.world
+    name = qualified.removeprefix("numpy").removeprefix(".")
+    up = world.facts.parents[node]
+    if isinstance(up, cst.Attribute) and up.value is node and name in ("", "linalg", "fft"):
+        return plain("module")
+    if name in world.table.constants:
+        text = world.table.constants[name]
+        world.edit(node, edits.renamed(text.replace("tnp", world.tnp)))
+        return plain("none") if text == "None" else plain("float")
+    if name in world.table.dtypes:
+        world.edit(node, edits.renamed(f"{world.tnp}.{_dtype_name(world.table.dtypes[name])}"))
+        return Value(frozenset(["dtype"]), world.table.dtypes[name])
+    return world.refuse(node, "NP2TF601", name=world.facts.code(node))
+
+
+def _dtype_name(dtype: str) -> str:
+    return "bool_" if dtype == "bool" else dtype
+
+
+def _attribute(node: cst.Attribute, frame: Frame) -> Value:
+    world = frame.world
+    qualified = world.facts.imports.qualified(node)
+    if qualified is not None:
+        return numpy_name(node, qualified, frame)
+    base, name = evaluate(node.value, frame), node.attr.value
+    if base.is_nothing:
+        return NOTHING
+    if base.only("module"):
+        return plain("float") if _library(node.value, frame) in _LIBRARIES else plain("other", "function")
+    if not base.may_be_array or not base.may(*ARRAYS):
+        return (
+            plain("other", "function")
+            if base.is_plain
+            else world.refuse(node, "NP2TF605", name=world.facts.code(node.value))
+        )
+    handler = _ARRAY_ATTRIBUTES.get(name)
+    if handler is None:
+        return world.refuse(node, "NP2TF601", name=f"ndarray.{name}")
+    return handler(node, base, frame)
+
+
+def _library(node: cst.CSTNode, frame: Frame) -> str:
+    return (frame.world.facts.imports.imported(node) or "").split(".")[0]
+
+
+def _shape(node: cst.Attribute, base: Value, frame: Frame) -> Value:
+    up = frame.world.facts.parents[node]
+    by_number = isinstance(up, cst.Subscript) and up.value is node and _is_number(up.slice)
+    unpacked = isinstance(up, cst.Assign) and isinstance(up.targets[0].target, cst.Tuple)
+    if not by_number and not (unpacked and len(up.targets) == 1):  # type: ignore[union-attr]
+        frame.world.edit(node, edits.wrapped("tuple"))
+    return Value(frozenset(["shape"]), rank=base.rank)
+
+
+def _is_number(elements: Sequence[cst.SubscriptElement]) -> bool:
+    """Whether what stands in brackets is a literal number."""
+    part = elements[0].slice
+    number = part.value if isinstance(part, cst.Index) else None
+    if isinstance(number, cst.UnaryOperation) and isinstance(number.operator, cst.Minus):
+        number = number.expression
+    return len(elements) == 1 and isinstance(number, cst.Integer)
+
+
+def _size(node: cst.Attribute, base: Value, frame: Frame) -> Value:
+    helper = frame.world.helper("_size")
+    frame.world.edit(node, edits.tail(helper), "_size")
+    return plain("int")
+
+
+def _real(node: cst.Attribute, base: Value, frame: Frame) -> Value:
+    frame.world.edit(node, edits.tail(f"{frame.world.tnp}.{node.attr.value}"))
+    dtype = "float64" if base.dtype == "complex128" else base.dtype
+    return Value(base.kinds, dtype, base.rank, memory=base.memory, certain=base.certain)
+
+
+_ARRAY_ATTRIBUTES: dict[str, Callable[[cst.Attribute, Value, Frame], Value]] = {
+    "shape": _shape,
+    "ndim": lambda node, base, frame: plain("int"),
+    "size": _size,
+    "T": lambda node, base, frame: base,
+    "real": _real,
+    "imag": _real,
+    "dtype": lambda node, base, frame: Value(frozenset(["dtype"]), base.dtype, certain=base.certain),
+}
+
+
+def _subscript(node: cst.Subscript, frame: Frame) -> Value:
+    base = evaluate(node.value, frame)
+    key = [key_part(element, frame) for element in node.slice]
+    if base.is_nothing:
+        return NOTHING
+    if base.only("module", "function", "other", "dtype") or base.only("str"):
+        return plain("str") if base.only("str") else plain("other")
+    found: Value | None = None
+    if base.may("array", "any") or base.only("scalar"):
+        found = chosen(base, node.slice, key, node)
+    if base.may("shape"):
+        found = join(found, plain("int", "shape") if not _is_number(node.slice) else plain("int"))
+    if base.may("tuple", "list", "dict"):
+        found = join(found, _held(base, node, key))
+    if base.may("str"):
+        found = join(found, plain("str"))
+    return (found or unknown(*base.memory)).doubtful(base)
+
+
+def _held(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
+    """What a key chooses of a tuple, a list or a dictionary."""
+    part = node.slice[0].slice
+    if isinstance(part, cst.Slice):
+        return (
+            base
+            if base.items is None
+            else Value(frozenset(["tuple"]), item=element_of(base), memory=base.memory)
+        )
+    if base.items is not None and _is_number(node.slice):
+        assert isinstance(part, cst.Index)
+        number = int(cst.Module([]).code_for_node(part.value).replace(" ", ""))
+        if -len(base.items) <= number < len(base.items):
+            return base.items[number]
+    return element_of(base)
+
+
+def key_part(element: cst.SubscriptElement, frame: Frame) -> Value:
+    """The value of one part of a key."""
+    part = element.slice
+    if isinstance(part, cst.Index):
+        value = evaluate(part.value, frame)
+        return frame.world.refuse(part.value, "NP2TF603", what="`*` in an index") if part.star else value
+    assert isinstance(part, cst.Slice)
+    for end in (part.lower, part.upper, part.step):
+        if end is not None:
+            evaluate(end, frame)
+    return plain("none")
+
+
+def _binary(node: cst.BinaryOperation, frame: Frame) -> Value:
+    left, right = evaluate(node.left, frame), evaluate(node.right, frame)
+    return binary(node, left, right, frame)
+
+
+def _unary(node: cst.UnaryOperation, frame: Frame) -> Value:
+    value = evaluate(node.expression, frame)
+    if isinstance(node.operator, cst.Not):
+        return plain("bool")
+    if value.only("bool"):
+        return plain("int")
+    return arithmetic([value], node).doubtful(value)
+
+
+def _boolean(node: cst.BooleanOperation, frame: Frame) -> Value:
+    return joined([evaluate(node.left, frame), evaluate(node.right, frame)])
+
+
+def _comparison(node: cst.Comparison, frame: Frame) -> Value:
+    world = frame.world
+    sides = [evaluate(node.left, frame)]
+    for target in node.comparisons:
+        side = evaluate(target.comparator, frame)
+        before, operator = sides[-1], target.operator
+        sides.append(side)
+        if isinstance(operator, (cst.Is, cst.IsNot)):
+            if not (before.only("none") or side.only("none") or (before.is_plain and side.is_plain)):
+                world.refuse(node, "NP2TF606", what="`is`")
+        elif isinstance(operator, (cst.In, cst.NotIn)) and not _may_be_in(before, side):
+            world.refuse(node, "NP2TF606", what="`in`")
+    membership = any(isinstance(t.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for t in node.comparisons)
+    if membership or not any(one.may(*ARRAYS) for one in sides) or any(one.only("dtype") for one in sides):
+        return plain("bool")
+    if any(one.only("none", "str", "dict", "function") for one in sides):
+        return world.refuse(node, "NP2TF606", what="a comparison with what is no number")
+    if any(one.only("list", "tuple") for one in sides) and any(one.may("array") for one in sides):
+        return world.refuse(node, "NP2TF602", name="a comparison", why="an array stands beside a list")
+    made = array("bool", broadcast_rank(sides), scalar=True)
+    if any(one.may("any") for one in sides) or len(sides) > 2:
+        made = join(made, plain("bool")) or made
+    return made.doubtful(*sides)
+
+
+def _may_be_in(value: Value, container: Value) -> bool:
+    """Whether `in` may be asked: it compares with the parts, or looks for a hash."""
+    if value.is_plain and (container.is_plain or container.only("dict")):
+        return True
+    return not container.may("array", "dict", "other", "any")
+
+
+def _tuple(node: cst.Tuple | cst.List, frame: Frame) -> Value:
+    items = []
+    for element in node.elements:
+        value = evaluate(element.value, frame)
+        if isinstance(element, cst.StarredElement):
+            inside = [evaluate(one.value, frame) for one in node.elements]
+            return listed(joined(element_of(one) if one.may(*CONTAINERS) else one for one in inside), [node])
+        items.append(value)
+    if isinstance(node, cst.Tuple):
+        return tupled(items)
+    return listed(joined(items), [node]) if items else Value(frozenset(["list"]), memory=frozenset([node]))
+
+
+def _dict(node: cst.Dict, frame: Frame) -> Value:
+    held: Value | None = None
+    for element in node.elements:
+        if isinstance(element, cst.DictElement):
+            _hashed(element.key, frame)
+            held = join(held, evaluate(element.value, frame))
+        else:
+            held = join(held, element_of(evaluate(element.value, frame)))
+    memory = frozenset([node]) | (held.memory if held is not None else frozenset())
+    return Value(frozenset(["dict"]), item=held, memory=memory)
+
+
+def _hashed(node: cst.BaseExpression, frame: Frame) -> None:
+    """A key of a dictionary: a tensor cannot be one, though a NumPy scalar can."""
+    if not evaluate(node, frame).is_plain:
+        frame.world.refuse(node, "NP2TF606", what="a dictionary's key")
+
+
+def _comprehension(node: cst.ListComp | cst.GeneratorExp, frame: Frame) -> Value:
+    inner = frame.inner()
+    memory = _loops(node.for_in, inner)
+    # A generator reads what it goes over when it is asked to.
+    later = memory if isinstance(node, cst.GeneratorExp) else frozenset()
+    return listed(evaluate(node.elt, inner), [node, *later])
+
+
+def _dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
+    inner = frame.inner()
+    _loops(node.for_in, inner)
+    _hashed(node.key, inner)
+    held = evaluate(node.value, inner)
+    return Value(frozenset(["dict"]), item=held, memory=held.memory | {node})
+
+
+def _loops(loop: cst.CompFor | None, frame: Frame) -> frozenset[object]:
+    """Bind the names of loops in a comprehension; the memory that they go over."""
+    memory: frozenset[object] = frozenset()
+    while loop is not None:
+        iterated = evaluate(loop.iter, frame)
+        memory |= iterated.memory
+        bind_quietly(loop.target, element_of(iterated), frame)
+        for test in loop.ifs:
+            evaluate(test.test, frame)
+        if loop.asynchronous is not None:
+            frame.world.refuse(loop, "NP2TF603", what="`async for`")
+        loop = loop.inner_for_in
+    return memory
+
+
+def bind_quietly(target: cst.CSTNode, value: Value, frame: Frame) -> None:
+    """The names of a comprehension's target."""
+    if isinstance(target, cst.Name):
+        frame.env[target.value] = value
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        for position, element in enumerate(target.elements):
+            one = value.items[position] if value.items and position < len(value.items) else element_of(value)
+            bind_quietly(element.value, one, frame)
+    else:
+        frame.world.refuse(target, "NP2TF603", what="such a target")
+
+
+def _conditional(node: cst.IfExp, frame: Frame) -> Value:
+    evaluate(node.test, frame)
+    return joined([evaluate(node.body, frame), evaluate(node.orelse, frame)])
+
+
+def _walrus(node: cst.NamedExpr, frame: Frame) -> Value:
+    value = evaluate(node.value, frame)
+    assert isinstance(node.target, cst.Name)
+    frame.bind(node.target.value, value)
+    return value
+
+
+def _formatted(node: cst.FormattedString, frame: Frame) -> Value:
+    for part in node.parts:
+        if not isinstance(part, cst.FormattedStringExpression):
+            continue
+        value = evaluate(part.expression, frame)
+        if value.is_plain:
+            continue
+        if part.equal is not None:
+            frame.world.refuse(part.expression, "NP2TF606", what="`{…=}`")
+        elif part.conversion is not None or not (value.only(*ARRAYS) or part.format_spec):
+            frame.world.edit(part.expression, edits.wrapped(frame.world.helper("_host")), "_host")
+    return plain("str")
+
+
+def _lambda(node: cst.Lambda, frame: Frame) -> Value:
+    inner = frame.inner()
+    params = node.params
+    for param in [*params.posonly_params, *params.params, *params.kwonly_params]:
+        inner.env[param.name.value] = unknown(("param", node, param.name.value), certain=False)
+        if param.default is not None:
+            evaluate(param.default, frame)
+    if isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None:
+        return frame.world.refuse(node, "NP2TF603", what="a lambda with `*`")
+    result = evaluate(node.body, inner)
+    own = set(walk(node.body))
+    if any(root not in own for root in result.memory):
+        return frame.world.refuse(node, "NP2TF603", what="a lambda that returns memory of others")
+    return plain("function", "lambda")
+
+
+def _starred(node: cst.StarredElement, frame: Frame) -> Value:
+    return evaluate(node.value, frame)
+
+
+def _plain(*kinds: str) -> Callable[[Any, Frame], Value]:
+    return lambda node, frame: plain(*kinds)
+
+
+def _call(node: cst.Call, frame: Frame) -> Value:
+    return call(node, frame, evaluate)
+
+
+_HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], Value]] = {
+    cst.Name: _name,
+    cst.Attribute: _attribute,
+    cst.Subscript: _subscript,
+    cst.BinaryOperation: _binary,
+    cst.UnaryOperation: _unary,
+    cst.BooleanOperation: _boolean,
+    cst.Comparison: _comparison,
+    cst.Tuple: _tuple,
+    cst.List: _tuple,
+    cst.Dict: _dict,
+    cst.ListComp: _comprehension,
+    cst.GeneratorExp: _comprehension,
+    cst.DictComp: _dict_comprehension,
+    cst.IfExp: _conditional,
+    cst.NamedExpr: _walrus,
+    cst.FormattedString: _formatted,
+    cst.Lambda: _lambda,
+    cst.StarredElement: _starred,
+    cst.Call: _call,
+    cst.Integer: _plain("int"),
+    cst.Float: _plain("float"),
+    cst.Imaginary: _plain("complex"),
+    cst.SimpleString: _plain("str"),
+    cst.ConcatenatedString: _plain("str"),
+    cst.Ellipsis: _plain("none"),
+}

@@ -1,0 +1,142 @@
+"""The rounds: the module and its functions are followed again and again, until nothing more is found out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.facts.dataflow.flow import NONE, Jumps, Names, block, free_names, live_before, loop_head, reads
+from np2tf.rewrites.tensorflow_target.calls import parameter_names
+from np2tf.rewrites.tensorflow_target.model.values import Value, join, plain, unknown
+from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary, World
+from np2tf.rewrites.tensorflow_target.returned_writes import end_with_return, inline_call
+from np2tf.rewrites.tensorflow_target.statements import run
+from np2tf.rewrites.tensorflow_target.writes import may_write
+from np2tf.tree.walk import walk
+
+#: Modules settle in a few rounds; one that does not is refused.
+_ROUNDS = 30
+
+
+def followed(facts: Facts) -> World:
+    """A module, followed to the end."""
+    world = World(facts)
+    world.on_inline_write = lambda node, functions, frame: inline_call(node, functions, frame, may_write)
+    for _ in range(_ROUNDS):
+        world.changed = False
+        _round(world)
+        if not world.changed and not _open_up(world):
+            return world
+    world.refuse(facts.module, "NP2TF603", what="a module whose values do not settle")
+    return world
+
+
+def _round(world: World) -> None:
+    module = world.facts.module
+    run(module.body, Frame(world, None, {}, {}, NONE))
+    for summary in list(world.summaries.values()):
+        if isinstance(summary.node, cst.FunctionDef) and _is_known(summary):
+            _follow(summary, summary.node, world)
+
+
+def _is_known(summary: Summary) -> bool:
+    """Whether some call, or a default, has told something of every parameter."""
+    return all(name in summary.parameters for name in parameter_names(summary.node))
+
+
+def _open_up(world: World) -> bool:
+    """Functions that nothing in the module calls are called by others, with whatever they like."""
+    found = False
+    for summary in world.summaries.values():
+        function = summary.node
+        for name in parameter_names(function):
+            if name not in summary.parameters or (
+                summary.is_value and not summary.parameters[name].may("any")
+            ):
+                root = ("param", function, name)
+                known = summary.parameters.get(name)
+                summary.parameters[name] = join(known, unknown(root, certain=False)) or unknown(root)
+                found = True
+    return found
+
+
+def _follow(summary: Summary, function: cst.FunctionDef, world: World) -> None:
+    env: dict[str, Value] = {}
+    for name in parameter_names(function):
+        value = summary.parameters[name]
+        if value.may_be_array and not value.memory:
+            value = replace(value, memory=frozenset([("param", function, name)]))
+        env[name] = value
+    params = function.params
+    if isinstance(params.star_arg, cst.Param):
+        name = params.star_arg.name.value
+        env[name] = summary.parameters.get(name) or Value(
+            frozenset(["tuple"]), item=unknown(("param", function, name), certain=False)
+        )
+    if params.star_kwarg is not None:
+        held = unknown(("param", function, params.star_kwarg.name.value), certain=False)
+        env[params.star_kwarg.name.value] = Value(frozenset(["dict"]), item=held, memory=held.memory)
+    body = block(function.body)
+    frame = Frame(world, function, env, _live_behind(body), _read_by_others(body))
+    for name, value in env.items():
+        frame.bind(name, value)
+    world.forget(function.body)
+    reached = run(body, frame)
+    if reached:
+        result = join(summary.result, plain("none"))
+        world.changed |= result != summary.result
+        summary.result = result
+    if summary.writes:
+        _finish_writer(summary, function, reached, frame)
+
+
+def _finish_writer(summary: Summary, function: cst.FunctionDef, reached: bool, frame: Frame) -> None:
+    """A function that writes to its parameters: nobody but its known calls may call it."""
+    world = frame.world
+    if summary.is_value or function.params.star_kwarg is not None:
+        world.refuse(function.body, "NP2TF608", name=function.name.value)
+    if not reached:
+        return
+    for name in summary.writes:
+        held = frame.env.get(name)
+        if held is None or held.memory != {("param", function, name)}:
+            world.refuse(function.body, "NP2TF604", name=name, other="memory of others")
+    end_with_return(summary, frame)
+
+
+def _read_by_others(body: Sequence[cst.CSTNode]) -> Names:
+    """The names that inner functions, lambdas and generators may read at any later time."""
+    found = NONE
+    for statement in body:
+        for node in walk(statement):
+            if isinstance(node, (cst.FunctionDef, cst.Lambda)):
+                found |= free_names(node)
+            elif isinstance(node, cst.GeneratorExp):
+                found |= reads(node)
+    return found
+
+
+def _live_behind(body: Sequence[cst.CSTNode]) -> Mapping[cst.CSTNode, Names]:
+    """Of each statement of a function: the names that are needed behind it."""
+    found: dict[cst.CSTNode, Names] = {}
+
+    def visit(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps) -> None:
+        live = after
+        for node in reversed(statements):
+            found[node] = live
+            if isinstance(node, cst.SimpleStatementLine):
+                visit(node.body, live, jumps)
+            elif isinstance(node, cst.If):
+                visit(block(node.body), live, jumps)
+                visit(block(node.orelse), live, jumps)
+            elif isinstance(node, (cst.While, cst.For)):
+                head = loop_head(node, live, jumps)
+                visit(block(node.body), head, Jumps(live, head))
+                visit(block(node.orelse), live, jumps)
+            live = live_before([node], live, jumps)
+
+    visit(body, NONE, Jumps())
+    return found

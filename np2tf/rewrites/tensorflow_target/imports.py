@@ -1,0 +1,142 @@
+"""The head of a translation: TensorFlow's imports in the place of NumPy's, and the helpers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.rewrites.planning.plan import Plan
+from np2tf.rewrites.planning.uses import uses
+from np2tf.rewrites.tensorflow_target.model.edits import renamed
+from np2tf.rewrites.tensorflow_target.model.table import helpers_with
+from np2tf.rewrites.tensorflow_target.model.world import World
+from np2tf.tree.templates import Statement
+
+
+def plan_annotations(world: World) -> None:
+    """Arrays that annotations name are tensors; no value is followed there."""
+    for use in uses(world.facts):
+        if world.facts.parents.nearest(use.name, cst.Annotation) is None:
+            continue
+        if use.qualified == "numpy.ndarray":
+            world.edit(use.node, renamed(f"{world.tf}.Tensor"))
+        elif use.qualified.removeprefix("numpy.") in world.table.dtypes:
+            dtype = world.table.dtypes[use.qualified.removeprefix("numpy.")]
+            world.edit(use.node, renamed(f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"))
+
+
+def left_over(world: World) -> list[cst.CSTNode]:
+    """The names of NumPy that nothing was decided of: they would be names of nothing."""
+    found: list[cst.CSTNode] = []
+    for use in uses(world.facts):
+        node: cst.CSTNode | None = use.node
+        while (
+            node is not None and node not in world.decisions and isinstance(node, (cst.Name, cst.Attribute))
+        ):
+            node = world.facts.parents[node]
+        if node not in world.decisions:
+            found.append(use.node)
+    return found
+
+
+def passed_on(facts: Facts) -> list[cst.ImportAlias]:
+    """Names that are imported from NumPy and that nothing here uses: others may import them from here."""
+    used = {use.name.value for use in uses(facts)}
+    return [
+        alias
+        for found in facts.imports.statements
+        if isinstance(found.node, cst.ImportFrom)
+        for alias in found.aliases
+        if (alias.evaluated_alias or alias.evaluated_name) not in used
+    ]
+
+
+def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
+    """Remove NumPy's imports; put TensorFlow's where the first stood, and helpers behind all imports."""
+    facts = world.facts
+    first = next((line for line in facts.module.body if _only_numpy(line, facts)), None)
+    for found in facts.imports.statements:
+        ours = set(found.aliases)
+        names = found.node.names
+        rest = [] if isinstance(names, cst.ImportStar) else [one for one in names if one not in ours]
+        if rest:
+            last = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+            kept = [*rest[:-1], last]
+            plan.add(found.node, lambda updated, kept=kept: updated.with_changes(names=kept))  # type: ignore[misc]
+        elif first is None or facts.parents[found.node] is not first:
+            plan.add(found.node, lambda updated: cst.RemoveFromParent())
+    _insert(world, plan, first, _head(world), _helpers(world, helpers))
+
+
+def _only_numpy(line: cst.CSTNode, facts: Facts) -> bool:
+    """Whether a line imports NumPy and nothing else."""
+    found = {one.node: one for one in facts.imports.statements}
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or line.body[0] not in found:
+        return False
+    node = found[line.body[0]].node  # type: ignore[index]
+    return isinstance(node.names, cst.ImportStar) or len(found[node].aliases) == len(node.names)
+
+
+def _insert(
+    world: World, plan: Plan, first: cst.CSTNode | None, head: list[Statement], helpers: list[Statement]
+) -> None:
+    body = world.facts.module.body
+    staying = [line for line in _leading_imports(body) if line is first or not _only_numpy(line, world.facts)]
+    last = staying[-1] if staying else None
+    if first is not None and first not in staying:
+        last = first
+    if first is not None:
+        plan.add(first, lambda updated: _in_place_of(updated, head))
+    if last is not None:
+        behind = helpers if first is not None else [*head, *helpers]
+        plan.add(last, lambda updated: cst.FlattenSentinel([updated, *behind]))
+    elif body:
+        plan.add(body[0], lambda updated: cst.FlattenSentinel([*head, *helpers, updated]))
+
+
+def _leading_imports(body: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
+    """The docstring and the imports at the top of a module."""
+    found: list[cst.CSTNode] = []
+    for position, line in enumerate(body):
+        small = line.body[-1] if isinstance(line, cst.SimpleStatementLine) else None
+        text = position == 0 and isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString)
+        if not text and not isinstance(small, (cst.Import, cst.ImportFrom)):
+            break
+        found.append(line)
+    return found
+
+
+def _in_place_of(updated: cst.SimpleStatementLine, head: list[Statement]) -> cst.FlattenSentinel[Statement]:
+    first, *others = head
+    return cst.FlattenSentinel([first.with_changes(leading_lines=updated.leading_lines), *others])
+
+
+def _head(world: World) -> list[Statement]:
+    """The imports of TensorFlow."""
+    tensorflow = "import tensorflow as tf" if world.tf == "tf" else f"import tensorflow as {world.tf}"
+    text = f"{tensorflow}\nimport tensorflow.experimental.numpy as {world.tnp}\n"
+    return [*cst.parse_module(text).body]
+
+
+def _helpers(world: World, helpers: Iterable[str]) -> list[Statement]:
+    """The switch that gives tensors NumPy's operators, and the helpers."""
+    texts = helpers_with(helpers)
+    names = {name: world.helper(name) for name in texts}
+    names.update(tf=world.tf, tnp=world.tnp)
+    lines = ["", f"{world.tnp}.experimental_enable_numpy_behavior()"]
+    for text in texts.values():
+        lines += ["", "", _with_names(text, names)]
+    return [*cst.parse_module("\n".join(lines) + "\n").body]
+
+
+def _with_names(text: str, names: dict[str, str]) -> str:
+    """A helper's text, where names of it are the module's own and others must take their place."""
+    if all(name == new for name, new in names.items()):
+        return text
+    pattern = re.compile(
+        r"(?<![\w.])(" + "|".join(sorted(map(re.escape, names), key=len, reverse=True)) + r")\b"
+    )
+    return pattern.sub(lambda found: names[found[1]], text)

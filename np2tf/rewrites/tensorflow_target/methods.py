@@ -1,0 +1,188 @@
+"""Calls of methods: of arrays, of Python's containers and texts, and of libraries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import libcst as cst
+
+from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.operations import element_of
+from np2tf.rewrites.tensorflow_target.model.values import (
+    ARRAYS,
+    CONTAINERS,
+    NOTHING,
+    Value,
+    array,
+    join,
+    listed,
+    plain,
+    tupled,
+    unknown,
+)
+from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.rewrites.tensorflow_target.numpy_calls import Evaluate, arguments, dtype_value, result, target_of
+from np2tf.tree.names import words
+
+_TEXTS = words("split rsplit splitlines partition rpartition")
+_COUNTS = words("find rfind index rindex count")
+#: Methods of arrays that take their arguments as any number of integers, or as one tuple.
+_SPREAD = frozenset({"reshape", "transpose"})
+#: Methods that are a helper with the array before the arguments, and give these kinds.
+_OWN = {"astype": "_cast", "flatten": "_flatten", "tolist": "_tolist", "item": "_item"}
+
+
+def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
+    """`base.name(…)`."""
+    world, func = frame.world, node.func
+    assert isinstance(func, cst.Attribute)
+    base, name = evaluate(func.value, frame), func.attr.value
+    if base.is_nothing:
+        for arg in node.args:
+            evaluate(arg.value, frame)
+        return NOTHING
+    known = base.only(*ARRAYS) or (base.may("any") and name != "copy")
+    if known and name in world.table.methods:
+        return _array_method(node, name, base, frame, evaluate)
+    if base.may(*ARRAYS):
+        for arg in node.args:
+            evaluate(arg.value, frame)
+        if base.only(*ARRAYS):
+            return world.refuse(node, "NP2TF601", name=f"ndarray.{name}")
+        return world.refuse(node, "NP2TF605", name=world.facts.code(func.value))
+    if base.only("list", "dict", "tuple"):
+        return _container_method(node, name, base, frame, evaluate)
+    given = [evaluate(arg.value, frame) for arg in node.args]
+    if base.only("str"):
+        return _text_method(node, name, given, frame)
+    if base.only("module"):
+        return _library_call(node, given, frame)
+    if all(one.is_plain for one in given) and base.is_plain:
+        return plain("other")
+    return world.refuse(node, "NP2TF607", name=world.facts.code(func))
+
+
+def _library_call(node: cst.Call, given: list[Value], frame: Frame) -> Value:
+    imported = (frame.world.facts.imports.imported(node.func) or "").split(".")[0]
+    if imported in ("math", "cmath"):
+        return plain("int", "float", "bool")
+    if all(one.is_plain for one in given):
+        return plain("other")
+    return frame.world.refuse(node, "NP2TF607", name=frame.world.facts.code(node.func))
+
+
+def _text_method(node: cst.Call, name: str, given: list[Value], frame: Frame) -> Value:
+    world = frame.world
+    if name == "format":
+        for arg, value in zip(node.args, given):
+            if not value.is_plain:
+                world.edit(arg.value, edits.wrapped(world.helper("_host")), "_host")
+        return plain("str")
+    if not all(one.is_plain for one in given) and name != "join":
+        return world.refuse(node, "NP2TF607", name=world.facts.code(node.func))
+    if name in _TEXTS:
+        return listed(plain("str"), [node])
+    return plain("int") if name in _COUNTS else plain("str", "bool", "other")
+
+
+def _container_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+    """A method of a list, tuple or dictionary; what is put in shares its memory."""
+    world = frame.world
+    given = [evaluate(arg.value, frame) for arg in node.args]
+    held = element_of(base)
+    if name in ("append", "insert", "extend", "setdefault", "update"):
+        added = given[-1] if given else plain("none")
+        added = element_of(added) if name in ("extend", "update") else added
+        put_into(node, base, added, frame)
+        return join(held, added) if name == "setdefault" and added else plain("none")  # type: ignore[return-value]
+    if name in ("get", "pop") and base.only("dict"):
+        return join(held, given[1] if len(given) > 1 else plain("none")) or held
+    if name in ("pop", "popitem"):
+        return held
+    if name == "items":
+        return listed(tupled([plain("str", "int", "float"), held]), [node])
+    if name in ("values", "copy"):
+        return (
+            Value(base.kinds, item=held, memory=base.memory | {node})
+            if name == "copy"
+            else listed(held, [node])
+        )
+    if name == "keys":
+        return listed(plain("str", "int", "float"), [node])
+    if name in ("clear", "reverse") or (name == "sort" and not given):
+        return plain("none")
+    if base.is_plain and all(one.is_plain for one in given):
+        return plain("other")
+    return world.refuse(node, "NP2TF606", what=f"`{name}` of a container")
+
+
+def put_into(node: cst.CSTNode, base: Value, added: Value, frame: Frame) -> None:
+    """A container gets a further part: every name for it may now hold that."""
+    roots = base.memory
+    outside = [root for root in roots if isinstance(root, tuple)]
+    if outside and (added.may_be_array or added.memory):
+        frame.world.refuse(node, "NP2TF604", name=frame.world.facts.code(node), other="a container of others")
+    for name, value in list(frame.env.items()):
+        if value.may(*CONTAINERS) and not value.memory.isdisjoint(roots):
+            grown = replace(
+                value,
+                memory=value.memory | added.memory,
+                items=None,
+                item=join(element_of(value) if value.items else value.item, added),
+            )
+            frame.bind(name, grown)
+
+
+def _array_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+    world, func = frame.world, node.func
+    assert isinstance(func, cst.Attribute)
+    if name in _OWN:
+        return _own_method(node, name, base, frame, evaluate)
+    function = world.table.functions[name]
+    if name in _SPREAD and len(node.args) > 1:
+        return _spread_method(node, name, base, frame, evaluate)
+    given = arguments(node, function, (base, func.value), frame, evaluate)
+    if given is None:
+        return array(None, None, [node], scalar=True)
+    target, helpers = target_of(function, given, frame)
+    world.edit(node, edits.function_of(target), *helpers)
+    return result(function, given, node, frame)
+
+
+def _spread_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+    """`x.reshape(2, 3)` -> `tnp.reshape(x, (2, 3))`."""
+    world = frame.world
+    given = [evaluate(arg.value, frame) for arg in node.args]
+    if any(arg.star or arg.keyword is not None for arg in node.args):
+        return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="of its arguments one is a keyword")
+
+    def edit(updated: cst.Call) -> cst.Call:
+        elements = [cst.Element(arg.value, comma=arg.comma) for arg in updated.args]
+        one = updated.with_changes(args=[cst.Arg(cst.Tuple(elements))])
+        return edits.function_of(f"{world.tnp}.{name}")(one)  # type: ignore[return-value]
+
+    world.edit(node, edit)
+    return array(base.dtype, len(node.args), base.memory | {node}).doubtful(base, *given)
+
+
+def _own_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+    world = frame.world
+    dtype = None
+    if name == "astype":
+        found = dtype_value(node.args[0].value, frame, evaluate) if node.args else None
+        if found is None or len(node.args) != 1 or node.args[0].keyword is not None:
+            return world.refuse(node, "NP2TF602", name="ndarray.astype", why="this dtype is not translated")
+        dtype = found.dtype
+    elif node.args:
+        return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="its arguments are not translated")
+    helper = _OWN[name]
+    world.edit(node, edits.function_of(world.helper(helper)), helper)
+    if name == "astype":
+        rank = 0 if base.only("scalar") else base.rank
+        return array(dtype, rank, [node], scalar=True).doubtful(base)
+    if name == "flatten":
+        return array(base.dtype, 1, [node]).doubtful(base)
+    if name == "item":
+        return plain("int", "float", "bool", "complex")
+    inner = plain("int", "float", "bool", "complex")
+    return join(listed(inner, [node]), listed(listed(inner, [node]), [node])) or unknown(node)

@@ -1,0 +1,176 @@
+"""The edits: calls of functions by another name, of helpers, and assignments in the place of writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from np2tf.rewrites.tensorflow_target.model.world import Edit
+from np2tf.tree.names import name_node
+from np2tf.tree.templates import expression
+
+
+def renamed(path: str) -> Edit:
+    """A name or attribute becomes a dotted path, or another short expression."""
+
+    def edit(updated: cst.Name | cst.Attribute) -> cst.BaseExpression:
+        new = name_node(path) if path.replace(".", "").isidentifier() else expression(path)
+        return new.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+
+    return edit
+
+
+def function_of(path: str) -> Edit:
+    """`x.sum(axis=0)` -> `path(x, axis=0)`."""
+
+    def edit(updated: cst.Call) -> cst.Call:
+        assert isinstance(updated.func, cst.Attribute)
+        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated.args else None
+        first = cst.Arg(updated.func.value, comma=comma) if comma else cst.Arg(updated.func.value)
+        return updated.with_changes(func=name_node(path), args=[first, *updated.args])
+
+    return edit
+
+
+def wrapped(path: str) -> Edit:
+    """An expression becomes the argument of a call."""
+
+    def edit(updated: cst.BaseExpression) -> cst.BaseExpression:
+        return expression("{f}({x})", f=name_node(path), x=updated)
+
+    return edit
+
+
+def operator_call(path: str) -> Edit:
+    """`a // b` -> `path(a, b)`."""
+
+    def edit(updated: cst.BinaryOperation) -> cst.BaseExpression:
+        return expression("{f}({a}, {b})", f=name_node(path), a=updated.left, b=updated.right)
+
+    return edit
+
+
+def tail(path: str) -> Edit:
+    """`f(x).name` -> `path(f(x))`."""
+
+    def edit(updated: cst.Attribute) -> cst.BaseExpression:
+        made = expression("{f}({x})", f=name_node(path), x=updated.value)
+        return made.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+
+    return edit
+
+
+def key_expression(elements: Sequence[cst.SubscriptElement]) -> cst.BaseExpression:
+    """What stands in brackets, as an expression: `1:, i` is `(slice(1, None), i)`."""
+    parts = [_part(element.slice) for element in elements]
+    trailing = isinstance(elements[-1].comma, cst.Comma)
+    if len(parts) == 1 and not trailing:
+        return parts[0]
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    last = cst.Element(parts[-1], comma=cst.Comma()) if len(parts) == 1 else cst.Element(parts[-1])
+    return cst.Tuple([*(cst.Element(one, comma=comma) for one in parts[:-1]), last])
+
+
+def _part(part: cst.BaseSlice) -> cst.BaseExpression:
+    if isinstance(part, cst.Index):
+        return part.value
+    assert isinstance(part, cst.Slice)
+    ends = {"a": part.lower, "b": part.upper, "c": part.step}
+    given = {name: end if end is not None else cst.Name("None") for name, end in ends.items()}
+    return expression("slice({a}, {b}, {c})" if part.step is not None else "slice({a}, {b})", **given)
+
+
+def argument(value: cst.BaseExpression) -> cst.BaseExpression:
+    """An expression as an argument of a call: a tuple needs its parentheses there."""
+    if isinstance(value, (cst.Tuple, cst.GeneratorExp)) and not value.lpar:
+        return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return value
+
+
+def item_assignment(helper: str) -> Edit:
+    """`x[key] = value` -> `x = helper(x, key, value)`."""
+
+    def edit(updated: cst.Assign) -> cst.Assign:
+        (target,) = updated.targets
+        place = target.target
+        assert isinstance(place, cst.Subscript)
+        assert isinstance(place.value, cst.Name)
+        call = expression(
+            "{f}({x}, {key}, {value})",
+            f=name_node(helper),
+            x=place.value,
+            key=key_expression(place.slice),
+            value=argument(updated.value),
+        )
+        return updated.with_changes(targets=[target.with_changes(target=place.value)], value=call)
+
+    return edit
+
+
+#: The operators of augmented assignments: their symbols.
+SYMBOLS: dict[type[cst.BaseAugOp], str] = {
+    cst.AddAssign: "+", cst.SubtractAssign: "-", cst.MultiplyAssign: "*", cst.DivideAssign: "/",
+    cst.FloorDivideAssign: "//", cst.ModuloAssign: "%", cst.PowerAssign: "**", cst.MatrixMultiplyAssign: "@",
+    cst.BitAndAssign: "&", cst.BitOrAssign: "|", cst.BitXorAssign: "^", cst.LeftShiftAssign: "<<",
+    cst.RightShiftAssign: ">>",
+}  # fmt: skip
+
+
+_NEED_PARENTHESES = (
+    *(cst.BinaryOperation, cst.UnaryOperation, cst.IfExp, cst.Comparison),
+    *(cst.BooleanOperation, cst.Lambda, cst.Tuple),
+)
+
+
+def combined(updated: cst.AugAssign, place: cst.BaseExpression, operation: str | None) -> cst.BaseExpression:
+    """`place + value`, or `operation(place, value)`."""
+    value = argument(updated.value)
+    if operation is not None:
+        return expression("{f}({a}, {b})", f=name_node(operation), a=place, b=value)
+    if isinstance(value, _NEED_PARENTHESES) and not value.lpar:
+        value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return expression("{a} " + SYMBOLS[type(updated.operator)] + " {b}", a=place, b=value)
+
+
+def augmented(helper: str | None, operation: str | None) -> Edit:
+    """`x += v` -> `x = helper(x, x + v)`, or `x = x + v` without a helper."""
+
+    def edit(updated: cst.AugAssign) -> cst.Assign:
+        assert isinstance(updated.target, cst.Name)
+        new = combined(updated, cst.Name(updated.target.value), operation)
+        if helper is not None:
+            old = cst.Name(updated.target.value)
+            new = expression("{f}({x}, {new})", f=name_node(helper), x=old, new=new)
+        return cst.Assign([cst.AssignTarget(updated.target)], new, semicolon=updated.semicolon)
+
+    return edit
+
+
+def augmented_item(helper: str, operation: str | None) -> Edit:
+    """`x[key] += v` -> `x = helper(x, key, x[key] + v)`."""
+
+    def edit(updated: cst.AugAssign) -> cst.Assign:
+        place = updated.target
+        assert isinstance(place, cst.Subscript)
+        assert isinstance(place.value, cst.Name)
+        call = expression(
+            "{f}({x}, {key}, {new})",
+            f=name_node(helper),
+            x=place.value,
+            key=key_expression(place.slice),
+            new=combined(updated, place.deep_clone(), operation),
+        )
+        target = cst.AssignTarget(cst.Name(place.value.value))
+        return cst.Assign([target], call, semicolon=updated.semicolon)
+
+    return edit
+
+
+def assigned_to(name: str) -> Edit:
+    """A statement that is an expression becomes an assignment."""
+
+    def edit(updated: cst.Expr) -> cst.Assign:
+        return cst.Assign([cst.AssignTarget(cst.Name(name))], updated.value, semicolon=updated.semicolon)
+
+    return edit

@@ -1,0 +1,235 @@
+"""Operators and indices: what comes out, and where TensorFlow's differ from NumPy's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.results import product
+from np2tf.rewrites.tensorflow_target.model.values import (
+    ANY,
+    ARRAYS,
+    CONTAINERS,
+    NOTHING,
+    NUMBERS,
+    Value,
+    array,
+    broadcast_rank,
+    join,
+    joined,
+    plain,
+    promoted,
+    tupled,
+    unknown,
+)
+from np2tf.rewrites.tensorflow_target.model.world import Frame
+
+_ORDER = ("bool", "int", "float", "complex")
+#: Operators of which TensorFlow's are not NumPy's for floats: the helper that is.
+HELPERS: dict[type[cst.CSTNode], str] = {
+    cst.FloorDivide: "_floor_divide",
+    cst.Modulo: "_remainder",
+    cst.FloorDivideAssign: "_floor_divide",
+    cst.ModuloAssign: "_remainder",
+}
+_DIVISIONS = (cst.Divide, cst.DivideAssign)
+_SHIFTS = (cst.LeftShift, cst.RightShift, cst.LeftShiftAssign, cst.RightShiftAssign)
+_PRODUCTS = (cst.MatrixMultiply, cst.MatrixMultiplyAssign)
+_POWERS = (cst.Power, cst.PowerAssign)
+
+
+def element_of(value: Value) -> Value:
+    """What iteration over a value gives."""
+    found: Value | None = None
+    if value.is_nothing:
+        return NOTHING
+    if value.may(ANY):
+        found = unknown(*value.memory, certain=False)
+    if value.may("array"):
+        rank = None if value.rank is None else value.rank - 1
+        memory = frozenset() if rank == 0 else value.memory
+        found = join(found, array(value.dtype, rank, memory, scalar=True))
+    if value.may("range", "shape"):
+        found = join(found, plain("int"))
+    if value.may("str", "dict") and not value.may(ANY):
+        found = join(found, plain("str", "int", "float"))
+    if value.items is not None:
+        found = join(found, joined(value.items)) if value.items else found
+    elif (value.item is not None and not value.only("dict")) or value.item is not None:
+        found = join(found, value.item)
+    return (found or plain("other")).doubtful(value)
+
+
+def helper_of(operator: cst.CSTNode, values: Sequence[Value]) -> str | None:
+    """The helper that must take an operator's place."""
+    name = HELPERS.get(type(operator))
+    if name is None or not any(one.may(*ARRAYS) for one in values):
+        return name if name and not all(one.is_plain for one in values) else None
+    dtype = promoted(values)
+    whole = dtype is not None and dtype.startswith("int") and all(one.certain for one in values)
+    return None if whole else name
+
+
+def binary(node: cst.BinaryOperation, left: Value, right: Value, frame: Frame) -> Value:
+    """`left operator right`."""
+    world, operator = frame.world, node.operator
+    if left.only("str") and isinstance(operator, cst.Modulo):
+        if not right.is_plain:
+            world.edit(node.right, edits.wrapped(world.helper("_host")), "_host")
+        return plain("str")
+    wrong = unfit(operator, left, right)
+    if wrong is not None:
+        return world.refuse(node, "NP2TF602", name=f"`{_symbol(operator)}`", why=wrong)
+    helper = helper_of(operator, [left, right])
+    if helper is not None:
+        world.edit(node, edits.operator_call(world.helper(helper)), helper)
+    return result_of(operator, left, right, node).doubtful(left, right)
+
+
+def _symbol(operator: cst.CSTNode) -> str:
+    return str(cst.Module([]).code_for_node(operator)).strip()
+
+
+def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
+    """Why an operator's operands are such that TensorFlow's result may differ."""
+    sides = (left, right)
+    arrays = any(one.may("array", "scalar") and not one.may(ANY) for one in sides)
+    if arrays and any(one.only("list", "tuple") for one in sides):
+        return "an array stands beside a list"
+    if isinstance(operator, _SHIFTS) and not all(one.is_plain for one in sides):
+        return "tensors have no shift operators"
+    if isinstance(operator, _POWERS) and arrays and any(one.dtype == "bool" for one in sides):
+        return "powers of truth values have another dtype"
+    return None
+
+
+def result_of(operator: cst.CSTNode, left: Value, right: Value, node: cst.CSTNode) -> Value:
+    """The value of an operation on two values that fit."""
+    if left.is_nothing or right.is_nothing:
+        return NOTHING
+    left, right = _without_none(left), _without_none(right)
+    if isinstance(operator, _PRODUCTS):
+        return product(left, right)
+    sequences = left.may(*CONTAINERS, "str", "shape") and right.may(*CONTAINERS, "str", "shape", "int")
+    if sequences and not left.may(ANY) and not right.may(ANY, *ARRAYS):
+        return _sequences(left, right)
+    if right.may(*CONTAINERS, "str") and left.only("int"):
+        return right
+    return arithmetic(
+        [left, right], node, divides=isinstance(operator, _DIVISIONS), power=isinstance(operator, _POWERS)
+    )
+
+
+def _sequences(left: Value, right: Value) -> Value:
+    """Sequences one behind the other, or one several times."""
+    if right.only("int"):
+        return left if left.items is None else Value(left.kinds, item=element_of(left), memory=left.memory)
+    if left.items is not None and right.items is not None:
+        return tupled([*left.items, *right.items])
+    return join(left, right) or left
+
+
+def _without_none(value: Value) -> Value:
+    """A value that arithmetic is done with is not None."""
+    if "none" not in value.kinds or len(value.kinds) == 1:
+        return value
+    return Value(
+        value.kinds - {"none"}, value.dtype, value.rank, value.items, value.item, value.memory, value.certain
+    )
+
+
+def arithmetic(
+    values: Sequence[Value], node: cst.CSTNode, divides: bool = False, power: bool = False
+) -> Value:
+    """The value of arithmetic: an array where one is an array, and in new memory."""
+    if any(one.is_nothing for one in values):
+        return NOTHING
+    if all(one.only(*NUMBERS) for one in values):
+        return _number(values, divides, power)
+    rank = broadcast_rank(values)
+    certainly = any(one.only("array") and (one.rank or 0) > 0 for one in values)
+    if any(one.may(ANY) for one in values) and not certainly:
+        return unknown(node, certain=False)
+    dtype = promoted(values)
+    if divides and dtype in ("bool", "int32", "int64"):
+        dtype = "float64"
+    if power and dtype in ("int32", "int64") and values[-1].only("float"):
+        dtype = "float64"
+    if all(one.only(*NUMBERS, "scalar") for one in values):
+        made = array(dtype, 0)
+        if all(one.may(*NUMBERS) for one in values):
+            made = join(made, _number([_numbers(one) for one in values], divides, power)) or made
+        return made
+    if certainly or (rank or 0) > 0:
+        return array(dtype, rank, [node])
+    made = array(dtype, rank, [node], scalar=True)
+    if all(one.may(*NUMBERS) for one in values):
+        made = join(made, plain("int", "float")) or made
+    return made
+
+
+def _numbers(value: Value) -> Value:
+    return Value(value.kinds & NUMBERS)
+
+
+def _number(values: Sequence[Value], divides: bool, power: bool) -> Value:
+    """Arithmetic on Python's numbers."""
+    kinds = {_ORDER[max(1, _ORDER.index(kind))] for one in values for kind in one.kinds}
+    if kinds == {"int"}:
+        return plain("float") if divides else plain("int", "float") if power else plain("int")
+    if divides:
+        kinds = {"float" if kind == "int" else kind for kind in kinds}
+    if power and not values[-1].only("int", "bool"):
+        kinds.add("complex")
+    return plain(*kinds)
+
+
+_SCALAR_INDEX = (*NUMBERS, "scalar")
+
+
+def chosen(
+    base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value], node: cst.CSTNode
+) -> Value:
+    """What a key chooses of an array."""
+    advanced = any(_is_advanced(element, value) for element, value in zip(elements, key))
+    rank = base.rank
+    if base.may(ANY) and not base.only("array", "scalar"):
+        return unknown(*base.memory, node, certain=False)
+    doubtful = any(_may_be_advanced(element, value) for element, value in zip(elements, key))
+    if advanced:
+        return array(base.dtype, _advanced_rank(base, elements, key), [node], scalar=False)
+    if doubtful or rank is None:
+        return array(base.dtype, None, [*base.memory, node], scalar=True)
+    for element, value in zip(elements, key):
+        if isinstance(element.slice, cst.Index):
+            rank += 1 if value.only("none") and not _is_ellipsis(element) else -1
+            rank += 1 if _is_ellipsis(element) else 0
+    return array(base.dtype, max(rank, 0), base.memory)
+
+
+def _is_ellipsis(element: cst.SubscriptElement) -> bool:
+    return isinstance(element.slice, cst.Index) and isinstance(element.slice.value, cst.Ellipsis)
+
+
+def _is_advanced(element: cst.SubscriptElement, value: Value) -> bool:
+    """Whether a part of a key is an array or a list for sure: then the elements are copied."""
+    if not isinstance(element.slice, cst.Index):
+        return False
+    return value.only("list") or (value.only("array") and (value.rank or 0) > 0)
+
+
+def _may_be_advanced(element: cst.SubscriptElement, value: Value) -> bool:
+    if not isinstance(element.slice, cst.Index):
+        return False
+    return value.may("array", "list", "tuple", ANY)
+
+
+def _advanced_rank(base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value]) -> int | None:
+    """The number of axes of what one array or mask chooses."""
+    if base.rank is None or len(key) != 1 or key[0].rank is None:
+        return None
+    if key[0].dtype == "bool":
+        return base.rank - key[0].rank + 1
+    return base.rank - 1 + key[0].rank if key[0].dtype in ("int32", "int64") else None

@@ -1,0 +1,76 @@
+"""The tables of rules/tensorflow: what NumPy's names become, and the helpers that translations may need."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from np2tf import rules
+
+
+@dataclass(frozen=True)
+class Function:
+    """What is known of one of NumPy's functions."""
+
+    name: str
+    parameters: tuple[str, ...]
+    """In NumPy's order; a call may give those whose name is not `_`."""
+    result: str
+    helper: str
+    """The helper that takes its place, or nothing …"""
+    only_with_arrays: bool
+    """… which it does only where an argument may hold arrays."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """All of rules/tensorflow/functions.toml but the examples."""
+
+    functions: Mapping[str, Function]
+    constants: Mapping[str, str]
+    dtypes: Mapping[str, str]
+    methods: frozenset[str]
+    writes: Mapping[str, str]
+
+
+@lru_cache(maxsize=1)
+def table() -> Table:
+    """What the target knows."""
+    read = rules.read_table("tensorflow/functions")
+    functions = {}
+    for group in read["group"]:
+        helper = group.get("helper", False)
+        for name in group["names"]:
+            spelled = "_" + name.replace(".", "_") if helper else ""
+            functions[name] = Function(
+                name, tuple(group["parameters"]), group["result"], spelled, helper == "with arrays"
+            )
+    methods = frozenset(read["methods"]["names"])
+    return Table(functions, read["constants"], read["dtypes"], methods, read["writes"])
+
+
+@lru_cache(maxsize=1)
+def _helpers() -> dict[str, str]:
+    """The text of every helper, in the file's order."""
+    text = (rules.rules_folder() / "tensorflow" / "helpers.py").read_text(encoding="utf-8")
+    return {
+        node.name: ast.get_source_segment(text, node) or ""
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+def helpers_with(names: Iterable[str]) -> dict[str, str]:
+    """The texts of these helpers and of those that they call, in the file's order."""
+    every = _helpers()
+    needed: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            used = {node.id for node in ast.walk(ast.parse(every[name])) if isinstance(node, ast.Name)}
+            waiting += used & every.keys()
+    return {name: text for name, text in every.items() if name in needed}

@@ -1,0 +1,63 @@
+"""Loops in which names take turns (`old, new = new, old`): each has memory of its own in every round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from np2tf.rewrites.tensorflow_target.model.values import Turned, Value, in_memory
+from np2tf.rewrites.tensorflow_target.model.world import merged
+
+Env = dict[str, Value]
+
+
+class Turns:
+    """What is known of the memory of names where one loop begins a round.
+
+    Names belong together that share memory in one of the states that arrive there. If the memory of some of
+    them is not the same in all states, those that belong together get a root of their own: whatever it is in
+    this round, it is nobody else's.
+    """
+
+    def __init__(self, loop: cst.CSTNode) -> None:
+        self._loop = loop
+        self._leader: dict[str, str] = {}
+
+    def head(self, *states: Env) -> Env:
+        """The names at the beginning of a round."""
+        together = merged(*states) or {}
+        names = sorted(name for name, value in together.items() if value.memory)
+        for state in states:
+            self._bring_together(names, state)
+        for group in self._groups(names):
+            if all(_same([state.get(name) for state in states]) for name in group):
+                continue
+            for name in group:
+                outside = [root for root in together[name].memory if isinstance(root, tuple)]
+                memory = frozenset([Turned(self._loop, group[0]), *outside])
+                together[name] = in_memory(together[name], memory)
+        return together
+
+    def _bring_together(self, names: Sequence[str], state: Env) -> None:
+        for position, name in enumerate(names):
+            for other in names[position + 1 :]:
+                known = name in state and other in state
+                if known and not state[name].memory.isdisjoint(state[other].memory):
+                    self._leader[self._of(other)] = self._of(name)
+
+    def _of(self, name: str) -> str:
+        while self._leader.get(name, name) != name:
+            name = self._leader[name]
+        return name
+
+    def _groups(self, names: Sequence[str]) -> list[list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in names:
+            found.setdefault(self._of(name), []).append(name)
+        return list(found.values())
+
+
+def _same(values: Sequence[Value | None]) -> bool:
+    """Whether a name has the same memory in all states that have it."""
+    return len({value.memory for value in values if value is not None and value.memory}) <= 1

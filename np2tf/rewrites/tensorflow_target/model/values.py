@@ -1,0 +1,207 @@
+"""What an expression may be: its kinds, and of arrays dtype, number of axes and memory.
+
+Memory is a set of roots: the expressions that made arrays, and the parameters and globals that brought them.
+Two values may share memory where they share a root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from np2tf.tree.names import words
+
+#: Python's own, of which no part can be an array.
+PLAIN = words("int float bool complex str none range function module dtype shape")
+NUMBERS = words("int float bool complex")
+#: An array with axes, and a NumPy scalar, which is an array without axes in TensorFlow.
+ARRAYS = words("array scalar")
+CONTAINERS = words("tuple list dict")
+ANY = "any"
+#: How NumPy promotes the dtypes that are translated.
+_RANK = {"bool": 0, "int32": 1, "int64": 2, "float32": 3, "float64": 4, "complex128": 5}
+_PYTHON = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
+
+
+@dataclass(frozen=True)
+class Made:
+    """The memory that one call of a function of the module makes at one place in it."""
+
+    call: cst.CSTNode
+    place: object
+
+
+@dataclass(frozen=True)
+class Turned:
+    """The memory that names have where a loop begins again, of which some have exchanged theirs."""
+
+    loop: cst.CSTNode
+    name: str
+
+
+@dataclass(frozen=True)
+class Value:
+    """What an expression may be."""
+
+    kinds: frozenset[str]
+    dtype: str | None = None
+    """Of arrays and NumPy scalars; None where it is not known."""
+    rank: int | None = None
+    """The number of axes of what is an array; None where it is not known."""
+    items: tuple[Value, ...] | None = None
+    """Of a tuple whose length is known."""
+    item: Value | None = None
+    """What a list holds, and what a dictionary's values are."""
+    memory: frozenset[object] = frozenset()
+    certain: bool = True
+    """Not only what the module's own calls suggest, of a function that others may call otherwise."""
+    functions: frozenset[cst.FunctionDef] = frozenset()
+
+    def may(self, *kinds: str) -> bool:
+        """Whether it can be of one of these kinds."""
+        return ANY in self.kinds or not self.kinds.isdisjoint(kinds)
+
+    def only(self, *kinds: str) -> bool:
+        """Whether it is of these kinds alone."""
+        return bool(self.kinds) and self.kinds <= set(kinds)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing has been found out yet: of the result of a function that has not been followed."""
+        return not self.kinds
+
+    @property
+    def may_be_array(self) -> bool:
+        """Whether it, or something that it holds, can be an array or a NumPy scalar."""
+        inside = self.items or ((self.item,) if self.item is not None else ())
+        return self.may(*ARRAYS) or any(one.may_be_array for one in inside)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is Python's own for sure, whoever calls."""
+        return self.certain and not self.may_be_array
+
+    def doubtful(self, *others: Value) -> Value:
+        """The same, and no more certain than these."""
+        return self if all(one.certain for one in others) else replace(self, certain=False)
+
+
+def in_memory(value: Value, memory: frozenset[object]) -> Value:
+    """A value and what it holds, all in one memory; what has none stays so."""
+    items = value.items and tuple(in_memory(one, memory) for one in value.items)
+    item = value.item and in_memory(value.item, memory)
+    return replace(value, memory=memory if value.memory else frozenset(), items=items, item=item)
+
+
+def plain(*kinds: str) -> Value:
+    """Something of Python's own."""
+    return Value(frozenset(kinds))
+
+
+def unknown(*memory: object, certain: bool = True) -> Value:
+    """Something of which nothing is known."""
+    return Value(frozenset([ANY]), memory=frozenset(memory), certain=certain)
+
+
+def array(
+    dtype: str | None = None, rank: int | None = None, memory: Iterable[object] = (), scalar: bool = False
+) -> Value:
+    """An array; without axes it is a NumPy scalar, with `scalar` it may be one where axes are unknown."""
+    if rank == 0:
+        return Value(frozenset(["scalar"]), dtype, 0)
+    kinds = frozenset(ARRAYS if scalar and rank is None else ["array"])
+    return Value(kinds, dtype, rank, memory=frozenset(memory))
+
+
+NOTHING = Value(frozenset())
+
+
+def listed(item: Value, memory: Iterable[object]) -> Value:
+    """A list of such values."""
+    return Value(frozenset(["list"]), item=item, memory=frozenset(memory) | item.memory, certain=item.certain)
+
+
+def tupled(items: Iterable[Value]) -> Value:
+    """A tuple of these values."""
+    held = tuple(items)
+    memory = frozenset(root for one in held for root in one.memory)
+    return Value(frozenset(["tuple"]), items=held, memory=memory, certain=all(one.certain for one in held))
+
+
+def join(left: Value | None, right: Value | None) -> Value | None:
+    """What is one or the other."""
+    if left is None or right is None or left == right:
+        return left or right
+    if left.is_nothing or right.is_nothing:
+        return right if left.is_nothing else left
+    kinds = frozenset([ANY]) if left.may(ANY) or right.may(ANY) else left.kinds | right.kinds
+    arrays = [one for one in (left, right) if one.may(*ARRAYS)]
+    dtypes = {one.dtype for one in arrays}
+    ranks = {one.rank for one in arrays if one.may("array")} or {0}
+    items = None
+    if left.items is not None and right.items is not None and len(left.items) == len(right.items):
+        items = tuple(joined(pair) for pair in zip(left.items, right.items))
+    item = join(_held(left), _held(right)) if items is None else None
+    return Value(
+        kinds,
+        dtypes.pop() if len(dtypes) == 1 else None,
+        ranks.pop() if len(ranks) == 1 else None,
+        items,
+        item,
+        left.memory | right.memory,
+        left.certain and right.certain,
+        left.functions | right.functions,
+    )
+
+
+def _held(value: Value) -> Value | None:
+    """Any of the parts of a container."""
+    return value.item if value.items is None else joined(value.items) if value.items else None
+
+
+def joined(values: Iterable[Value | None]) -> Value:
+    """What is one of several; unknown for none."""
+    found: Value | None = None
+    for one in values:
+        found = join(found, one)
+    return found if found is not None else unknown()
+
+
+def promoted(values: Iterable[Value]) -> str | None:
+    """The dtype of arithmetic on these, by NumPy's rules: Python's numbers only ask for their kind."""
+    arrays: list[str] = []
+    numbers: list[str] = []
+    for one in values:
+        if one.only(*NUMBERS):
+            if "complex" in one.kinds and len(one.kinds) > 1:
+                return None
+            numbers += [_PYTHON[kind] for kind in one.kinds]
+        elif one.dtype is None or not one.only(*ARRAYS):
+            return None
+        else:
+            arrays.append(one.dtype)
+    if not arrays:
+        return max(numbers, key=_RANK.__getitem__) if numbers else None
+    dtype = max(arrays, key=_RANK.__getitem__)
+    if dtype == "float32" and not {"int32", "int64"}.isdisjoint(arrays):
+        dtype = "float64"
+    for number in numbers:
+        if _weight(number) > _weight(dtype):
+            if number == "complex128" and dtype == "float32":
+                return None
+            dtype = number
+    return dtype
+
+
+def _weight(dtype: str) -> int:
+    """The kind of a dtype: truth, whole, real, complex."""
+    return {"b": 0, "i": 1, "f": 2, "c": 3}[dtype[0]]
+
+
+def broadcast_rank(values: Iterable[Value]) -> int | None:
+    """How many axes arithmetic on these has; None where it is not known."""
+    ranks = [0 if one.only(*NUMBERS, "scalar") else one.rank for one in values]
+    known = [rank for rank in ranks if rank is not None]
+    return max(known, default=0) if len(known) == len(ranks) else None

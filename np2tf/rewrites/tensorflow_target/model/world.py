@@ -1,0 +1,158 @@
+"""What is known of a module while its values are followed, and what was decided of each place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.facts.dataflow.flow import Names
+from np2tf.rewrites.planning.plan import Edited
+from np2tf.rewrites.tensorflow_target.model.table import Table, table
+from np2tf.rewrites.tensorflow_target.model.values import Value, join, joined, unknown
+
+Edit = Callable[[Any], Edited]
+
+
+@dataclass
+class Summary:
+    """What is known of one function of the module."""
+
+    node: cst.FunctionDef | cst.Lambda
+    parameters: dict[str, Value] = field(default_factory=dict)
+    """What calls have given so far."""
+    result: Value | None = None
+    writes: set[str] = field(default_factory=set)
+    """Parameters that are arrays which it writes to."""
+    returns_value: bool = False
+    is_value: bool = False
+    """It is handed on as a value: nobody knows who calls it."""
+    history: dict[str, Value] = field(default_factory=dict)
+    """Everything that its names have been bound to."""
+
+
+@dataclass
+class Decision:
+    """What becomes of a node: edits, and the reasons why it is refused."""
+
+    edits: list[Edit] = field(default_factory=list)
+    helpers: set[str] = field(default_factory=set)
+    refusals: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+
+
+def _not_set(node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> None:
+    raise AssertionError("nobody has said what becomes of such calls")
+
+
+class World:
+    """A module and what has been found out about it."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.table: Table = table()
+        self.tf = facts.fresh_name(facts.module, "tf")
+        self.tnp = facts.fresh_name(facts.module, "tnp")
+        self.summaries: dict[cst.CSTNode, Summary] = {}
+        self.globals: dict[str, Value] = {}
+        self.decisions: dict[cst.CSTNode, Decision] = {}
+        self.changed = False
+        """Whether something was found out in this round."""
+        self.on_inline_write: Callable[[cst.Call, list[cst.FunctionDef], Frame], None] = _not_set
+        self._helper_names: dict[str, str] = {}
+        self._names: dict[tuple[cst.CSTNode, str], str] = {}
+
+    def inline_writes(self, node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> None:
+        """A call that writes to its arguments, in an expression; `functions` says what is done."""
+        self.on_inline_write(node, functions, frame)
+
+    def forget(self, node: cst.CSTNode) -> None:
+        """A node is looked at again."""
+        self.decisions.pop(node, None)
+
+    def edit(self, node: cst.CSTNode, edit: Edit, *helpers: str) -> None:
+        """Have a node edited; the translation will need these helpers."""
+        decision = self.decisions.setdefault(node, Decision())
+        decision.edits.append(edit)
+        decision.helpers.update(helpers)
+
+    def refuse(self, node: cst.CSTNode, code: str, **words: str) -> Value:
+        """A node cannot be translated; what is said of its value is unknown."""
+        self.decisions.setdefault(node, Decision()).refusals.append((code, words))
+        return unknown(node)
+
+    def helper(self, name: str) -> str:
+        """What a helper is called in this module."""
+        if name not in self._helper_names:
+            self._helper_names[name] = self.facts.fresh_name(self.facts.module, name)
+        return self._helper_names[name]
+
+    def name(self, wanted: str, node: cst.CSTNode, frame: Frame) -> str:
+        """A name that nobody uses, for what a statement needs; the same in every round."""
+        if (node, wanted) not in self._names:
+            where = frame.function if frame.function is not None else self.facts.module
+            self._names[node, wanted] = self.facts.fresh_name(where, wanted)
+        return self._names[node, wanted]
+
+    def summary(self, node: cst.FunctionDef | cst.Lambda) -> Summary:
+        """What is known of a function."""
+        return self.summaries.setdefault(node, Summary(node))
+
+    def learn(self, known: dict[str, Value], name: str, value: Value | None) -> None:
+        """Add to what a name may be."""
+        before = known.get(name)
+        after = join(before, value)
+        if after is not None and after != before:
+            known[name] = after
+            self.changed = True
+
+
+@dataclass
+class Frame:
+    """One run through the statements of a function, or of the module."""
+
+    world: World
+    function: cst.FunctionDef | cst.Lambda | None
+    env: dict[str, Value]
+    live: Mapping[cst.CSTNode, Names] = field(default_factory=dict)
+    """Of each statement: the names that are needed behind it."""
+    always_live: frozenset[str] = frozenset()
+    """Names that inner functions may read at any time."""
+    breaks: list[dict[str, Value]] = field(default_factory=list)
+    continues: list[dict[str, Value]] = field(default_factory=list)
+    statement: cst.CSTNode | None = None
+    """The simple statement at hand."""
+    writing_call: cst.Call | None = None
+    """The call in the statement at hand that may write to its arguments."""
+
+    @property
+    def summary(self) -> Summary | None:
+        """Of the function."""
+        return self.world.summary(self.function) if self.function is not None else None
+
+    def bind(self, name: str, value: Value) -> None:
+        """A name is bound in this scope."""
+        self.env[name] = value
+        summary = self.summary
+        known = self.world.globals if summary is None else summary.history
+        self.world.learn(known, name, value)
+
+    def inner(self) -> Frame:
+        """The same place, with names of its own: of a comprehension."""
+        return Frame(self.world, self.function, dict(self.env), self.live, self.always_live)
+
+
+def merged(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
+    """What names may be where several ways meet; None where none arrives."""
+    arriving = [env for env in envs if env is not None]
+    if not arriving:
+        return None
+    names = {name for env in arriving for name in env}
+    return {name: joined(env.get(name) for env in arriving) for name in names}
+
+
+def positional(parameters: Sequence[str]) -> str:
+    """Parameters as a text, for messages."""
+    return ", ".join(one for one in parameters if one != "_")

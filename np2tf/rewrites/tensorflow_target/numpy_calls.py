@@ -1,0 +1,193 @@
+"""Calls of NumPy's functions: which function of TensorFlow or which helper takes their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import libcst as cst
+
+from np2tf import rules
+from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.results import RESULTS
+from np2tf.rewrites.tensorflow_target.model.table import Function
+from np2tf.rewrites.tensorflow_target.model.values import NOTHING, Value, array
+from np2tf.rewrites.tensorflow_target.model.world import Frame
+
+Evaluate = Callable[[cst.CSTNode, Frame], Value]
+Given = dict[str, tuple[Value, cst.BaseExpression]]
+
+#: Functions that may return what they are given.
+_MAY_RETURN_THEIR_ARGUMENT = frozenset({"asarray", "asanyarray", "ascontiguousarray"})
+_PYTHON_DTYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
+#: What no argument of a NumPy function may be but a dtype or a shape.
+_NO_ARGUMENTS = ("str", "dict", "function", "other", "module")
+
+
+def numpy_call(node: cst.Call, qualified: str, frame: Frame, evaluate: Evaluate) -> Value:
+    """A call of one of NumPy's names."""
+    world = frame.world
+    name = qualified.removeprefix("numpy.")
+    world.forget(node.func)
+    if name in world.table.dtypes:
+        return _conversion(node, world.table.dtypes[name], frame, evaluate)
+    function = world.table.functions.get(name)
+    if function is None:
+        for arg in node.args:
+            evaluate(arg.value, frame)
+        return world.refuse(node, "NP2TF601", name=world.facts.code(node.func))
+    given = arguments(node, function, None, frame, evaluate)
+    if given is None:
+        return array(None, None, [node], scalar=True)
+    target, helpers = target_of(function, given, frame)
+    world.edit(node.func, edits.renamed(target), *helpers)
+    return result(function, given, node, frame)
+
+
+def _conversion(node: cst.Call, dtype: str, frame: Frame, evaluate: Evaluate) -> Value:
+    """`np.float64(x)`."""
+    world = frame.world
+    if len(node.args) != 1 or node.args[0].star or node.args[0].keyword is not None:
+        return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it takes one argument")
+    value = evaluate(node.args[0].value, frame)
+    if value.may("str") and not value.may("any"):
+        return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it reads a text")
+    spelled = f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"
+    helper = world.helper("_cast")
+
+    def edit(updated: cst.Call) -> cst.Call:
+        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+        first = updated.args[0].with_changes(comma=comma)
+        return updated.with_changes(func=cst.Name(helper), args=[first, cst.Arg(edits_name(spelled))])
+
+    world.edit(node, edit, "_cast")
+    rank = 0 if value.only("int", "float", "bool", "complex", "scalar") else value.rank
+    return array(dtype, rank, [node], scalar=True).doubtful(value)
+
+
+def edits_name(path: str) -> cst.BaseExpression:
+    """A dotted path as an expression."""
+    return edits.name_node(path)
+
+
+def arguments(
+    node: cst.Call,
+    function: Function,
+    base: tuple[Value, cst.BaseExpression] | None,
+    frame: Frame,
+    evaluate: Evaluate,
+) -> Given | None:
+    """What a call gives for each parameter; None where it gives what is not translated."""
+    world = frame.world
+    parameters = function.parameters
+    given: Given = {} if base is None else {parameters[0]: base}
+    wrong = None
+    for position, arg in enumerate(node.args, len(given)):
+        name = _parameter(parameters, position, arg)
+        is_dtype = name == "dtype"
+        value = dtype_value(arg.value, frame, evaluate) if is_dtype else evaluate(arg.value, frame)
+        if value is None or name is None:
+            wrong = wrong or (
+                f"of its parameters only {_told(parameters)} are translated"
+                if name is None
+                else "this dtype is not translated"
+            )
+            continue
+        if not is_dtype and not value.may("any") and value.may(*_NO_ARGUMENTS) and name != "indexing":
+            wrong = wrong or "an argument is no array"
+        if value.may("shape") and not value.may("any") and name not in ("shape", "newshape", "size"):
+            wrong = wrong or "a shape is no array"
+        given[name] = (value, arg.value)
+        if value.only("list", "tuple") and value.may_be_array and not _takes_several(function):
+            # Python's numbers beside arrays in a list count as float64, which tensors would not let them.
+            world.edit(arg.value, edits.wrapped(world.helper("_array")), "_array")
+    wrong = wrong or _unlike_numpy(function, given)
+    if wrong is not None:
+        world.refuse(node, "NP2TF602", name=f"{world.facts.code(node.func)}", why=wrong)
+        return None
+    return given
+
+
+def _takes_several(function: Function) -> bool:
+    """Whether a function takes a sequence of arrays, each for itself."""
+    return function.parameters[0] in ("arrays", "tup", "*xi") or function.only_with_arrays
+
+
+def _told(parameters: Sequence[str]) -> str:
+    return ", ".join(one for one in parameters if one != "_")
+
+
+def _parameter(parameters: Sequence[str], position: int, arg: cst.Arg) -> str | None:
+    """The parameter that an argument is for; None for what is not translated."""
+    if arg.star:
+        return None
+    if arg.keyword is not None:
+        name = arg.keyword.value
+        return name if name in parameters and name != "_" else None
+    if parameters[0].startswith("*"):
+        return f"*{position}"
+    if position >= len(parameters) or parameters[position] == "_":
+        return None
+    return parameters[position]
+
+
+def _unlike_numpy(function: Function, given: Given) -> str | None:
+    """Why a call cannot be told from its dtypes and kinds to be NumPy's."""
+    values = [value for name, (value, _) in given.items() if name != "dtype"]
+    if function.result == "float" and any(one.dtype == "bool" for one in values):
+        return "of truth values NumPy makes half precision"
+    arrays = [one for one in values if one.may("array", "scalar") and not one.may("any")]
+    together = function.result in ("elementwise", "float", "bool", "where", "product") and arrays
+    if together and any(one.only("list", "tuple") for one in values):
+        return "an array stands beside a list"
+    if function.name == "power" and any(one.dtype == "bool" for one in values):
+        return "powers of truth values have another dtype"
+    return None
+
+
+def dtype_value(node: cst.BaseExpression, frame: Frame, evaluate: Evaluate) -> Value | None:
+    """What is given for a dtype; None where it is not translated."""
+    world = frame.world
+    named = isinstance(node, cst.Name) and node.value in _PYTHON_DTYPES
+    if named and world.facts.scopes.of(node).owner_of(node.value) is None:  # type: ignore[attr-defined]
+        return Value(frozenset(["dtype"]), _PYTHON_DTYPES[node.value])  # type: ignore[attr-defined]
+    if isinstance(node, cst.SimpleString):
+        dtype = world.table.dtypes.get(str(node.evaluated_value), "")
+        if not dtype:
+            return None
+        world.forget(node)
+        world.edit(node, edits.renamed(f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"))
+        return Value(frozenset(["dtype"]), dtype)
+    value = evaluate(node, frame)
+    return value if value.only("dtype") or value.only("none") else None
+
+
+def target_of(function: Function, given: Given, frame: Frame) -> tuple[str, tuple[str, ...]]:
+    """What is called instead, and the helpers that it is."""
+    world = frame.world
+    helper = function.helper
+    if function.name == "where" and len(given) == 1:
+        helper = "_nonzero"
+    if function.only_with_arrays and all(_is_python(value) for value, _ in given.values()):
+        helper = ""
+    if helper:
+        return world.helper(helper), (helper,)
+    return f"{world.tnp}.{function.name}", ()
+
+
+def _is_python(value: Value) -> bool:
+    return value.is_plain or value.only("dtype") or value.only("array")
+
+
+def result(function: Function, given: Given, node: cst.CSTNode, frame: Frame) -> Value:
+    """What a function's result may be, and whose memory it may be."""
+    values = [value for value, _ in given.values()]
+    if any(one.is_nothing for one in values):
+        return NOTHING
+    made = RESULTS[function.result](given)
+    if not made.may("array", "list", "tuple"):
+        return made.doubtful(*values)
+    rule = rules.find(f"numpy.{function.name}")
+    is_view = function.name in _MAY_RETURN_THEIR_ARGUMENT or (rule is not None and rule.returns_view)
+    memory = frozenset([node]) | (values[0].memory if is_view and values else frozenset())
+    return replace(made, memory=memory).doubtful(*values)

@@ -1,0 +1,180 @@
+"""Functions that write to their parameters: they return what they wrote, and their calls bind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import libcst as cst
+
+from np2tf.rewrites.tensorflow_target.calls import parameter_names
+from np2tf.rewrites.tensorflow_target.expressions import evaluate
+from np2tf.rewrites.tensorflow_target.model.values import Value
+from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary
+from np2tf.tree.names import target_names
+from np2tf.tree.templates import expression
+from np2tf.tree.walk import walk
+
+MayWrite = Callable[[str, Value, cst.CSTNode, cst.CSTNode, Frame], bool]
+
+
+def written_in_order(summary: Summary) -> list[str]:
+    """The parameters that a function writes to, in its own order."""
+    return [name for name in parameter_names(summary.node) if name in summary.writes]
+
+
+def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
+    """`return v` -> `return v, x`, or `return x` in a function that returns no value."""
+    names = written_in_order(summary)
+
+    def edit(updated: cst.Return) -> cst.Return:
+        value = updated.value if updated.value is not None else cst.Name("None")
+        if isinstance(value, cst.Tuple) and not value.lpar:
+            value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        values: list[cst.BaseExpression] = [value] if summary.returns_value else []
+        values += [cst.Name(one) for one in names]
+        made = _several(values)
+        return updated.with_changes(value=made, whitespace_after_return=cst.SimpleWhitespace(" "))
+
+    frame.world.edit(node, edit)
+
+
+def _several(values: list[cst.BaseExpression]) -> cst.BaseExpression:
+    if len(values) == 1:
+        return values[0]
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    elements = [cst.Element(one, comma=comma) for one in values[:-1]] + [cst.Element(values[-1])]
+    return cst.Tuple(elements, lpar=[], rpar=[])
+
+
+def end_with_return(summary: Summary, frame: Frame) -> None:
+    """A function whose end is reached returns there what it wrote to."""
+    node = summary.node
+    assert isinstance(node, cst.FunctionDef)
+    names = written_in_order(summary)
+    values: list[cst.BaseExpression] = [cst.Name("None")] if summary.returns_value else []
+    line = cst.SimpleStatementLine([cst.Return(_several([*values, *map(cst.Name, names)]))])
+    body = node.body
+    if not isinstance(body, cst.IndentedBlock):
+        frame.world.refuse(node, "NP2TF603", what="a function on one line that writes to a parameter")
+        return
+    frame.world.edit(body, lambda updated: updated.with_changes(body=[*updated.body, line]))
+
+
+def call_that_writes(
+    statement: cst.Assign | cst.Expr,
+    node: cst.Call,
+    function: cst.FunctionDef,
+    frame: Frame,
+    may_write: MayWrite,
+) -> None:
+    """`r = f(x)` -> `r, x = f(x)`, where f writes to x."""
+    world = frame.world
+    summary = world.summary(function)
+    arguments = _arguments(node, function)
+    if arguments is None:
+        world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
+        return
+    names: list[str] = []
+    for parameter in written_in_order(summary):
+        place = arguments.get(parameter)
+        if not isinstance(place, cst.Name) or place.value not in frame.env:
+            world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
+            return
+        value = frame.env[place.value]
+        for other, given in arguments.items():
+            if other != parameter and not evaluate(given, frame).memory.isdisjoint(value.memory):
+                world.refuse(node, "NP2TF604", name=place.value, other=f"`{world.facts.code(given)}`")
+                return
+        if not value.only("array"):
+            world.refuse(node, "NP2TF605", name=place.value)
+            return
+        if not may_write(place.value, value, node, statement, frame):
+            return
+        names.append(place.value)
+    _bind_again(statement, names, summary, frame)
+
+
+def inline_call(
+    node: cst.Call, functions: Sequence[cst.FunctionDef], frame: Frame, may_write: MayWrite
+) -> None:
+    """`f(x)` in an expression -> `f(x)[0]`, where nobody needs the array afterwards that f writes to."""
+    world, statement = frame.world, frame.statement
+    arguments = _arguments(node, functions[0])
+    summary = world.summary(functions[0])
+    if len(functions) != 1 or arguments is None or statement is None or not summary.returns_value:
+        world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
+        return
+    for parameter in written_in_order(summary):
+        place = arguments.get(parameter)
+        if place is None or not _is_left_behind(place, arguments, statement, frame, may_write):
+            world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
+            return
+    world.edit(node, lambda updated: expression("{call}[0]", call=updated))
+
+
+def _is_left_behind(
+    place: cst.BaseExpression,
+    arguments: dict[str, cst.BaseExpression],
+    statement: cst.CSTNode,
+    frame: Frame,
+    may_write: MayWrite,
+) -> bool:
+    """Whether an argument's array is seen by nobody when the statement is done."""
+    value = evaluate(place, frame)
+    others = [evaluate(one, frame) for one in arguments.values() if one is not place]
+    if not value.only("array") or any(not one.memory.isdisjoint(value.memory) for one in others):
+        return False
+    if any(isinstance(root, tuple) for root in value.memory):
+        return False
+    names = [one.value for one in walk(statement) if isinstance(one, cst.Name)]
+    live = frame.live.get(statement, frozenset()) | frame.always_live
+    for name, held in frame.env.items():
+        if not held.memory.isdisjoint(value.memory):
+            itself = isinstance(place, cst.Name) and place.value == name
+            if frame.function is None or name in live or names.count(name) > (1 if itself else 0):
+                return False
+    return True
+
+
+def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Summary, frame: Frame) -> None:
+    bound = {one.value for t in getattr(statement, "targets", ()) for one in target_names(t.target)}
+    # A name that the statement binds to something else leaves the array that was written behind.
+    fresh = {
+        name: frame.world.name(f"{name}_written", statement, frame) if name in bound else name
+        for name in names
+    }
+
+    def edit(updated: cst.Assign | cst.Expr) -> cst.Assign:
+        if isinstance(updated, cst.Assign) and len(updated.targets) == 1:
+            first: list[cst.BaseExpression] = [_grouped(updated.targets[0].target)]
+        else:
+            first = [cst.Name("_")] if summary.returns_value else []
+        place = _several([*first, *(cst.Name(fresh[name]) for name in names)])
+        target = cst.AssignTarget(place)  # type: ignore[arg-type]
+        return cst.Assign([target], updated.value, semicolon=updated.semicolon)
+
+    if isinstance(statement, cst.Assign) and len(statement.targets) != 1:
+        frame.world.refuse(statement, "NP2TF608", name="a function")
+        return
+    if isinstance(statement, cst.Assign) and not summary.returns_value:
+        frame.world.refuse(statement, "NP2TF608", name="a function without a result")
+        return
+    frame.world.edit(statement, edit)
+
+
+def _grouped(target: cst.BaseExpression) -> cst.BaseExpression:
+    if isinstance(target, cst.Tuple) and not target.lpar:
+        return target.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return target
+
+
+def _arguments(node: cst.Call, function: cst.FunctionDef) -> dict[str, cst.BaseExpression] | None:
+    """Parameter -> the expression that is given for it; None where `*` hides it."""
+    params = function.params
+    positions = [param.name.value for param in (*params.posonly_params, *params.params)]
+    found: dict[str, cst.BaseExpression] = {}
+    for position, arg in enumerate(node.args):
+        if arg.star or (arg.keyword is None and position >= len(positions)):
+            return None
+        found[arg.keyword.value if arg.keyword is not None else positions[position]] = arg.value
+    return found

@@ -1,0 +1,268 @@
+"""Statements: how the names of a function go from one to the next."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import libcst as cst
+
+from np2tf.facts.dataflow.flow import block
+from np2tf.rewrites.tensorflow_target import writes
+from np2tf.rewrites.tensorflow_target.expressions import evaluate
+from np2tf.rewrites.tensorflow_target.model.operations import element_of
+from np2tf.rewrites.tensorflow_target.model.turns import Turns
+from np2tf.rewrites.tensorflow_target.model.values import Value, join, listed, plain
+from np2tf.rewrites.tensorflow_target.model.world import Frame, merged
+from np2tf.tree.names import dotted
+
+Env = dict[str, Value]
+#: A loop's names have settled before this many rounds.
+_ROUNDS = 12
+_REFUSED: dict[type[cst.CSTNode], str] = {
+    cst.ClassDef: "a class",
+    cst.Try: "`try`",
+    cst.TryStar: "`try`",
+    cst.With: "`with`",
+    cst.Match: "`match`",
+    cst.Global: "`global`",
+    cst.Nonlocal: "`nonlocal`",
+    cst.TypeAlias: "a type alias",
+}
+
+
+def run(statements: Sequence[cst.CSTNode], frame: Frame) -> bool:
+    """Follow statements; False where their end is never reached."""
+    reached = True
+    for statement in statements:
+        if not reached:
+            # What is never reached is looked at as well, or it would stay untranslated.
+            run_one(statement, frame)
+            continue
+        reached = run_one(statement, frame)
+    return reached
+
+
+def run_one(node: cst.CSTNode, frame: Frame) -> bool:
+    """Follow one statement."""
+    frame.world.forget(node)
+    if isinstance(node, cst.SimpleStatementLine):
+        return run(node.body, frame)
+    frame.statement = node if isinstance(node, cst.BaseSmallStatement) else None
+    told = _REFUSED.get(type(node))
+    if told is not None:
+        frame.world.refuse(node, "NP2TF603", what=told)
+        return True
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        frame.world.refuse(node, "NP2TF603", what=type(node).__name__)
+        return True
+    return handler(node, frame) is not False
+
+
+def _assign(node: cst.Assign, frame: Frame) -> None:
+    value = writes.value_of(node, node.value, frame)
+    if writes.in_parts(node, value, frame, bind):
+        return
+    for target in node.targets:
+        bind(target.target, value, frame, node)
+
+
+def _annotated(node: cst.AnnAssign, frame: Frame) -> None:
+    if node.value is not None:
+        bind(node.target, writes.value_of(node, node.value, frame), frame, node)
+
+
+def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode) -> None:
+    """An assignment target gets a value."""
+    if isinstance(target, cst.Name):
+        owner = frame.world.facts.scopes.of(target).owner_of(target.value)
+        if owner is not None and frame.function is not None and owner.node is not frame.function:
+            frame.world.refuse(target, "NP2TF603", what="a name of an outer scope that is bound")
+        frame.bind(target.value, value)
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        starred = any(isinstance(one, cst.StarredElement) for one in target.elements)
+        for position, element in enumerate(target.elements):
+            fits = value.items is not None and len(value.items) == len(target.elements) and not starred
+            one = value.items[position] if fits and value.items is not None else element_of(value)
+            if isinstance(element, cst.StarredElement):
+                one = listed(one, [element])
+            bind(element.value, one, frame, statement)
+    elif isinstance(target, cst.Subscript):
+        writes.store(target, value, frame, statement)
+    elif isinstance(target, cst.Attribute):
+        base = evaluate(target.value, frame)
+        if not base.is_plain or not value.is_plain:
+            frame.world.refuse(target, "NP2TF603", what="an attribute that is written")
+    else:
+        frame.world.refuse(target, "NP2TF603", what="such a target")
+
+
+def _expression(node: cst.Expr, frame: Frame) -> None:
+    if isinstance(node.value, cst.Call) and writes.writing_statement(node, node.value, frame):
+        return
+    writes.value_of(node, node.value, frame)
+
+
+def _return(node: cst.Return, frame: Frame) -> bool:
+    value = plain("none") if node.value is None else writes.value_of(node, node.value, frame)
+    summary = frame.summary
+    if summary is not None:
+        result = join(summary.result, value)
+        frame.world.changed |= result != summary.result
+        summary.result = result
+        summary.returns_value |= node.value is not None
+        writes.returned(node, frame)
+    return False
+
+
+def _if(node: cst.If, frame: Frame) -> bool:
+    evaluate(node.test, frame)
+    before = dict(frame.env)
+    first = run(block(node.body), frame)
+    after_first: Env | None = frame.env if first else None
+    frame.env = before
+    second = run(block(node.orelse), frame)
+    after = merged(after_first, frame.env if second else None)
+    frame.env = after if after is not None else frame.env
+    return first or second
+
+
+def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
+    """A loop: its body is followed until nothing more is found out."""
+    iterated = evaluate(node.iter, frame) if isinstance(node, cst.For) else None
+    hidden = f"<iterated {id(node)}>"
+    if iterated is not None:
+        frame.env[hidden] = iterated
+    endless = isinstance(node, cst.While) and isinstance(node.test, cst.Name) and node.test.value == "True"
+    breaks: list[Env] = []
+    entry: Env = dict(frame.env)
+    head, turns = entry, Turns(node)
+    for _ in range(_ROUNDS):
+        frame.env = dict(head)
+        if isinstance(node, cst.While):
+            evaluate(node.test, frame)
+        elif iterated is not None:
+            bind(node.target, element_of(iterated), frame, node)
+        outer = frame.breaks, frame.continues
+        frame.breaks, frame.continues = [], []
+        falls = run(block(node.body), frame)
+        back = turns.head(entry, *([frame.env] if falls else []), *frame.continues)
+        breaks = frame.breaks
+        frame.breaks, frame.continues = outer
+        if back == head:
+            break
+        head = back
+    else:
+        frame.world.refuse(node, "NP2TF603", what="a loop whose values do not settle")
+    frame.env = dict(head)
+    reached = not endless
+    if node.orelse is not None and reached:
+        reached = run(block(node.orelse), frame)
+    after = merged(frame.env if reached else None, *breaks)
+    frame.env = after if after is not None else frame.env
+    frame.env.pop(hidden, None)
+    return after is not None
+
+
+def _break(node: cst.Break, frame: Frame) -> bool:
+    frame.breaks.append(dict(frame.env))
+    return False
+
+
+def _continue(node: cst.Continue, frame: Frame) -> bool:
+    frame.continues.append(dict(frame.env))
+    return False
+
+
+def _raise(node: cst.Raise, frame: Frame) -> bool:
+    if node.exc is not None:
+        evaluate(node.exc, frame)
+    if node.cause is not None and isinstance(node.cause, cst.From):
+        evaluate(node.cause.item, frame)
+    return False
+
+
+def _assert(node: cst.Assert, frame: Frame) -> None:
+    evaluate(node.test, frame)
+    if node.msg is not None:
+        evaluate(node.msg, frame)
+
+
+def _delete(node: cst.Del, frame: Frame) -> None:
+    if not isinstance(node.target, cst.Name):
+        frame.world.refuse(node, "NP2TF603", what="`del` of a part")
+
+
+def _function(node: cst.FunctionDef, frame: Frame) -> None:
+    """A definition binds a function; its own statements are followed by `functions`."""
+    world = frame.world
+    if node.decorators or node.asynchronous is not None:
+        world.refuse(node, "NP2TF603", what="a decorated or asynchronous function")
+    summary = world.summary(node)
+    params = node.params
+    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+        if param.default is not None:
+            default = evaluate(param.default, frame)
+            if default.memory:
+                world.refuse(param.default, "NP2TF603", what="an array or container as a default")
+            known = Value(default.kinds, default.dtype, default.rank, items=default.items, certain=False)
+            world.learn(summary.parameters, param.name.value, known)
+    frame.bind(node.name.value, Value(frozenset(["function"]), functions=frozenset([node])))
+
+
+def _import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
+    """Only Python's own library is known to leave arrays alone."""
+    if isinstance(node.names, cst.ImportStar):
+        frame.world.refuse(node, "NP2TF607", name="*")
+        return
+    ours = {alias for found in frame.world.facts.imports.statements for alias in found.aliases}
+    for alias in node.names:
+        if alias in ours:
+            continue
+        module = alias.evaluated_name if isinstance(node, cst.Import) else _module(node)
+        bound_name = (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
+        if not _is_standard(module):
+            frame.world.refuse(alias, "NP2TF607", name=module or bound_name)
+        kinds = ("module",) if isinstance(node, cst.Import) else ("function", "other")
+        if (
+            isinstance(node, cst.ImportFrom)
+            and module in ("math", "cmath")
+            and bound_name in ("pi", "e", "inf", "tau", "nan")
+        ):
+            kinds = ("float",)
+        frame.bind(bound_name, plain(*kinds))
+
+
+def _module(node: cst.ImportFrom) -> str:
+    return "." * len(node.relative) + (dotted(node.module) or "")
+
+
+def _is_standard(module: str) -> bool:
+    return module.split(".")[0] in sys.stdlib_module_names
+
+
+def _pass(node: cst.CSTNode, frame: Frame) -> None:
+    """Nothing."""
+
+
+_HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], bool | None]] = {
+    cst.Assign: _assign,
+    cst.AnnAssign: _annotated,
+    cst.AugAssign: writes.augmented,
+    cst.Expr: _expression,
+    cst.Return: _return,
+    cst.If: _if,
+    cst.While: _loop,
+    cst.For: _loop,
+    cst.Break: _break,
+    cst.Continue: _continue,
+    cst.Raise: _raise,
+    cst.Assert: _assert,
+    cst.Del: _delete,
+    cst.FunctionDef: _function,
+    cst.Import: _import,
+    cst.ImportFrom: _import,
+    cst.Pass: _pass,
+}

@@ -1,0 +1,333 @@
+"""Writes to arrays: each becomes an assignment, where nobody else can see the array afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import libcst as cst
+
+from np2tf.facts.dataflow.flow import bound_targets
+from np2tf.rewrites.mutation.order import Effect, effect, may_swap
+from np2tf.rewrites.tensorflow_target.assigned_parts import one_by_one, part_of, taken_apart
+from np2tf.rewrites.tensorflow_target.expressions import evaluate, key_part
+from np2tf.rewrites.tensorflow_target.methods import put_into
+from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.operations import chosen, element_of, helper_of, result_of, unfit
+from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, join, promoted
+from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.rewrites.tensorflow_target.returned_writes import call_that_writes, return_with
+
+Bind = Callable[[cst.CSTNode, Value, Frame, cst.CSTNode], None]
+_OUTSIDE = "memory of others"
+
+
+def may_write(name: str, value: Value, place: cst.CSTNode, statement: cst.CSTNode, frame: Frame) -> bool:
+    """Whether a name's array can be replaced by a new one, for nobody else would see the write."""
+    other = _other_owner(name, value, statement, frame)
+    if other is None:
+        return True
+    frame.world.refuse(place, "NP2TF604", name=name, other=other)
+    return False
+
+
+def _other_owner(name: str, value: Value, statement: cst.CSTNode, frame: Frame) -> str | None:
+    """Who else may see the memory of a name after a statement."""
+    if name not in frame.env:
+        return _OUTSIDE
+    live = (frame.live.get(statement, frozenset()) | frame.always_live) - _bound_outright(statement, frame)
+    for other, held in frame.env.items():
+        needed = frame.function is None or other in live or other.startswith("<")
+        if other != name and needed and not held.memory.isdisjoint(value.memory):
+            return f"`{other}`" if not other.startswith("<") else "what a loop goes over"
+    outside = [root for root in value.memory if isinstance(root, tuple)]
+    if not outside:
+        return None
+    own = ("param", frame.function, name)
+    if frame.function is None and set(outside) == {("global", name)}:
+        return None
+    if outside == [own] and len(value.memory) == 1 and isinstance(frame.function, cst.FunctionDef):
+        summary = frame.world.summary(frame.function)
+        if name not in summary.writes:
+            summary.writes.add(name)
+            frame.world.changed = True
+        return None
+    return _OUTSIDE
+
+
+def _bound_outright(statement: cst.CSTNode, frame: Frame) -> frozenset[str]:
+    """The names to which an assignment gives something else in any case."""
+    if not isinstance(statement, cst.Assign):
+        return frozenset()
+    names = {name for target in statement.targets for name in bound_targets(target.target)}
+    return frozenset(names) - frame.always_live
+
+
+def _is_array_for_sure(value: Value) -> bool:
+    """What a helper may be given: it refuses whatever else comes from others, loudly."""
+    return value.only("array")
+
+
+def in_parts(node: cst.Assign, value: Value, frame: Frame, bind: Bind) -> bool:
+    """`x[0], y = a, b` and `x[0] = x[1] = a`: several statements, if arrays are written to."""
+    parts = taken_apart(node)
+    stores = [one for one in (parts or ()) if isinstance(one.target, cst.Subscript)]
+    if parts is None or not any(_is_array_store(one.target, frame) for one in stores):
+        return False
+    world = frame.world
+    line = world.facts.parents[node]
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
+        world.refuse(node, "NP2TF603", what="a write in a line of several statements")
+        return True
+    if not all(_is_array_store(one.target, frame) for one in stores):
+        world.refuse(node, "NP2TF603", what="a statement that writes to an array and to a container")
+        return True
+    bases: set[object] = set()
+    for one in parts:
+        item = part_of(value, one)
+        if isinstance(one.target, cst.Subscript):
+            bases |= evaluate(one.target.value, frame).memory
+            store(one.target, item, frame, node, is_part=True)
+        else:
+            bind(one.target, item, frame, node)
+    views = any(part_of(value, one).may("array") for one in parts) and not value.memory.isdisjoint(bases)
+    if views:  # The first write would show in the second value.
+        name = world.facts.code(node.targets[0].target)
+        world.refuse(node, "NP2TF604", name=name, other="what is assigned")
+    world.edit(line, one_by_one(node, parts, frame, world.helper("_set_item")), "_set_item")
+    return True
+
+
+def _is_array_store(target: cst.BaseExpression, frame: Frame) -> bool:
+    return isinstance(target, cst.Subscript) and evaluate(target.value, frame).may(*ARRAYS)
+
+
+def store(
+    target: cst.Subscript, value: Value, frame: Frame, statement: cst.CSTNode, is_part: bool = False
+) -> None:
+    """`x[key] = value`; as a part of an assignment it is written out by that."""
+    world = frame.world
+    world.forget(target)
+    base = evaluate(target.value, frame)
+    key = [key_part(element, frame) for element in target.slice]
+    if not base.may(*ARRAYS):
+        if base.may("list", "dict"):
+            put_into(target, base, value, frame)
+            if base.may("dict") and not all(one.is_plain for one in key):
+                world.refuse(target, "NP2TF606", what="a dictionary's key")
+        return
+    name = target.value.value if isinstance(target.value, cst.Name) else None
+    targets = statement.targets if isinstance(statement, cst.Assign) else []
+    alone = len(targets) == 1 and targets[0].target is target
+    if name is None or not (alone or is_part):
+        world.refuse(
+            target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts"
+        )
+        return
+    if not _is_array_for_sure(base):
+        world.refuse(target, "NP2TF605", name=name)
+        return
+    wrong = _unwritable(base, value)
+    if wrong is not None:
+        world.refuse(target, "NP2TF602", name="`=`", why=wrong)
+        return
+    assert isinstance(statement, cst.Assign)
+    if not may_swap(world.facts, [target.value, *target.slice], statement.value) or (
+        is_part and not _is_pure(target, frame)
+    ):
+        world.refuse(target, "NP2TF604", name=name, other="the statement's other parts")
+        return
+    if may_write(name, base, target, statement, frame) and not is_part:
+        world.edit(statement, edits.item_assignment(world.helper("_set_item")), "_set_item")
+
+
+def _unwritable(base: Value, value: Value) -> str | None:
+    if value.may("str", "dict", "none", "function") and not value.may("any"):
+        return "the value is no array"
+    if value.dtype == "complex128" and base.dtype not in (None, "complex128"):
+        return "a complex value is written to a real array"
+    return None
+
+
+def augmented(node: cst.AugAssign, frame: Frame) -> None:
+    """`x += v`, `x[key] += v`."""
+    world = frame.world
+    world.forget(node)
+    right = evaluate(node.value, frame)
+    target = node.target
+    if isinstance(target, cst.Name):
+        _augmented_name(node, target, right, frame)
+    elif isinstance(target, cst.Subscript):
+        _augmented_item(node, target, right, frame)
+    else:
+        world.refuse(target, "NP2TF603", what="an attribute that is written")
+
+
+def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: Frame) -> None:
+    world, name = frame.world, target.value
+    old = evaluate(target, frame)
+    if name not in frame.env:
+        world.refuse(node, "NP2TF604", name=name, other=_OUTSIDE)
+        return
+    wrong = unfit(node.operator, old, right)
+    if wrong is not None:
+        world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why=wrong)
+        return
+    if old.may("list") and not old.may(*ARRAYS):
+        put_into(node, old, element_of(right), frame)
+        return
+    new = result_of(node.operator, old, right, node).doubtful(old, right)
+    doubtful = old.may("any") and any(isinstance(root, tuple) for root in old.memory)
+    if doubtful or (old.may("list", "dict") and not old.may("any") and old.may(*ARRAYS)):
+        world.refuse(node, "NP2TF605", name=name)
+        return
+    helper = helper_of(node.operator, [old, right])
+    operation = world.helper(helper) if helper is not None else None
+    used = () if helper is None else (helper,)
+    if not old.may("array"):
+        if operation is not None:
+            world.edit(node, edits.augmented(None, operation), *used)
+        frame.bind(name, new)
+        return
+    if not may_write(name, old, node, node, frame):
+        return
+    kept = replace(old, certain=old.certain and right.certain)
+    if old.only("array"):
+        frame.bind(name, kept)
+        if operation is None and _keeps(node.operator, old, right):
+            return
+    else:
+        frame.bind(name, join(kept, new) or kept)
+    world.edit(node, edits.augmented(world.helper("_updated"), operation), "_updated", *used)
+
+
+def _keeps(operator: cst.CSTNode, old: Value, right: Value) -> bool:
+    """Whether an array's dtype and shape are those of the result, whatever a caller gives."""
+    if not old.certain or not right.certain or old.dtype is None or not right.only(*NUMBERS, "scalar"):
+        return False
+    divides = isinstance(operator, cst.DivideAssign) and old.dtype in ("bool", "int32", "int64")
+    return promoted([old, right]) == old.dtype and not divides and not isinstance(operator, cst.PowerAssign)
+
+
+def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, frame: Frame) -> None:
+    world = frame.world
+    world.forget(target)
+    base = evaluate(target.value, frame)
+    key = [key_part(element, frame) for element in target.slice]
+    if not base.may(*ARRAYS):
+        held = element_of(base)
+        if held.may("array", "list", "any"):
+            world.refuse(node, "NP2TF605", name=world.facts.code(target))
+        elif helper_of(node.operator, [held, right]) is not None:
+            world.refuse(
+                node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why="it is not NumPy's"
+            )
+        else:
+            put_into(target, base, result_of(node.operator, held, right, node), frame)
+        return
+    if not isinstance(target.value, cst.Name) or not _is_pure(target, frame):
+        world.refuse(
+            target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts"
+        )
+        return
+    name = target.value.value
+    if not _is_array_for_sure(base):
+        world.refuse(target, "NP2TF605", name=name)
+        return
+    old = chosen(base, target.slice, key, node)
+    wrong = unfit(node.operator, old, right)
+    if wrong is not None:
+        world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why=wrong)
+        return
+    if may_write(name, base, target, node, frame):
+        helper = helper_of(node.operator, [old, right])
+        operation = world.helper(helper) if helper is not None else None
+        used = () if helper is None else (helper,)
+        world.edit(node, edits.augmented_item(world.helper("_update_item"), operation), "_update_item", *used)
+
+
+def _is_pure(node: cst.CSTNode, frame: Frame) -> bool:
+    """Whether an expression may be computed twice, and at another time."""
+    return effect(frame.world.facts, node) < Effect.CALLS
+
+
+def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
+    """Whether a statement is a call of a function or method of NumPy that writes: it is decided then."""
+    world, func = frame.world, call.func
+    qualified = world.facts.imports.qualified(func)
+    if qualified is not None:
+        helper = world.table.writes.get(qualified)
+        place = call.args[0].value if call.args and not call.args[0].star else None
+    elif isinstance(func, cst.Attribute):
+        helper = world.table.writes.get(f".{func.attr.value}")
+        place = func.value
+        if helper is not None and not evaluate(place, frame).may(*ARRAYS):
+            return False
+    else:
+        return False
+    if helper is None or place is None:
+        return False
+    _written(node, call, place, helper, frame)
+    return True
+
+
+def _written(node: cst.Expr, call: cst.Call, place: cst.BaseExpression, helper: str, frame: Frame) -> None:
+    world = frame.world
+    world.forget(call)
+    world.forget(call.func)
+    others = [arg for arg in call.args if arg.value is not place]
+    for arg in others:
+        evaluate(arg.value, frame)
+    base = evaluate(place, frame)
+    if not isinstance(place, cst.Name):
+        world.refuse(call, "NP2TF604", name=world.facts.code(place), other="the statement's other parts")
+    elif not _is_array_for_sure(base):
+        world.refuse(call, "NP2TF605", name=place.value)
+    elif any(arg.keyword is not None or arg.star for arg in call.args):
+        world.refuse(
+            call, "NP2TF602", name=world.facts.code(call.func), why="its keywords are not translated"
+        )
+    elif may_write(place.value, base, call, node, frame):
+        name = world.helper(helper)
+        if world.facts.imports.qualified(call.func) is not None:
+            world.edit(call.func, edits.renamed(name), helper)
+        else:
+            world.edit(call, edits.function_of(name), helper)
+        world.edit(node, edits.assigned_to(place.value))
+
+
+def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> Value:
+    """The value of a statement's expression; arguments that it writes to are bound again."""
+    if not isinstance(node, cst.Call) or not isinstance(statement, (cst.Assign, cst.Expr)):
+        return evaluate(node, frame)
+    if isinstance(statement, cst.Assign) and len(statement.targets) > 1:
+        return evaluate(node, frame)
+    frame.writing_call = node
+    value = evaluate(node, frame)
+    frame.writing_call = None
+    functions = _called(node, frame)
+    written = {(function, name) for function in functions for name in frame.world.summary(function).writes}
+    if not written:
+        return value
+    if len(functions) != 1:
+        return frame.world.refuse(node, "NP2TF608", name=frame.world.facts.code(node.func))
+    call_that_writes(statement, node, functions[0], frame, may_write)
+    return value
+
+
+def _called(node: cst.Call, frame: Frame) -> list[cst.FunctionDef]:
+    """The functions of the module that a call may call."""
+    if frame.world.facts.imports.qualified(node.func) is not None or not isinstance(node.func, cst.Name):
+        return []
+    return list(evaluate(node.func, frame).functions)
+
+
+def returned(node: cst.Return, frame: Frame) -> None:
+    """A function returns what it writes to as well."""
+    summary = frame.summary
+    if summary is not None and summary.writes and isinstance(summary.node, cst.FunctionDef):
+        for name in summary.writes:
+            held = frame.env.get(name)
+            if held is None or held.memory != {("param", summary.node, name)}:
+                frame.world.refuse(node, "NP2TF604", name=name, other=_OUTSIDE)
+        return_with(node, summary, frame)

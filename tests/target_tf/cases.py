@@ -1,0 +1,189 @@
+"""Programs made for `--target tf`: those that are translated, and those that are refused, with the code."""
+
+from __future__ import annotations
+
+
+def main_of(body: str, before: str = "") -> str:
+    """A module whose main function has this body."""
+    lines = "\n".join(f"    {line}" for line in body.strip("\n").split("\n"))
+    return f"import numpy as np\n\n\n{before}\n\ndef main():\n{lines}\n"
+
+
+SWEEP = """
+def sweep(u, f):
+    biggest = 0.0
+    for i in range(1, len(u) - 1):
+        new = 0.5 * (u[i - 1] + u[i + 1] - f[i])
+        biggest = max(biggest, abs(new - u[i]))
+        u[i] = new
+    return biggest
+
+
+def clear(x):
+    x[:] = 0
+"""
+TRANSLATED = {
+    "promotion": main_of(
+        "i, f, d = np.arange(3, dtype=np.int32), np.ones(3, np.float32), np.arange(3.0)\n"
+        "return i + f, f * 2.5, i / 2, i * d, f + d, d[1] * f, i // 2, f % 0.3, i ** 2, 2 ** d, -i, f @ d"
+    ),
+    "floor division is not the floor of the quotient": main_of(
+        "x = np.array([1.0, 3.25, -1.0, 6.0])\n"
+        "return x // 0.1, x % 0.1, x // -0.3, 7 // x, x[0] // 0.1, 5.5 % x[3], x // np.inf"
+    ),
+    "negative numbers": main_of("x = np.arange(5)\nreturn np.take(x, [-1, 0]), x[[-1, -5]], x[-2], x[::-2]"),
+    "nan": main_of(
+        "x = np.array([2.0, np.nan, 1.0])\n"
+        "return np.max(x), np.argmax(x), np.argmin(x), np.sort(x), np.minimum(x, 1), np.median(x), x.max()"
+    ),
+    "steps of floats": main_of("return np.arange(0, 1, 0.3), np.arange(0.1, 0.8, 0.1), np.linspace(0, 1, 7)"),
+    "writes keep dtype": main_of(
+        "x = np.zeros(3, dtype=np.float32)\nx += np.ones(3)\nx[1] = 2.7\nn = np.arange(4)\nn[0] = 2.7\n"
+        "n[1:3] *= 3\nb = np.ones(3, dtype=bool)\nb[0] = 0.0\nreturn x, n, b"
+    ),
+    "a number that grows": main_of(
+        "s = np.sum(np.arange(4))\ns += 1.5\nt = 0\nfor v in np.arange(3):\n    t += v\nt /= 2\nreturn s, t"
+    ),
+    "the last of several": main_of("x = np.zeros(4)\nx[[0, 0, 2, 0]] = [1, 2, 3, 4]\nreturn x"),
+    "once and each time": main_of(
+        "x = np.zeros(3)\nx[[0, 0]] += 1\ny = np.zeros(3)\nnp.add.at(y, [0, 0], 1)\nreturn x, y"
+    ),
+    "written parameters": main_of(
+        "u = np.zeros(6)\nu[0] = 1.0\nf = np.ones(6)\ncount = 0\nwhile count < 3:\n"
+        "    biggest = sweep(u, f)\n    count += 1\nv = np.ones(2)\nclear(v)\n"
+        "return u, biggest, v, sweep(np.zeros(4), f)",
+        SWEEP,
+    ),
+    "aliases that nobody reads": main_of(
+        "x = np.arange(4.0)\ny = x\ny[0] = 5\nz = y[1:]\nz += 1\nreturn z.sum()"
+    ),
+    "names that take turns": main_of(
+        "old, new = np.ones(4), np.zeros(4)\nfor k in range(3):\n    new[1:] = old[:-1] + k\n"
+        "    old, new = new, old\nreturn old, new"
+    ),
+    "shown": main_of(
+        "x = np.arange(3.0)\n"
+        "print(x, x[0], [x[1]], f'{x[2]:.3f} {x}', str(x.sum()), '%.2f' % x[1])\nprint(x.shape)\n"
+        "return repr(x.max()), '{} {:.1f}'.format(x, x[1])"
+    ),
+    "shapes": main_of(
+        "x = np.zeros((2, 3))\nn, m = x.shape\ns = x.shape + (1,)\n"
+        "return n, m, s, x.shape, x.ndim, x.size, len(x)"
+    ),
+    "numbers beside arrays in lists": main_of(
+        "x = np.ones(3, np.float32)\nn = np.arange(3, dtype=np.int32)\n"
+        "return np.sum([x[0], 1.5]), np.array([x[0], 2]), np.stack([x, [1.5, 2, 3]]), np.mean([n[0], n[1]]), "
+        "np.append(x, 0.1), np.max([x[1], 3]), np.vstack([n, [1, 2, 3]])"
+    ),
+    "numbers as indices": main_of(
+        "x = np.arange(24.0).reshape(2, 3, 4)\ni, j = np.argmax(x[0, 0]), np.argmin(x[1, 1])\ni = i - 2\n"
+        "y = np.zeros((3, 4))\ny[i] = 1\ny[j, i:] += 2\n"
+        "return x[i], x[:, i], x[i, :, j], x[j, i:], x[..., i], x[1:, i, None], x[-i], [5, 6, 7][i], y"
+    ),
+    "several targets": main_of(
+        "x = np.arange(4.0)\nx[0], x[-1] = x[-1], x[0]\nx[1] = x[2] = n = 7\nreturn x, n  # the end"
+    ),
+}
+REFUSED = {
+    "a view that is read": (main_of("x = np.zeros(3)\ny = x[1:]\nx[1] = 5\nreturn y"), "NP2TF604"),
+    "another name": (main_of("x = np.zeros(3)\ny = x\nx += 1\nreturn x, y"), "NP2TF604"),
+    "in a list": (main_of("x = np.zeros(3)\nheld = [x]\nx[0] = 1\nreturn held"), "NP2TF604"),
+    "a row of an array": (
+        main_of("x = np.zeros((2, 2))\nfor row in x:\n    row[0] = 1\nreturn x"),
+        "NP2TF604",
+    ),
+    "what a loop goes over": (
+        main_of("x = np.zeros(3)\nt = 0\nfor v in x:\n    x[1] = 5\n    t += v\nreturn t"),
+        "NP2TF604",
+    ),
+    "perhaps another's": (
+        main_of("x, y = np.zeros(3), np.ones(3)\nz = x if x[0] else y\nz[0] = 3\nreturn y"),
+        "NP2TF604",
+    ),
+    "a parameter's view": (
+        main_of("u = np.zeros(3)\nf(u)\nreturn u", "def f(u):\n    v = u[1:]\n    v[0] = 1\n"),
+        "NP2TF604",
+    ),
+    "a parameter that may be bound again": (
+        main_of(
+            "u = np.zeros(3)\nreturn f(u, 0), u",
+            "def f(u, n):\n    for k in range(n):\n        u = u + 1\n    u[0] = 5\n    return 1\n",
+        ),
+        "NP2TF604",
+    ),
+    "the same array for two parameters": (
+        main_of("u = np.zeros(3)\nf(u, u)\nreturn u", "def f(u, v):\n    u[0] = 1\n    u[1] = v[0]\n"),
+        "NP2TF604",
+    ),
+    "a global": (
+        main_of("f()\nreturn TABLE", "TABLE = np.zeros(3)\n\n\ndef f():\n    TABLE[0] = 1\n"),
+        "NP2TF604",
+    ),
+    "rows that are exchanged": (
+        main_of("x = np.eye(2)\nx[0], x[1] = x[1], x[0]\nreturn x"),
+        "NP2TF604",
+    ),
+    "order": (
+        main_of(
+            "x = np.zeros(2)\nx[len(log)] = say()\nreturn x",
+            "log = []\n\n\ndef say():\n    log.append(1)\n    return 2\n",
+        ),
+        "NP2TF604",
+    ),
+    "what an inner function returns": (
+        main_of("x = np.zeros(3)\ndef g():\n    return x\ny = g()\nx[0] = 5\nreturn y"),
+        "NP2TF604",
+    ),
+    "what a function returns of the module's": (
+        "import numpy as np\n\nX = np.zeros(3)\n\n\ndef g():\n    return X\n\n\nY = g()\nX[0] = 5\n",
+        "NP2TF604",
+    ),
+    "what a lambda returns": (
+        main_of("x = np.zeros(3)\ng = lambda: x\ny = g()\nx[0] = 5\nreturn y"),
+        "NP2TF603",
+    ),
+    "a generator that reads later": (
+        main_of("x = np.zeros(3)\ng = (v + 1 for v in x)\nx[0] = 5\nreturn list(g)"),
+        "NP2TF604",
+    ),
+    "an iterator that reads later": (
+        main_of("x = np.zeros(3)\nz = zip(x, x)\nx[0] = 5\nreturn list(z)"),
+        "NP2TF604",
+    ),
+    "what enumerate goes over": (
+        main_of("x = np.arange(3)\nt = 0\nfor k, v in enumerate(x):\n    x[2] = 9\n    t += v\nreturn t"),
+        "NP2TF604",
+    ),
+    "a list in a list": (
+        main_of(
+            "x = np.zeros(2)\nf(x)\nreturn x",
+            "KEPT = []\n\n\ndef f(x):\n    a = []\n    KEPT.append(a)\n    a.append(x)\n",
+        ),
+        "NP2TF604",
+    ),
+    "an array as a default": (
+        main_of("return f()", "def f(x=np.zeros(2)):\n    x[0] += 1\n    return x\n"),
+        "NP2TF603",
+    ),
+    "an array and None": (main_of("x = np.zeros(2)\nreturn x == None"), "NP2TF606"),
+    "array or list": (main_of("return f", "def f(x):\n    x[0] = 1\n"), "NP2TF605"),
+    "random": (main_of("return np.random.rand(3)"), "NP2TF601"),
+    "small integers": (main_of("return np.zeros(3, np.uint8) - 1"), "NP2TF601"),
+    "out": (main_of("x = np.ones(3)\nnp.add(x, 1, out=x)\nreturn x"), "NP2TF602"),
+    "half precision": (main_of("return np.sqrt(np.array([True, False]))"), "NP2TF602"),
+    "a list beside an array": (main_of("return np.ones(2, np.float32) + [1.5, 2.5]"), "NP2TF602"),
+    "shifts": (main_of("return np.arange(3) << 1"), "NP2TF602"),
+    "a class": (main_of("return np.ones(1)", "class A:\n    pass\n"), "NP2TF603"),
+    "try": (main_of("try:\n    return np.ones(1)\nfinally:\n    pass"), "NP2TF603"),
+    "type": (main_of("return isinstance(np.sum(np.ones(2)), float)"), "NP2TF606"),
+    "hash": (main_of("x = np.arange(2)\nreturn {x[0]: 1}"), "NP2TF606"),
+    "identity": (main_of("x = np.ones(1)\ny = x + 0\nreturn x is y"), "NP2TF606"),
+    "a library": ("import scipy\n" + main_of("return np.ones(1)"), "NP2TF607"),
+    "another module": ("from .other import f\n" + main_of("return f(np.ones(1))"), "NP2TF607"),
+    "json": ("import json\n" + main_of("return json.dumps(np.sum(np.ones(2)))"), "NP2TF607"),
+    "a call that writes, in an expression": (
+        main_of("u = np.zeros(6)\nreturn 1 + sweep(u, u + 1), u", SWEEP),
+        "NP2TF608",
+    ),
+    "np is not always NumPy": ("import numpy as np\n\nx = np.ones(1)\nnp = 3\n", "NP2TF603"),
+}

@@ -1,0 +1,77 @@
+"""The programs that are translated for TensorFlow alone: fixtures, cases of their own, and random ones."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from small_programs import Maker
+
+from np2tf.options import Options
+from np2tf.pipeline import Result, translate
+from np2tf.tree.source import Source, SourceError
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+#: Fixture -> what makes it smaller: an operation takes some microseconds where nothing is compiled.
+SMALLER = {
+    "programs/conjugate_gradient": {"n = 128": "n = 12"},
+    "programs/fft_poisson": {"n, length = 256": "n, length = 16", "steps=40": "steps=3"},
+    "programs/gauss_seidel": {"ny, nx = 48, 48": "ny, nx = 9, 9", "max_iter=500": "max_iter=10"},
+    "programs/jacobi_heat": {"n = 512": "n = 16"},
+    "programs/wave_equation": {"n = 400": "n = 32", "steps=400": "steps=12"},
+}
+RANDOM = range(150)
+
+
+def for_tensorflow(text: str | bytes, path: str = "program.py") -> Result:
+    """A translation for TensorFlow alone."""
+    return translate(Source.of(text, path), Options(target="tf"))
+
+
+def refusals(result: Result) -> list[str]:
+    """The codes for which a file stays as it is."""
+    return [one.code for one in result.diagnostics if one.severity == "error"]
+
+
+@lru_cache(maxsize=1)
+def fixtures() -> dict[str, tuple[str, Result]]:
+    """Every fixture that can be parsed: its text and what becomes of it."""
+    found = {}
+    for path in sorted([*FIXTURES.glob("*/*.np.py"), *FIXTURES.glob("programs/*.py")]):
+        name = f"{path.parent.name}/{path.name.removesuffix('.py').removesuffix('.np')}"
+        try:
+            source = Source.of(path.read_bytes(), str(path))
+        except SourceError:
+            continue
+        text = source.text
+        for before, after in SMALLER.get(name, {}).items():
+            assert before in text, name
+            text = text.replace(before, after)
+        found[name] = (text, for_tensorflow(text, str(path)))
+    return found
+
+
+def translated_fixtures() -> list[str]:
+    """The names of those that are translated."""
+    return [name for name, (_, made) in fixtures().items() if made.changed and not refusals(made)]
+
+
+@lru_cache(maxsize=1)
+def random_programs() -> dict[str, tuple[str, Result]]:
+    """Random programs that are translated."""
+    found = {}
+    for seed in RANDOM:
+        text = Maker(seed).program()
+        made = for_tensorflow(text)
+        if not refusals(made):
+            found[f"random {seed}"] = (text, made)
+    return found
+
+
+def every_translation() -> list[tuple[str, str, str]]:
+    """Name, source and translation of all that is translated."""
+    from cases import TRANSLATED
+
+    made = [(name, fixtures()[name][0], fixtures()[name][1].text) for name in translated_fixtures()]
+    made += [(name, text, for_tensorflow(text).text) for name, text in TRANSLATED.items()]
+    return made + [(name, text, result.text) for name, (text, result) in random_programs().items()]

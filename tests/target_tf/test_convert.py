@@ -1,0 +1,102 @@
+"""`np2tf convert --target tf`: what is written, what is told, and the exit statuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from np2tf.commands import np2tf as command
+
+GOOD = "import numpy as np\n\n\ndef half(x):\n    return np.sin(x) / 2\n"
+BAD = "import numpy as np\n\n\ndef draw(n):\n    return np.random.rand(n)\n"
+
+
+def converted(*arguments: str | Path, text: str | None = None) -> Result:
+    """A call of the command."""
+    return CliRunner().invoke(command, ["convert", *map(str, arguments)], input=text)
+
+
+def test_written(tmp_path: Path) -> None:
+    """A file that is translated needs TensorFlow alone; a second call changes nothing."""
+    file = tmp_path / "a.py"
+    file.write_text(GOOD)
+    done = converted("--target", "tf", "--write", file)
+    assert done.exit_code == 0, done.output
+    text = file.read_text()
+    assert text.startswith("import tensorflow as tf\nimport tensorflow.experimental.numpy as tnp\n")
+    assert "return tnp.sin(x) / 2" in text
+    assert "np2tf" not in text
+    assert converted("--target", "tf", "--write", file).exit_code == 0
+    assert file.read_text() == text
+
+
+def test_refused(tmp_path: Path) -> None:
+    """A file with a refusal stays as it is, with its code and place, and status 1."""
+    file = tmp_path / "a.py"
+    file.write_text(BAD)
+    done = converted("--target", "tf", "--write", file)
+    assert done.exit_code == 1
+    assert file.read_text() == BAD
+    assert "NP2TF601" in done.stderr
+    assert "a.py:5:12" in done.stderr
+
+
+def test_ignore_comments_do_not_help(tmp_path: Path) -> None:
+    """No comment makes a translation right."""
+    file = tmp_path / "a.py"
+    file.write_text("# np2tf: ignore-file\n" + BAD)
+    assert converted("--target", "tf", "--write", file).exit_code == 1
+
+
+def test_modules_that_others_import(tmp_path: Path) -> None:
+    """What others of the project import stays NumPy's, however they do it."""
+    package = tmp_path / "pack"
+    package.mkdir()
+    for name in ("first", "second", "third", "alone"):
+        (package / f"{name}.py").write_text(GOOD)
+    (package / "__init__.py").write_text("from . import third\n")
+    (package / "user.py").write_text("from .first import half\nimport pack.second\n")
+    done = converted("--target", "tf", "--write", tmp_path)
+    assert done.exit_code == 1
+    changed = {path.stem for path in package.glob("*.py") if "tensorflow" in path.read_text()}
+    assert changed == {"alone"}
+    assert done.stderr.count("NP2TF610") == 3
+    assert converted("--target", "np2tf", "--check", package / "first.py").exit_code == 1
+
+
+def test_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The target may stand in the configuration; the command line goes before it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "np2tf.toml").write_text('target = "tf"\n')
+    assert "import tensorflow" in converted("-", text=GOOD).stdout
+    assert "from np2tf import tnp" in converted("--target", "np2tf", "-", text=GOOD).stdout
+
+
+def test_notebooks(tmp_path: Path) -> None:
+    """The cells of a notebook run in any order: it is refused."""
+    cell = {"cell_type": "code", "source": GOOD, "metadata": {}, "outputs": [], "execution_count": None}
+    file = tmp_path / "a.ipynb"
+    file.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    before = file.read_bytes()
+    done = converted("--target", "tf", "--write", "--include", "*.ipynb", file)
+    assert done.exit_code == 1
+    assert "NP2TF603" in done.stderr
+    assert file.read_bytes() == before
+
+
+def test_writers_are_told() -> None:
+    """A function that returns what it writes to is told of: its callers elsewhere must know."""
+    source = GOOD + "\n\ndef f(x):\n    x[0] = 1\n\n\ny = np.zeros(3)\nf(y)\n"
+    done = converted("--target", "tf", "-", text=source)
+    assert "NP2TF609" in done.stderr
+    assert "y = f(y)" in done.stdout
+
+
+def test_help() -> None:
+    """The option is told of."""
+    assert "--target [np2tf|tf]" in " ".join(
+        CliRunner().invoke(command, ["convert", "--help"]).output.split()
+    )

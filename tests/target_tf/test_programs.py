@@ -1,0 +1,57 @@
+"""Translations for TensorFlow alone give NumPy's results where np2tf cannot be imported, or there is none."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from cases import REFUSED, TRANSLATED
+from programs import fixtures, for_tensorflow, random_programs, refusals, translated_fixtures
+
+
+@pytest.mark.parametrize("name", translated_fixtures())
+def test_fixtures(name: str, results: dict[str, Any]) -> None:
+    """Every fixture that is translated returns and prints what it does on NumPy."""
+    assert results["programs"][name] == ""
+
+
+@pytest.mark.parametrize("name", TRANSLATED)
+def test_cases(name: str, results: dict[str, Any]) -> None:
+    """What differs between NumPy and tf.experimental.numpy, or is a write, is translated rightly."""
+    assert refusals(for_tensorflow(TRANSLATED[name])) == []
+    assert results["programs"][name] == ""
+
+
+def test_random_programs(results: dict[str, Any]) -> None:
+    """Random programs with aliases and writes are right or refused; most of them are translated."""
+    made = {name: told for name, told in results["programs"].items() if name.startswith("random ")}
+    assert {name: told for name, told in made.items() if told} == {}
+    assert len(made) == len(random_programs()) > 50
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name: str) -> None:
+    """What is not provably right is refused with a code, and the file stays as it is."""
+    source, code = REFUSED[name]
+    made = for_tensorflow(source)
+    assert code in refusals(made)
+    assert made.text == source
+    assert not made.changed
+
+
+def test_most_fixtures_are_decided() -> None:
+    """As many fixtures as before are translated; all others are refused with a code of this target."""
+    codes = Counter(code for _, made in fixtures().values() for code in set(refusals(made)))
+    assert set(codes) <= {f"NP2TF{number}" for number in range(601, 611)}
+    assert len(translated_fixtures()) >= 114
+
+
+@pytest.mark.parametrize("name", translated_fixtures())
+def test_text(name: str) -> None:
+    """A translation names neither np2tf nor NumPy, and its own translation changes nothing."""
+    text = fixtures()[name][1].text
+    assert not re.search(r"^\s*(import|from) (np2tf|numpy)\b", text, re.MULTILINE)
+    assert "import tensorflow as tf" in text
+    assert for_tensorflow(text).text == text
