@@ -29,7 +29,7 @@ def is_translated(text: str) -> bool:
 
 
 def is_candidate(text: str, program: ast.Module | None = None) -> bool:
-    """Whether a source may hold something to translate; one that has been translated holds nothing new.
+    """Return whether a source may hold something to translate; a translated source holds nothing new.
 
     Args:
         text: of the source.

@@ -1,6 +1,4 @@
-"""How np2tf provides every public NumPy name, by module. The counts come from rules/ (standard library
-only).
-"""
+"""The way in which np2tf provides every public NumPy name, by module. The counts come from rules/."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
 
 
 def names_of(outcome: Outcome) -> Counter[str]:
-    """How often a file uses each NumPy name; modules themselves are not counted."""
+    """Return how often a file uses each NumPy name; modules themselves are not counted."""
     if outcome.facts is None:
         return Counter()
     return Counter(use.qualified for use in uses(outcome.facts) if not use.is_module)

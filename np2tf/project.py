@@ -27,7 +27,7 @@ _Task = tuple[Path, Path, Options]
 
 @dataclass(frozen=True)
 class _Read:
-    """What one file tells by itself."""
+    """The facts that one file tells by itself."""
 
     path: Path
     outcome: Outcome

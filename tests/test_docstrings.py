@@ -14,76 +14,6 @@ import np2tf
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "np2tf"
-#: Folders whose docstrings still break a rule. A folder that has become clean must leave the list.
-NOT_YET = frozenset(
-    {
-        "np2tf",
-        "np2tf/documents",
-        "np2tf/facts",
-        "np2tf/facts/dataflow",
-        "np2tf/facts/module",
-        "np2tf/imports",
-        "np2tf/imports/cache",
-        "np2tf/imports/code",
-        "np2tf/imports/functions",
-        "np2tf/imports/hooks",
-        "np2tf/imports/loops",
-        "np2tf/imports/programs",
-        "np2tf/imports/reporting",
-        "np2tf/linking",
-        "np2tf/pytree",
-        "np2tf/rewrites",
-        "np2tf/rewrites/control",
-        "np2tf/rewrites/control/analysis",
-        "np2tf/rewrites/control/common",
-        "np2tf/rewrites/control/constructs",
-        "np2tf/rewrites/mutation",
-        "np2tf/rewrites/planning",
-        "np2tf/runtime/arguments",
-        "np2tf/runtime/callees",
-        "np2tf/runtime/compilation",
-        "np2tf/runtime/control_flow",
-        "np2tf/runtime/decisions",
-        "np2tf/runtime/effects",
-        "np2tf/runtime/environment",
-        "np2tf/runtime/host",
-        "np2tf/runtime/introspection",
-        "np2tf/runtime/jit",
-        "np2tf/runtime/operators",
-        "np2tf/runtime/random",
-        "np2tf/runtime/random/bits",
-        "np2tf/runtime/replacement",
-        "np2tf/runtime/report",
-        "np2tf/runtime/staged_operators",
-        "np2tf/runtime/structures",
-        "np2tf/runtime/tracing",
-        "np2tf/runtime/xla",
-        "np2tf/tree",
-    }
-)
-#: Names of `np2tf` whose docstrings have neither a link nor Args nor Returns. The same holds for them.
-NOT_YET_PUBLIC = frozenset(
-    {
-        "Options",
-        "TranslationWarning",
-        "and_",
-        "call",
-        "cond",
-        "context",
-        "convert",
-        "for_loop",
-        "list_of",
-        "map_loop",
-        "on_host",
-        "or_",
-        "translate",
-        "translating",
-        "uninstall",
-        "use_backend",
-        "while_loop",
-    }
-)
-
 #: First words that do not name the subject. ("Return whether x is y" is right, "Whether x is y" is not.)
 _UNNAMED = re.compile(
     r"(What|Whether|Which|Who|How|Why|It|Its|They|Their|Those|These|That|This (is|was|are|has|does)"
@@ -154,18 +84,8 @@ def unnamed_in(folder: str) -> list[str]:
 
 @pytest.mark.parametrize("folder", folders())
 def test_docstrings_name_their_subject(folder: str) -> None:
-    """No docstring begins with "What", "Whether" or a pronoun, and no folder of the list is without one."""
-    found = unnamed_in(folder)
-    if folder in NOT_YET:
-        assert found, f"{folder} is clean: take it out of NOT_YET"
-    else:
-        assert found == []
-
-
-def test_the_lists_are_sorted_out() -> None:
-    """The lists name folders and names that there are."""
-    assert set(folders()) >= NOT_YET
-    assert set(np2tf.__all__) >= NOT_YET_PUBLIC
+    """No docstring begins with "What", "Whether" or a pronoun."""
+    assert unnamed_in(folder) == []
 
 
 # -- functions of NumPy and SciPy ----------------------------------------------------------------------------
@@ -233,22 +153,20 @@ def definition(module: str, name: str) -> _Documented | None:
 
 
 def own_names() -> dict[str, _Documented]:
-    """Return the definitions of np2tf's public names, without the operators that are Python's builtins."""
+    """Return the definitions of np2tf's public names; of operators the staged ones, without builtins."""
     places = {name: place for name, place in np2tf._LAZY.items() if place[1]}
-    for name in np2tf._OPERATORS:
-        places.setdefault(name, ("np2tf.runtime.operators.python", name))
+    for name, operator in np2tf._OPERATORS.items():
+        module, _, attribute = operator.staged.partition(":")
+        if attribute and not operator.python.startswith("builtins:"):
+            places.setdefault(name, (module, attribute))
     found = {name: definition(*place) for name, place in places.items()}
     return {name: node for name, node in found.items() if node is not None}
 
 
 @pytest.mark.parametrize("name", sorted(own_names()))
 def test_public_names_tell_their_use(name: str) -> None:
-    """A public name of np2tf has a docstring with a link, Args or Returns, unless the list names it."""
-    text = ast.get_docstring(own_names()[name]) or ""
-    if name in NOT_YET_PUBLIC:
-        assert not _TELLS.search(text), f"{name} is documented: take it out of NOT_YET_PUBLIC"
-    else:
-        assert _TELLS.search(text)
+    """A public name of np2tf has a docstring with a link, Args or Returns."""
+    assert _TELLS.search(ast.get_docstring(own_names()[name]) or "")
 
 
 # -- the rules themselves ------------------------------------------------------------------------------------

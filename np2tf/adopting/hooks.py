@@ -31,7 +31,7 @@ def remote_entry(url: str, revision: str, arguments: Sequence[str]) -> dict[str,
 
 
 def has_hook(text: str) -> bool:
-    """Whether a configuration has a hook of np2tf's already.
+    """Return whether a configuration has a hook of np2tf's already.
 
     Raises:
         CannotAddError: it cannot be read.
@@ -120,7 +120,7 @@ def _loaded(text: str) -> CommentedMap:
 
 
 def _plain(value: Any) -> Any:
-    """The same as Python's own dicts and lists."""
+    """Return YAML data as Python's own dicts and lists."""
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, list) else value

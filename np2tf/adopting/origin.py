@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 
 
 @dataclass(frozen=True)
-class Origin:
+class Distribution:
     """A git repository and a revision, or what an index has."""
 
     url: str = ""
@@ -17,14 +17,14 @@ class Origin:
 
     @property
     def requirement(self) -> str:
-        """What pip is to install; "" where that is not known."""
+        """Return what pip is to install; "" where that is not known."""
         if self.url:
             return f"np2tf @ git+{self.url}@{self.revision}"
         return f"np2tf=={self.version}" if self.version else ""
 
 
-def given(text: str) -> Origin:
-    """What `URL@REVISION` says.
+def given(text: str) -> Distribution:
+    """Return what `URL@REVISION` says.
 
     Raises:
         ValueError: one of both is missing.
@@ -32,18 +32,18 @@ def given(text: str) -> Origin:
     url, _, revision = text.removeprefix("git+").rpartition("@")
     if not url or "/" in revision or not revision:
         raise ValueError("must be URL@REVISION, such as https://example.org/np2tf.git@v0.1.0")
-    return Origin(url, revision)
+    return Distribution(url, revision)
 
 
-def installed() -> Origin:
+def installed() -> Distribution:
     """Where the np2tf that runs was installed from, as pip has noted it; nothing for a checkout."""
     try:
         found = distribution("np2tf")
     except PackageNotFoundError:
-        return Origin()
+        return Distribution()
     noted = found.read_text("direct_url.json")
     if noted is None:
-        return Origin(version=found.version) if found.read_text("INSTALLER") else Origin()
+        return Distribution(version=found.version) if found.read_text("INSTALLER") else Distribution()
     told = json.loads(noted)
     revision = told.get("vcs_info", {}).get("commit_id", "")
-    return Origin(told["url"], revision) if revision else Origin()
+    return Distribution(told["url"], revision) if revision else Distribution()

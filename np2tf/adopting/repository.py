@@ -1,4 +1,4 @@
-"""What a repository is: its top, and which of its folders are no programs of its own."""
+"""The repository around a folder: its top, and those of its folders that hold no programs of its own."""
 
 from __future__ import annotations
 

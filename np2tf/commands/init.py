@@ -57,11 +57,11 @@ class _Step:
 @click.option("-y", "--yes", is_flag=True, help="Replace files without asking.")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Read the files in so many processes.")
 def init(folder: Path, **chosen: Any) -> None:
-    """Prepare the repository around FOLDER, and say what share of it will translate.
+    """Prepare the repository around FOLDER, and say which share of it will translate.
 
     Writes a configuration (`[tool.np2tf]` in pyproject.toml, or np2tf.toml), a hook of pre-commit's, a
-    baseline of what is found today, and, with --ci, a job. What is there already stays as it is: a second
-    time nothing changes. No program is changed.
+    baseline of today's findings, and, with --ci, a job. Present entries stay as they are: a second
+    run changes nothing. No program is changed.
     """
     wanted = _source_of_np2tf(chosen)
     top = top_of(folder)
@@ -83,7 +83,7 @@ def init(folder: Path, **chosen: Any) -> None:
     sys.exit(CLEAN)
 
 
-def _source_of_np2tf(chosen: dict[str, Any]) -> origin.Origin:
+def _source_of_np2tf(chosen: dict[str, Any]) -> origin.Distribution:
     """Where hooks and jobs install np2tf from."""
     try:
         found = origin.given(chosen["source"]) if chosen["source"] else origin.installed()
@@ -143,7 +143,7 @@ def _configured(repository: Repository) -> _Step:
     return _step(repository.pyproject, lambda data: with_table(data, table))
 
 
-def _hooked(data: bytes, wanted: origin.Origin, arguments: list[str]) -> bytes:
+def _hooked(data: bytes, wanted: origin.Distribution, arguments: list[str]) -> bytes:
     """The hooks with np2tf's among them; the same where it is."""
     from np2tf.adopting.hooks import NEW, has_hook, local_entry, remote_entry, with_entry
 

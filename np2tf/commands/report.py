@@ -76,7 +76,7 @@ def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **chosen:
 
 
 def surveyed(paths: tuple[Path, ...], folder: Path, chosen: dict[str, Any]) -> Survey:
-    """What becomes of the files, as far as the options choose them."""
+    """Return what becomes of the files, as far as the options choose them."""
     from np2tf.report.survey import survey
 
     configurations = configurations_of(chosen)

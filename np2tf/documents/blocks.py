@@ -42,7 +42,7 @@ class Block:
 
     @property
     def shift(self) -> int:
-        """How many columns further right the Python stands in the text."""
+        """Return how many columns further right the Python stands in the text."""
         return len(self.margin) + 4 * self.is_session
 
     def replaced(self, lines: Sequence[str], text: str) -> list[str]:
@@ -67,7 +67,7 @@ class Block:
 
 
 def is_python(text: str) -> bool:
-    """Whether a block can be translated together with others."""
+    """Return whether a block can be translated together with others."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -105,7 +105,7 @@ def _numpys(tree: ast.Module) -> str:
 
 
 def _of_np2tf(tree: ast.Module) -> set[str]:
-    """What a text imports of np2tf at its top, as it is written."""
+    """Return what a text imports of np2tf at its top, as it is written."""
     found: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.Import):

@@ -24,7 +24,7 @@ class Texts:
         self._asked: set[str] = set()
 
     def is_text(self, node: cst.CSTNode) -> bool:
-        """Whether an expression visibly makes text of values."""
+        """Return whether an expression visibly makes text of values."""
         if type(node) not in _MAKING:
             return False
         if isinstance(node, cst.FormattedString):

@@ -129,7 +129,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def edits(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, list[str]]]:
-    """What the translation has in place of lines: the first and the one behind the last, from 0; new ones."""
+    """Return the edits of a translation: the first line, the line behind the last (from 0), the new lines."""
     if before == after:
         return []
     matcher = difflib.SequenceMatcher(None, before, after)

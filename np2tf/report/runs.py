@@ -1,4 +1,4 @@
-"""What `np2tf run --report json` has told of a run, in the form that a page shows."""
+"""The report of a run (`np2tf run --report json`), in the form that a page shows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RanFunction:
 
     @property
     def ratio(self) -> float | None:
-        """How many times faster a call is as compiled code."""
+        """Return how many times faster a call is as compiled code."""
         both = self.each_host, self.each_compiled
         return both[0] / both[1] if both[0] and both[1] else None
 
@@ -78,12 +78,12 @@ class Run:
 
     @property
     def inlined(self) -> list[RanFunction]:
-        """Those that ran only as a part of others' compiled code."""
+        """The functions that ran only as a part of other functions' compiled code."""
         return [one for one in self.functions if one.inlined and not one.compiled and not one.host]
 
     @property
     def shown(self) -> list[RanFunction]:
-        """Those that were called by themselves."""
+        """The functions that were called by themselves."""
         return [one for one in self.functions if one.compiled or one.host]
 
 

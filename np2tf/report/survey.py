@@ -1,4 +1,4 @@
-"""What a repository's files are, and what becomes of them."""
+"""The files of a repository, and their translation."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class Surveyed:
 
     @property
     def lines(self) -> int:
-        """How many lines it has."""
+        """Return how many lines it has."""
         return len(self.before.splitlines())
 
     @property
     def about_arrays(self) -> list[Fate]:
-        """Its functions, without those that are plain Python."""
+        """The functions of the file that compute with arrays."""
         return [one for one in self.fates if one.fate != PLAIN]
 
 
@@ -65,7 +65,7 @@ class Survey:
 
     @property
     def fates(self) -> list[Fate]:
-        """What becomes of the functions of all files that compute with arrays."""
+        """Return what becomes of the functions of all files that compute with arrays."""
         return [one for file in self.files for one in file.about_arrays]
 
     @property
@@ -75,7 +75,7 @@ class Survey:
 
     @property
     def names(self) -> Counter[str]:
-        """How often the files use each NumPy name."""
+        """Return how often the files use each NumPy name."""
         return sum((file.names for file in self.files), Counter())
 
     @property
@@ -134,7 +134,7 @@ def shown(path: Path, folder: Path) -> str:
 
 
 def staged(fates: Sequence[Fate]) -> int:
-    """How many functions are compiled: by themselves, or where something compiled calls them."""
+    """Return how many functions are compiled: by themselves, or where something compiled calls them."""
     return sum(one.fate in (STAGED, CALLED) for one in fates)
 
 

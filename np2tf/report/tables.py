@@ -38,12 +38,12 @@ class PackageRow:
 
     @property
     def functions(self) -> int:
-        """How many functions compute with arrays."""
+        """Return how many functions compute with arrays."""
         return sum(self.fates.values())
 
     @property
     def staged(self) -> int:
-        """How many of them are compiled."""
+        """Return how many of them are compiled."""
         return self.fates["staged"] + self.fates["called"]
 
 
@@ -71,7 +71,7 @@ class NameRow:
 
 
 def counted(fates: Sequence[Fate]) -> dict[str, int]:
-    """How many functions have which fate, by the class of its colour, in the order of a table."""
+    """Return how many functions have which fate, by the class of its colour, in the order of a table."""
     counts = Counter(one.fate for one in fates)
     return {short: counts[fate] for fate, short in FATES.items() if fate != PLAIN}
 
@@ -120,15 +120,15 @@ def _name(name: str, uses: int, files: int) -> NameRow:
 
 
 def _is_kept(name: str) -> bool:
-    """Whether a name is of a part of NumPy that the translator leaves alone."""
+    """Return whether a name is of a part of NumPy that the translator leaves alone."""
     return name in rules.kept() or any(one.startswith(f"{name}.") for one in rules.kept())
 
 
 def share_native(rows: Sequence[NameRow]) -> tuple[int, int]:
-    """How many uses are TensorFlow's, of all."""
+    """Return how many uses are TensorFlow's, of all."""
     return sum(row.uses for row in rows if row.kind in ("native", "drawn")), sum(row.uses for row in rows)
 
 
 def share_staged(survey: Survey) -> tuple[int, int]:
-    """How many functions are compiled, of those that compute with arrays."""
+    """Return how many functions are compiled, of those that compute with arrays."""
     return staged(survey.fates), len(survey.fates)

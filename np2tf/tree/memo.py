@@ -1,4 +1,4 @@
-"""What has been found out about nodes of a tree, for as long as a file is worked on.
+"""Facts about the nodes of a tree, kept while a file is translated.
 
 Nodes do not change, and are asked about again and again. A result is kept under the node's identity, together
 with the node, so that no other node can get it; hashing a node takes longer.

@@ -1,4 +1,4 @@
-"""What more than one command shows, or what takes a command more than a few lines to show.
+"""Output that several commands share, or that takes a command more than a few lines.
 
 Imports what is shown. Options of commands stay out: a module here is given results.
 """

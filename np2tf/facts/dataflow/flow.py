@@ -160,7 +160,7 @@ def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
 
 @remembered
 def _writes(top: cst.CSTNode) -> tuple[str, ...]:
-    """What `ordered_writes` finds in one node."""
+    """Return what `ordered_writes` finds in one node."""
     found: dict[str, None] = {}
 
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
@@ -239,7 +239,7 @@ def reads(node: cst.CSTNode | None) -> Names:
 
 @remembered
 def _reads(node: cst.CSTNode) -> Names:
-    """What `reads` finds in a node that binds names, or is a scope."""
+    """Return what `reads` finds in a node that binds names, or is a scope."""
     if isinstance(node, cst.AugAssign):
         return reads(node.target) | reads(node.value)
     if isinstance(node, cst.AssignTarget):

@@ -112,7 +112,8 @@ def install(
 def uninstall() -> None:
     """Undo every `np2tf.install`.
 
-    Translated modules stay imported; if they are reloaded, they are loaded untranslated.
+    Translated modules stay imported; if they are reloaded, they are loaded untranslated. See
+    https://docs.python.org/3/library/sys.html#sys.meta_path for the finders that `np2tf.install` adds.
     """
     while _installed:
         finder = _installed.pop()

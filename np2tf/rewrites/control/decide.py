@@ -77,7 +77,7 @@ class Decision:
 
     @property
     def lowers_anything(self) -> bool:
-        """Whether any of the function's text changes."""
+        """True if lowering changes any of the function's text."""
         lists = (self.expressions, self.builtins, self.math, self.comprehensions, self.texts, self.handlers)
         return bool(self.marks.lowered or self.callees or self.contexts) or any(lists)
 
@@ -89,12 +89,15 @@ def decide(
     unknown: Sequence[cst.Call] = (),
     methods: Sequence[cst.Call] = (),
 ) -> Decision:
-    """What to lower in a function; CannotLower where something must be and cannot.
+    """Return the constructs to lower in a function.
 
     Args:
-        counters: the parameters that count the function's calls of itself: tests on them stay Python's.
-        unknown: its calls whose callees no text shows.
-        methods: its calls of methods of the module's classes.
+        counters: the parameters that count the function's recursive calls; tests on them stay Python's.
+        unknown: the calls whose callees the text does not show.
+        methods: the calls of methods of the module's classes.
+
+    Raises:
+        CannotLower: if a construct must be lowered and cannot.
     """
     plain: set[cst.CSTNode] = set()
     while True:
@@ -156,7 +159,7 @@ class _Decider:
         return decision
 
     def _pass(self) -> Decision:
-        """One look at every construct, with the dynamic names known so far."""
+        """Decide on every construct once, with the dynamic names known so far."""
         decision = Decision()
         for node in self._nodes:
             construct = STATEMENTS.get(type(node)) or SMALL.get(type(node))
@@ -169,39 +172,47 @@ class _Decider:
     # -- what constructs ask ------------------------------------------------------------------------------
 
     def reason(self, node: cst.If | cst.While | cst.For) -> str | None:
-        """What in a statement stands against lowering it, in words."""
+        """Return the reason against lowering `node`, in words; None if there is none."""
         return self._refusals.reason(node)
 
     def check(self, node: cst.If | cst.While | cst.For) -> None:
-        """CannotLower if a statement holds what cannot be lowered."""
+        """Check that `node` can be lowered.
+
+        Raises:
+            CannotLower: if `node` contains a part that cannot be lowered.
+        """
         self._refusals.check(node)
 
     def stays_plain(self, node: cst.For) -> bool:
-        """Whether a loop has been found to stay Python."""
+        """Return whether a loop has been found to stay Python."""
         return node in self._plain
 
     def is_long_range(self, node: cst.BaseExpression) -> bool:
-        """Whether an expression is a range of more numbers than a loop that stays Python may have."""
+        """Return whether an expression is a range of more numbers than a loop that stays Python may have."""
         if not isinstance(node, cst.Call) or not is_builtin(self._facts, node, ("range",)):
             return False
         return not _at_most(_UNROLLED, node)
 
     def _check_match(self, node: cst.Match) -> None:
-        """A `match` stays Python, so its subject must be known; an array's value is not."""
+        """Check that the subject of a `match`, which stays Python, is known: an array's value is not.
+
+        Raises:
+            CannotLower: if it may be an array's value.
+        """
         guards = [case.guard for case in node.cases if case.guard is not None]
         for part in (node.subject, *guards):
             if not self.static.probably(part) and not self._is_parameter(part):
                 raise CannotLower("NP2TF301", node, kind="match", reason="a value that may be an array's")
 
     def _is_parameter(self, node: cst.CSTNode) -> bool:
-        """Whether an expression is a parameter as the caller gave it."""
+        """Return whether an expression is a parameter that the function does not rebind."""
         if not isinstance(node, cst.Name):
             return False
         body = block(self._function.body)
         return node.value in parameters(self._function.params) and node.value not in writes(body)
 
     def is_setting(self, node: cst.BaseExpression) -> bool:
-        """Whether an expression is made of parameters and their attributes, as the caller gave them."""
+        """Return whether an expression consists of unchanged parameters and their attributes."""
         if isinstance(node, cst.Attribute):
             return self._is_parameter(node.value) or (
                 isinstance(node.value, cst.Attribute) and self.is_setting(node.value)
@@ -216,7 +227,7 @@ class _Decider:
         return self._is_parameter(node) or self.static(node)
 
     def may_iterate(self, node: cst.BaseExpression) -> bool:
-        """Whether a loop over `node` may run over an array or many numbers."""
+        """Return whether a loop over `node` may run over an array or many numbers."""
         if isinstance(
             node, (cst.BaseString, cst.Tuple, cst.List, cst.Set, cst.Dict, cst.BaseComp, cst.DictComp)
         ):
@@ -270,7 +281,7 @@ class _Decider:
             self._target(node.target, node.iter)
 
     def _target(self, target: cst.BaseExpression, iterable: cst.BaseExpression) -> None:
-        """The names of a loop that stays Python."""
+        """Record the names that the target of a loop which stays Python makes dynamic."""
         if isinstance(iterable, cst.Call) and isinstance(iterable.func, cst.Name):
             if iterable.func.value == "range":
                 return
@@ -289,7 +300,7 @@ class _Decider:
                 yield node  # type: ignore[misc]
 
     def _check(self, decision: Decision) -> None:
-        """Tests that nothing can lower: of a comprehension's `if`."""
+        """Check the tests that nothing can lower: the `if` of a comprehension."""
         for node in self._nodes:
             if not isinstance(node, cst.CompIf) or self.static(node.test):
                 continue
@@ -301,14 +312,14 @@ class _Decider:
 
 
 def _dynamic_parameters(function: cst.FunctionDef) -> Names:
-    """The parameters that may be arrays or numbers: all but the flags and the texts."""
+    """Return the parameters that may be arrays or numbers: all except flags and strings."""
     every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
     flags = {param.name.value for param in every if _is_flag(param)}
     return frozenset(parameters(function.params)) - flags
 
 
 def _number_parameters(function: cst.FunctionDef) -> Names:
-    """The parameters that visibly are numbers: by default, by annotation, or because a range runs to them."""
+    """Return the parameters that are numbers by default value, by annotation, or as the end of a range."""
     every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
     ends: set[str] = set()
     for node in walk(function):
@@ -338,7 +349,7 @@ def _is_flag(param: cst.Param) -> bool:
 
 
 def _at_most(count: int, call: cst.Call) -> bool:
-    """Whether a range visibly has at most `count` numbers: `range(3)`."""
+    """Return whether a range visibly has at most `count` numbers: `range(3)`."""
     numbers = [arg.value for arg in call.args]
     if not all(isinstance(number, cst.Integer) for number in numbers):
         return False

@@ -119,7 +119,7 @@ class Signature:
 
     @property
     def key_without_lengths(self) -> tuple[Any, ...]:
-        """The same key, with the ranks of arrays in place of their shapes."""
+        """Return the key with the ranks of arrays in place of their shapes."""
         parts = list(self.parts)
         for k in self._shapes:
             place, kind, dtype, shape, order = parts[k]

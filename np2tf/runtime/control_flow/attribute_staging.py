@@ -23,12 +23,14 @@ T = TypeVar("T")
 
 
 def attributes_within(trace: Trace, *known: Any) -> Attributes:
-    """Those of the arguments, and of what the functions of a loop or branch know and are given."""
+    """Return the attributes of the arguments, and of objects that a loop's or branch's functions can
+    reach.
+    """
     return Attributes((trace.instances, *known), may_be_missing=trace.attributes_are_named)
 
 
 def _repeat_until_known(state: Attributes, attempt: Callable[[], T]) -> T:
-    """What `attempt` gives once no attribute is new to it."""
+    """Return the result of `attempt`, repeated until it finds no new attribute."""
     while True:
         learnt = state.attribute_count
         try:
@@ -39,7 +41,7 @@ def _repeat_until_known(state: Attributes, attempt: Callable[[], T]) -> T:
 
 
 def _watch_attributes(state: Attributes, run: Callable[..., T]) -> Callable[..., T]:
-    """`run`, where there are no objects whose attributes it may set."""
+    """Return `run` with a check that it sets no attributes; used if there are no objects with attributes."""
 
     def watched(*args: Any) -> T:
         try:
@@ -53,7 +55,7 @@ def _watch_attributes(state: Attributes, run: Callable[..., T]) -> Callable[...,
 def branches(
     trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch, variables: Variables = NO_VARIABLES
 ) -> Any:
-    """`stage_branches`, with the attributes that a side assigns among its results."""
+    """Do `stage_branches`, with the attributes that a branch assigns among its results."""
     state = attributes_within(trace, then, otherwise)
     if not state.instances:
         return stage_branches(
@@ -73,9 +75,9 @@ def branches(
 
 
 class Loop:
-    """`StagedLoop`, with the attributes that an iteration assigns among its variables.
+    """A `StagedLoop`, with the attributes that an iteration assigns among its variables.
 
-    The loop is known again by the body of `variables`, the iteration as the program has it.
+    `body` is the iteration as the program has it, by which the loop is recognised in a later trace.
     """
 
     def __init__(
@@ -121,17 +123,17 @@ class Loop:
 
     @property
     def runs_once(self) -> bool:
-        """Whether it is certain that the loop runs."""
+        """True if the loop certainly runs."""
         return self._loop.runs_once
 
     @property
     def changes_type(self) -> bool:
-        """Whether the first iteration sees a variable of another dtype or shape than the later ones."""
+        """True if the first iteration sees a variable of another dtype or shape than the later ones."""
         return self._loop.changes_type
 
     @property
     def changes_dtype(self) -> bool:
-        """Whether an array has another dtype before the loop, or after an iteration, than inside."""
+        """True if an array has another dtype before the loop, or after an iteration, than inside."""
         return self._loop.changes_dtype
 
     def refusal_of_dtypes(self) -> LoopTypeError:
@@ -139,7 +141,7 @@ class Loop:
         return self._loop.refusal_of_dtypes()
 
     def run(self) -> Any:
-        """Build the loop; returns the state after it."""
+        """Build the loop, and return the state after it."""
         result = self._loop.run()
         if not self._attributes.instances:
             return result

@@ -65,14 +65,14 @@ Shapes = dict[Storage, list[tf.TensorShape] | None]
 
 
 class _Side:
-    """What one side returns and writes, learnt from a throw-away trace.
+    """The results and writes of one branch, learnt from a throw-away trace.
 
     Attributes:
-        error: the exception that this side raises, if it does.
-        after: the storages that it writes, with the values that they have then.
-        possible_aliases: for each leaf the storages from outside that it may share memory with.
+        error: the exception that this branch raises, if it does.
+        after: the storages that it writes, with their values at its end.
+        suspects: for each leaf the storages from outside that it may share memory with.
         new: for each leaf the storages made here that it may share memory with.
-        ops: what it consists of, with the branches inside it.
+        ops: its operations, with those of the branches inside it.
         graph: the throw-away graph; `graphs` are this one and those of the loops and branches inside.
     """
 
@@ -106,7 +106,7 @@ class _Side:
         self.graph, self.graphs = inside.graph, inside.graphs
 
     def align(self, other: _Side) -> None:
-        """Give names that are unbound here, and lists that differ, the structure of the other side."""
+        """Give unbound names, and lists that differ, the structure of the other branch."""
         with self.graph.as_default():
             mine = like(self.result, other.result)
             result = fit_structure(mine, merge_structures(mine, like(other.result, mine)))
@@ -125,14 +125,13 @@ class _Side:
 def stage_branches(
     trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch, variables: Variables = NO_VARIABLES
 ) -> Any:
-    """`then()` or `otherwise()` as one `tf.cond`.
+    """Return the result of `then()` or `otherwise()` as one `tf.cond`.
 
-    A side that raises is never taken in the graph: that it should have been is recorded as a violation, upon
-    which the whole call is discarded and repeated on the host, where the exception comes up as it does in
-    NumPy.
+    The graph never executes a branch that raises. If its condition holds at run time, a violation is
+    recorded: the call is discarded and repeated on the host, where the exception is raised as in NumPy.
 
     Raises:
-        StagingError: the two sides have no common form.
+        StagingError: if the two branches have no common form.
     """
     sides = _Side(trace, then), _Side(trace, otherwise)
     if sides[0].error is not None and sides[1].error is not None:
@@ -198,7 +197,7 @@ def _bind(
     sources: list[set[Storage]],
     tracked: dict[int, tuple[Storage, ...]],
 ) -> Any:
-    """What the branch gives, of the tensors that come out of it."""
+    """Return what the branch gives, of the tensors that come out of it."""
     rest = iter(results)
     leaves = list(sides[0].leaves)
     for k, form in enumerate(forms):
@@ -215,7 +214,7 @@ def _bind(
 
 
 def _join_new(leaves: list[Any], forms: list[Carried | None], sides: tuple[_Side, _Side]) -> None:
-    """Keep together the leaves that are, or may be, one array that a side has made."""
+    """Keep together the leaves that are, or may be, one array that a branch has made."""
     arrays = [k for k, form in enumerate(forms) if form is not None and not form.number]
     for n, k in enumerate(arrays):
         for j in arrays[:n]:
@@ -235,7 +234,7 @@ def _shapes(storage: Storage, sides: tuple[_Side, _Side]) -> list[tf.TensorShape
 def _foreseen(
     trace: Trace, forms: list[Carried | None], tracked: int, shapes: Shapes, sides: tuple[_Side, _Side]
 ) -> list[tf.Tensor]:
-    """Placeholders for what the branch will give; writes some to its storages."""
+    """Return placeholders for the branch's results, and write placeholders to its storages."""
     trace.throw_aways[-1].ops += [op for side in sides for op in side.ops]
     trace.throw_aways[-1].graphs += [graph for side in sides for graph in side.graphs]
     for storage, parts in shapes.items():
@@ -256,7 +255,9 @@ def _placeholder(dtype: tf.DType, shape: tf.TensorShape) -> tf.Tensor:
 
 
 def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> list[Carried | None]:
-    """How each leaf is carried out of the branch; None where both sides give the very same."""
+    """Return the form in which the branch returns each leaf; None if both branches return the very same
+    value.
+    """
     a.align(b)
     b.align(a)
     if a.outline != b.outline:
@@ -272,7 +273,7 @@ def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> lis
 
 
 def _in_branch(k: int, variables: Variables, a: _Side, b: _Side) -> str:
-    """What a variable is on either side."""
+    """Return what a variable is on either side."""
     label = variables.label(a.result, k)
     return variables.in_branch(label, *(described(one.leaves[k], one.forms[k]) for one in (a, b)))
 
@@ -287,10 +288,11 @@ def _other_structure(variables: Variables, a: _Side, b: _Side) -> str:
 def _widened_arrays(
     test: tf.Tensor, forms: list[Carried | None], variables: Variables, *sides: _Side
 ) -> dict[int, tuple[tf.Tensor, np.dtype[Any]]]:
-    """The arrays that have another dtype on one side than they are carried in: whether so, and which.
+    """Return the arrays whose dtype in one branch differs from the common dtype: the condition, and the
+    dtype.
 
     Raises:
-        StagingError: an array has another one on both sides.
+        StagingError: if an array's dtype differs in both branches.
     """
     found = {}
     for k, (one, other, form) in enumerate(zip(sides[0].forms, sides[1].forms, forms, strict=True)):
@@ -308,7 +310,9 @@ def _widened_arrays(
 
 
 def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Storage, ...]]:
-    """The arrays that may be one of some storages from outside, known at run time."""
+    """Return the arrays that may be one of several outside storages, for which a number tells the storage at
+    run time.
+    """
     candidates = [merged_storages(m, n) for m, n in zip(a.origins, b.origins, strict=True)]
     return {
         k: found
@@ -318,7 +322,7 @@ def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int
 
 
 def _run_restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[tf.Tensor]:
-    """What `side` returns, and what it writes to storages, which keep the values they had."""
+    """Return the results of `side` and its writes to storages. The storages keep their former values."""
     before = [storage.value for storage in shapes]
     results = side()
     for (storage, parts), value in zip(shapes.items(), before, strict=True):
@@ -329,7 +333,7 @@ def _run_restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[
 
 
 def _updates_of(storage: Storage, before: tf.Tensor, shapes: list[tf.TensorShape]) -> list[tf.Tensor]:
-    """The places and values of what a side has written."""
+    """Return the starts and values of the slices that a branch has written."""
     pieces = updates_between(storage.value, before)
     pieces = None if pieces is None else of_shapes(pieces, shapes, before)
     if pieces is None or [piece.shape for _, piece in pieces] != shapes:
@@ -340,7 +344,7 @@ def _updates_of(storage: Storage, before: tf.Tensor, shapes: list[tf.TensorShape
 
 
 def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
-    """Write what the sides have given behind what they return."""
+    """Write the storages' values or slices, which are behind the branches' results."""
     count = sum(1 if parts is None else 2 * len(parts) for parts in shapes.values())
     rest = iter(results[len(results) - count :])
     for storage, parts in shapes.items():
@@ -351,7 +355,9 @@ def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
 
 
 def _common(k: int, variables: Variables, a: _Side, b: _Side) -> Carried | None:
-    """How a result is carried out of the branch; None where both sides give the very same value."""
+    """Return the form in which the branch returns a value; None if both branches return the very same
+    value.
+    """
     one, other, form_a, form_b = a.leaves[k], b.leaves[k], a.forms[k], b.forms[k]
     if same(one, other):
         return None

@@ -1,4 +1,4 @@
-"""What one staged loop does, learnt by tracing its body into throw-away graphs, as often as it takes.
+"""The analysis of one staged loop: its body is traced into throw-away graphs, as often as needed.
 
 Three things are learnt: which state leaves change (and how they are carried), which storages born outside are
 written to (they become loop state as well), and whether two names may stand for the same memory in a way
@@ -55,7 +55,9 @@ _NOT_OF_THE_GUESS = (BranchTypeError, TracingTimeError)
 
 
 class EffectsInTest(Exception):
-    """The test of a loop writes, draws, prints or may fail, which the test of a `tf.while_loop` must not."""
+    """Raised if the test of a loop writes, draws, prints or may fail, which the test of a `tf.while_loop`
+    must not.
+    """
 
 
 class DiscoveredLoop:
@@ -93,7 +95,9 @@ class DiscoveredLoop:
         likely.remember(self.plan.forms)
 
     def _plan_for_xla(self, likely: Likely) -> LoopAnalysis | None:
-        """The plan of a loop in a graph that XLA compiles by itself; None if it had better not."""
+        """Return the analysis of a loop that XLA compiles by itself inside a graph; None if XLA should
+        not.
+        """
         trace = self.trace
         if trace.xla or not trace.compile_loops or likely.code in trace.uncompiled_loops:
             return None
@@ -123,7 +127,7 @@ class DiscoveredLoop:
         return self._analyse(nothing)
 
     def _analyse(self, guess: list[Carried | None]) -> LoopAnalysis:
-        """The plan in which the forms are right, which may begin with a guess."""
+        """Return the analysis in which the forms are right, starting from a guess."""
         before = forms = guess
         for _ in range(_MAX_TRIALS):
             plan, outs = self._trial(forms)
@@ -219,7 +223,9 @@ class DiscoveredLoop:
     def _enter(
         self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: LoopAnalysis
     ) -> Any:
-        """The state as the body sees it; storages of carried arrays are made here, outside of its scope."""
+        """Return the state as the body sees it. The storages of carried arrays are made here, outside of the
+        body's scope.
+        """
         leaves = list(self.leaves)
         for k, form in enumerate(forms):
             if form is not None:
@@ -347,7 +353,7 @@ class DiscoveredLoop:
 
     @property
     def changes_type(self) -> bool:
-        """Whether the first iteration sees a variable of another dtype or shape than the later ones."""
+        """Return whether a variable's dtype or shape differs in the first iteration from later ones."""
         for leaf, form in zip(self.leaves, self.plan.forms, strict=True):
             before = None if form is None or isinstance(leaf, Undefined) else form_of(leaf)
             if before is None or before == form:
@@ -358,7 +364,7 @@ class DiscoveredLoop:
 
     @property
     def changes_dtype(self) -> bool:
-        """Whether an array has another dtype before the loop, or after an iteration, than inside."""
+        """Return whether an array has another dtype before the loop, or after an iteration, than inside."""
         if self.trace.root is None:
             return False  # somebody else's graph, which cannot be discarded
         before = [None if isinstance(leaf, Undefined) else form_of(leaf) for leaf in self.leaves]
@@ -366,7 +372,7 @@ class DiscoveredLoop:
 
 
 class _Out:
-    """A leaf as the throw-away trace left it, with what must be known about it afterwards."""
+    """A leaf after the throw-away trace, with the facts that are needed later."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -377,5 +383,5 @@ class _Out:
 
 
 def grows(plan: LoopAnalysis) -> bool:
-    """Whether an array changes its shape from one iteration to the next."""
+    """Return whether an array changes its shape from one iteration to the next."""
     return any(form is not None and None in form.shape for form in plan.forms)

@@ -21,7 +21,7 @@ _BLOCKS = frozenset(
 
 
 def is_cheap(ops: Sequence[tf.Operation | None]) -> bool:
-    """Whether XLA had better compute both sides and choose: few ops, on numbers or elements of arrays."""
+    """Return whether XLA should compute both sides and choose: few ops, on numbers or elements."""
     return len(ops) <= _CHEAP_OPS and all(map(_is_cheap_op, ops))
 
 
@@ -58,7 +58,7 @@ def choose(
 def _choose_elements(
     test: tf.Tensor, storage: Storage, yes: list[SliceUpdate], no: list[SliceUpdate]
 ) -> None:
-    """Write the elements that the one or the other side writes."""
+    """Write the elements that the taken branch writes."""
     # The k-th write of either side becomes one write, to the one or the other place.
     paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
     if paired:
@@ -78,7 +78,7 @@ def _choose_elements(
 
 
 def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """One of two start vectors; chosen number by number, so that XLA need not make vectors of them."""
+    """Return one of two start vectors, chosen number by number, so that XLA need not build the vectors."""
     if _same_place(a, b):
         return a
     if a.op.type == b.op.type == "Pack":
@@ -87,7 +87,9 @@ def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _same_place(a: tf.Tensor, b: tf.Tensor) -> bool:
-    """Whether two start vectors are certainly equal: computed by the same ops from the same values."""
+    """Return whether two start vectors are certainly equal: the same ops compute them from the same
+    values.
+    """
     if a is b:
         return True
     if a.op.type != b.op.type or a.op.type not in _PURE or len(a.op.inputs) != len(b.op.inputs):

@@ -20,7 +20,7 @@ _SHARED = "_now"
 
 
 class Label(NamedTuple):
-    """What a value is called.
+    """The name of a value.
 
     Attributes:
         text: how a message names it.
@@ -47,7 +47,7 @@ class Variables:
 
     @classmethod
     def of_loop(cls, step: Callable[..., Any], first: int = 0, hidden: int = 0) -> Variables:
-        """Those of a loop.
+        """Return the variables of a loop.
 
         Args:
             step: an iteration.
@@ -64,7 +64,7 @@ class Variables:
     # -- what the values are called --------------------------------------------------------------------------
 
     def label(self, value: Any, k: int) -> Label:
-        """What a leaf of a state, or of a branch's result, is called."""
+        """Return what a leaf of a state, or of a branch's result, is called."""
         found = [one for label, item in self.items(value) for one in _leaves(item, label)]
         return found[k] if k < len(found) else _label("")
 
@@ -82,7 +82,7 @@ class Variables:
         return found
 
     def place(self, value: Any, path: Sequence[Any]) -> Label:
-        """What stands at a place in a branch's result, which is a list or dict."""
+        """Return what stands at a place in a branch's result, which is a list or dict."""
         names, whole = self._names()
         if whole or not isinstance(value, tuple):
             label = _label(names[0] if names else "")

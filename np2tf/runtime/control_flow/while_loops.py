@@ -1,8 +1,8 @@
 """Staged loops: a Python loop over mutable arrays becomes one `tf.while_loop`.
 
-What the loop does is learnt first (`discovered_loop`); only then is the real loop built. A loop inside a
-throw-away graph, of a loop or a branch, is only foreseen: what it gives are placeholders. Otherwise each loop
-would be traced twice or more for each of those around it.
+The loop is analysed first (`discovered_loop`); only then is the real loop built. For a loop inside a
+throw-away graph, of a loop or a branch, the results are only predicted, as placeholders. Otherwise each loop
+would be traced twice or more for each construct around it.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from np2tf.tnp._tensor.storage import Storage, aliases, link_aliases, staging_sc
 
 
 class StagedLoop(DiscoveredLoop):
-    """One loop about to be staged."""
+    """One loop before it is staged, with the state at its start."""
 
     def run(self) -> Any:
-        """Build the loop; returns the state after it, and writes the storages that the loop writes."""
+        """Build the loop, write the storages that it writes, and return the state after it."""
         plan = self.plan
         if self.trace.xla and self._code is not None:
             self.trace.loop_graphs[self._code] = plan.graphs
@@ -77,7 +77,7 @@ class StagedLoop(DiscoveredLoop):
         return f"{told}, and XLA should compile the loop"
 
     def _foreseen(self, inputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-        """Placeholders for what the loop will give."""
+        """Return placeholders for the loop's results."""
         inside = self.trace.throw_aways[-1]
         inside.ops.append(None)
         inside.graphs += self.plan.graphs
@@ -87,7 +87,7 @@ class StagedLoop(DiscoveredLoop):
         ]
 
     def _shapes(self, inputs: Sequence[tf.Tensor]) -> list[tf.TensorShape]:
-        """What the shapes of the loop's variables have in common in all iterations."""
+        """Return the shapes that the loop's variables have in common in all iterations."""
         shapes = [tf.TensorShape([])]
         shapes += [spec.shape for form in self.plan.forms if form is not None for spec in form.specs()]
         return shapes + [tensor.shape for tensor in inputs[len(shapes) :]]
@@ -164,14 +164,16 @@ class StagedLoop(DiscoveredLoop):
         return put_back(trim_after_loop(self.rebuild(leaves)), containers(self.state), plan.kept)
 
     def _count(self, leaves: list[Any]) -> None:
-        """A Python integer that changes by the same amount in every one of a known number of iterations."""
+        """Compute Python integers that change by the same amount in each of a known number of iterations."""
         for k, amount in self.plan.steps.items():
             entry, rounds = self.leaves[k], self.rounds
             if rounds.exact and rounds.most is not None and type(entry) is int and self.plan.forms[k]:
                 leaves[k] = entry + amount * rounds.most
 
     def _note_aliases(self, leaves: list[Any], slots: BufferPermutation, ran: tf.Tensor) -> None:
-        """What may be the same array after the loop: names with one exit, and names of before and after."""
+        """Record which variables may be the same array after the loop: by equal exits, and by arrays from
+        before it.
+        """
         holders: dict[Storage, int] = {}
         for k in self.plan.fresh:
             if not self.plan.holds(k):
@@ -207,9 +209,9 @@ def stage_loop(
     likely: Likely = NOTHING_LIKELY,
     variables: Variables = NO_VARIABLES,
 ) -> StagedLoop:
-    """Learn what the loop does; `run` on the result builds it.
+    """Analyse the loop; `run` on the result builds it.
 
     Raises:
-        StagingError: the loop cannot be staged with Python's meaning kept.
+        StagingError: if the loop cannot be staged with Python's meaning kept.
     """
     return StagedLoop(trace, test, step, state, rounds, likely, variables)

@@ -1,4 +1,4 @@
-"""Which lines of a function bind a name, told by its bytecode; read where an error is to name them."""
+"""The lines of a function that bind a name, by its bytecode; only error messages need them."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def _trace() -> Trace:
 
 
 def _staged_test(value: Any) -> tf.Tensor | None:
-    """The boolean tensor of a test that is known only at run time, None for any other."""
+    """Return the boolean tensor of a test that is known only at run time; None for any other test."""
     if is_array(value):
         tensor = value.tensor
     elif isinstance(value, tf.Tensor):
@@ -62,14 +62,24 @@ def _staged_test(value: Any) -> tf.Tensor | None:
 
 
 def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
-    """``then(*operands)`` if `test` is true, else ``otherwise(*operands)``.
+    """Return ``then(*operands)`` if `test` is true, else ``otherwise(*operands)``.
 
-    With a test that is known only at run time both become the branches of a `tf.cond`; what they return is
-    widened to a common dtype, and arrays that either one writes to are written to on that side alone. A call
-    of a jitted function in which an array has another dtype for that is repeated on the host.
+    If `test` is known only at run time, both functions become the branches of a `tf.cond`. Their results are
+    widened to a common dtype, and writes to arrays in a branch happen only if that branch is taken. A call of
+    a jitted function in which an array has another dtype because of that is repeated on the host.
+
+    Args:
+        test: a Python value or an array of one element, of any dtype.
+        then, otherwise: functions of the operands that return equal structures of arrays and numbers.
+        *operands: arrays of any shape and dtype, numbers, and tuples, lists and dicts of these.
+
+    Returns:
+        The result of the function that `test` selects.
 
     Raises:
-        StagingError: the branches cannot be staged with Python's meaning kept.
+        StagingError: if the branches cannot be staged with Python's meaning kept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/cond.
     """
     staged = _staged_test(test)
     if staged is None:
@@ -106,7 +116,7 @@ def _staged_cond(
 
 
 def _exchanged(result: Any, places: list[Any], variables: Variables, names: Sequence[str]) -> str:
-    """Which list or dict is another one on each side of a branch, in words."""
+    """Return which list or dict is another one on each side of a branch, in words."""
     path = min((one for side in places for one in side if places[0].get(one) != places[1].get(one)), key=repr)
 
     def told(side: dict[Any, Any]) -> str:
@@ -121,12 +131,22 @@ def _exchanged(result: Any, places: list[Any], variables: Variables, names: Sequ
 def while_loop(
     keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """``while keep_going(*state): state = step(*state)``; returns the state after the loop.
+    """Do ``while keep_going(*state): state = step(*state)``, and return the state after the loop.
 
     From the first test on that is known only at run time, the loop is staged as `tf.while_loop`.
 
+    Args:
+        keep_going: (*state) -> a Python value or an array of one element.
+        step: (*state) -> state, as a tuple.
+        state: the loop's variables: arrays of any shape and dtype, numbers, and structures of these.
+
+    Returns:
+        The state after the loop, as a tuple.
+
     Raises:
-        StagingError: the loop cannot be staged with Python's meaning kept.
+        StagingError: if the loop cannot be staged with Python's meaning kept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/while_loop.
     """
     while True:
         test = keep_going(*state)
@@ -148,7 +168,9 @@ def _staged_while(
     state: tuple[Any, ...],
     variables: Variables,
 ) -> tuple[Any, ...]:
-    """The loop, known again by the body of `variables`; the test becomes that of the `tf.while_loop`."""
+    """Stage the loop, with its test as that of the `tf.while_loop`; `variables` identify the loop in later
+    traces.
+    """
 
     def test(counter: tf.Tensor, inner: tuple[Any, ...]) -> tf.Tensor:
         return _test_tensor(keep_going(*inner))
@@ -170,7 +192,7 @@ def _staged_while(
 def _rotated_loop(
     test: Any, keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """The loop with its test at the end of each iteration; a variable tells the outcome."""
+    """Stage the loop with its test at the end of each iteration; a variable carries the outcome."""
 
     def told(test: Any) -> Any:
         return weak_scalar(_test_tensor(test), bool)
@@ -184,7 +206,7 @@ def _rotated_loop(
 
 
 def _once(test: Any, step: Callable[..., Any], state: Sequence[Any], variables: Variables) -> tuple[Any, ...]:
-    """An iteration before the loop, if there is one: its arrays get the dtypes they have from then on."""
+    """Do one iteration before the loop, if there is one, so that its arrays get their final dtypes."""
 
     def then(*inner: Any) -> tuple[Any, ...]:
         return tuple(step(*inner))
@@ -211,16 +233,22 @@ def for_loop(
     state: tuple[Any, ...],
     keep_going: Callable[..., Any] | None = None,
 ) -> tuple[Any, ...]:
-    """``for item in iterable: state = step(item, *state)``; returns the state after the loop.
+    """Do ``for item in iterable: state = step(item, *state)``, and return the state after the loop.
 
     Args:
-        iterable: any iterable; ranges and arrays become staged loops while staging, unless they are short.
+        iterable: any iterable; while staging, ranges and arrays become staged loops, unless they are short.
         step: (item, *state) -> state, as a tuple.
-        state: the loop's variables.
-        keep_going: tested on the state before every step; the loop ends when it is false.
+        state: the loop's variables: arrays of any shape and dtype, numbers, and structures of these.
+        keep_going: (*state) -> a Python value or an array of one element, tested before every step; the loop
+            ends when it is false.
+
+    Returns:
+        The state after the loop, as a tuple.
 
     Raises:
-        StagingError: the loop cannot be staged with Python's meaning kept.
+        StagingError: if the loop cannot be staged with Python's meaning kept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/while_loop.
     """
     state = tuple(state)
     if current_scope() is None and tf.executing_eagerly():
@@ -250,7 +278,7 @@ def _in_python(
 
 
 def _unroll(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
-    """A Python loop with a test that is staged: each iteration becomes a branch."""
+    """Run a Python loop with a staged test: each iteration becomes a branch."""
     variables = Variables.of_loop(step, first=1)
     for item in items:
         state = _iteration(keep_going(*state), lambda *s, item=item: tuple(step(item, *s)), state, variables)
@@ -302,18 +330,38 @@ def _staged_for(
 
 
 def and_(left: Any, right: Callable[[], Any]) -> Any:
-    """``left and right()``."""
+    """Return ``left and right()``; for a staged `left`, by `tf.cond`.
+
+    Args:
+        left: a Python value or an array of one element, of any dtype.
+        right: a function without parameters that returns the second operand.
+
+    See https://www.tensorflow.org/api_docs/python/tf/cond.
+    """
     staged = _staged_test(left)
     return (left and right()) if staged is None else cond(left, right, lambda: left)
 
 
 def or_(left: Any, right: Callable[[], Any]) -> Any:
-    """``left or right()``."""
+    """Return ``left or right()``; for a staged `left`, by `tf.cond`.
+
+    Args:
+        left: a Python value or an array of one element, of any dtype.
+        right: a function without parameters that returns the second operand.
+
+    See https://www.tensorflow.org/api_docs/python/tf/cond.
+    """
     staged = _staged_test(left)
     return (left or right()) if staged is None else cond(left, lambda: left, right)
 
 
 def not_(value: Any) -> Any:
-    """``not value``."""
+    """Return ``not value``; for a staged value, a staged bool.
+
+    Args:
+        value: a Python value or an array of one element, of any dtype.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/logical_not.
+    """
     staged = _staged_test(value)
     return (not value) if staged is None else weak_scalar(tf.logical_not(staged), bool)

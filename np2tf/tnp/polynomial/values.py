@@ -70,6 +70,17 @@ if hasattr(polynomial, "polyvalnd"):
 
     @op(polynomial.polyvalnd)
     def polyvalnd(pts: Any, c: Array) -> Any:
+        """Evaluate polynomials of several variables at points.
+
+        Args:
+            pts: sequence of one array of coordinates for each variable, all of the same shape.
+            c: array of coefficients with one axis for each variable in front, the lowest powers first.
+
+        Raises:
+            ValueError: the shapes of the coordinates differ.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyvalnd.html.
+        """
         return _spread_over_points(c, *map(as_tensor, pts))
 
 

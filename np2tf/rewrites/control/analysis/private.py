@@ -83,7 +83,7 @@ class PrivateLists:
         return self._facts.scopes.of(call.func).owner_of(call.func.value) is None
 
     def _is_finished(self, arg: cst.Arg) -> bool:
-        """Whether `rows.append(row)` gets a list that nothing changes any more before it is bound anew."""
+        """Return whether `rows.append(row)` gets a list that nothing changes before it is bound anew."""
         use = arg.value
         if not isinstance(use, cst.Name):  # a tuple that holds it: who takes that apart is not followed
             return False

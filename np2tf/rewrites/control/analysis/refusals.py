@@ -34,7 +34,6 @@ class Refusals:
     Args:
         unknown: the calls whose callees the text does not show; their effects are reported while staging.
         methods: the calls of methods of the module's classes, which may be named like a list's methods.
-        lowered: the kinds of small statements that are lowered themselves.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a construct of Python is to the translator: which of its occurrences are lowered, and to what."""
+"""Constructs of Python: functions that decide which occurrences are lowered, and that lower them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Known(Protocol):
     """Tells which expressions are known while a function is staged."""
 
     def __call__(self, node: cst.CSTNode) -> bool:
-        """Whether it certainly is."""
+        """Return whether the value of `node` is known while the function is staged."""
 
     def probably(self, node: cst.CSTNode) -> bool:
-        """Whether it is as a rule: a number that the caller gives."""
+        """Return whether `node` is known while staging, provided that number parameters are."""
 
 
 class Judge(Protocol):
-    """What is known of the function in which it is decided what to lower.
+    """The facts about the function in which constructs are lowered.
 
     Attributes:
         counters: the parameters that count the function's calls of itself: tests on them stay Python's.
@@ -38,22 +38,26 @@ class Judge(Protocol):
         """Tells what is known while the function is staged."""
 
     def reason(self, node: cst.If | cst.While | cst.For) -> str | None:
-        """What in a statement stands against lowering it, in words."""
+        """Return the reason against lowering `node`, in words; None if there is none."""
 
     def check(self, node: cst.If | cst.While | cst.For) -> None:
-        """CannotLower if a statement holds what cannot be lowered."""
+        """Check that `node` can be lowered.
+
+        Raises:
+            CannotLower: if `node` contains a part that cannot be lowered.
+        """
 
     def may_iterate(self, node: cst.BaseExpression) -> bool:
-        """Whether a loop over an expression may run over an array or many numbers."""
+        """Return whether a loop over an expression may run over an array or many numbers."""
 
     def stays_plain(self, node: cst.For) -> bool:
-        """Whether a loop has been found to stay Python."""
+        """Return whether a loop has been found to stay Python."""
 
     def is_setting(self, node: cst.BaseExpression) -> bool:
-        """Whether an expression is made of parameters and their attributes, as the caller gave them."""
+        """Return whether an expression consists of unchanged parameters and their attributes."""
 
     def is_long_range(self, node: cst.BaseExpression) -> bool:
-        """Whether an expression is a range of more numbers than a loop that stays Python may have."""
+        """Return whether an expression is a range of more numbers than a loop that stays Python may have."""
 
 
 @dataclass(frozen=True)

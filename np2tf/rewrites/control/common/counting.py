@@ -9,5 +9,5 @@ from np2tf.rewrites.control.common.construct import Judge
 
 
 def counts(judge: Judge, test: cst.BaseExpression) -> bool:
-    """Whether a test is on a parameter that counts the function's calls of itself."""
+    """Return whether a test is on a parameter that counts the function's calls of itself."""
     return bool(reads(test) & judge.counters) and judge.static.probably(test)

@@ -34,7 +34,7 @@ def jumps_in(nodes: Sequence[cst.CSTNode], in_loop: bool = False) -> Iterator[cs
 
 @cache
 def _holds_no_jump(kind: type[cst.CSTNode]) -> bool:
-    """Whether no jump in a node of this class leaves it: asked once for a class, as that is slow."""
+    """Return whether no jump in a node of this class leaves it: asked once for a class, as that is slow."""
     return issubclass(kind, (*_SCOPES, cst.BaseExpression))
 
 

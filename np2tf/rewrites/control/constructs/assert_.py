@@ -14,14 +14,14 @@ from np2tf.tree.templates import Statement
 
 
 def is_lowered(judge: Judge, node: cst.Assert) -> bool:
-    """Whether the test may be an array's value."""
+    """Return whether the test may be an array's value."""
     return not judge.static.probably(node.test)
 
 
 def lower(
     lowering: Lowers, node: cst.Assert, scope: Scope, leading: Sequence[cst.EmptyLine]
 ) -> list[Statement]:
-    """The helper that raises, and the call."""
+    """Return the helper that raises, and the call of `np2tf.cond`."""
     name = lowering.naming.name("otherwise")
     message = f"({code(node.msg)})" if node.msg is not None else ""
     arguments = [code(node.test), "lambda: None", name]

@@ -47,7 +47,7 @@ class Blocks:
         return self._marks.carry(node, tries.mapped(node, change, orelse))  # type: ignore[return-value]
 
     def _has_lowered_jump(self, node: cst.CSTNode, under: bool = False) -> bool:
-        """Whether a jump leaves `node` from under a lowered test."""
+        """Return whether a jump leaves `node` from under a lowered test."""
         if isinstance(node, cst.With):
             return any(self._has_lowered_jump(part, under) for part in statements_of(node.body))
         if isinstance(node, cst.Try):

@@ -15,18 +15,18 @@ _SIMPLE = (cst.Name, cst.BaseNumber, cst.SimpleString)
 
 
 def is_operation_lowered(judge: Judge, node: cst.BooleanOperation) -> bool:
-    """Whether an operand of `and` or `or` may be an array's value."""
+    """Return whether an operand of `and` or `or` may be an array's value."""
     return not counts(judge, node) and not (judge.static(node.left) and judge.static(node.right))
 
 
 def is_not_lowered(judge: Judge, node: cst.UnaryOperation) -> bool:
-    """Whether this is `not`, of what may be an array's value."""
+    """Return whether this is `not`, of what may be an array's value."""
     is_not = isinstance(node.operator, cst.Not)
     return is_not and not counts(judge, node) and not judge.static(node.expression)
 
 
 def is_chain_lowered(judge: Judge, node: cst.Comparison) -> bool:
-    """Whether this is `a < b < c`, of what may be an array's value."""
+    """Return whether this is `a < b < c`, of what may be an array's value."""
     return len(node.comparisons) > 1 and not counts(judge, node) and not judge.static(node)
 
 

@@ -68,7 +68,7 @@ class _Branch:
 
 
 def is_lowered(judge: Judge, node: cst.If) -> bool:
-    """Whether the test may be an array's value; CannotLower where the `if` must be lowered and cannot."""
+    """Return whether the test may be an array's value; CannotLower if the `if` must be lowered and cannot."""
     if judge.static(node.test):
         return False
     if _stays(judge, node) and judge.static.probably(node.test):
@@ -80,7 +80,7 @@ def is_lowered(judge: Judge, node: cst.If) -> bool:
 
 
 def _stays(judge: Judge, node: cst.If) -> bool:
-    """Whether an `if` had better stay Python: it cannot be lowered, ends a recursion, or may raise."""
+    """Return whether an `if` had better stay Python: it cannot be lowered, ends a recursion, or may raise."""
     if judge.reason(node) is not None or reads(node.test) & judge.counters:
         return True
     return any(isinstance(part, cst.Raise) for part in walk(node))

@@ -30,7 +30,7 @@ from np2tf.tree.templates import Statement
 
 
 def is_lowered(judge: Judge, node: cst.For) -> bool:
-    """Whether the loop may run over an array or many numbers; CannotLower where it must be and cannot."""
+    """Return whether the loop may run over an array or many numbers; CannotLower if it cannot be lowered."""
     if judge.stays_plain(node) or node.asynchronous is not None or not _only_names(node.target):
         return False
     if not judge.may_iterate(node.iter):

@@ -32,7 +32,7 @@ _SHORT = 60
 
 @dataclass
 class _Frame:
-    """Where the jumps of one loop body (or one function-level statement) lead."""
+    """The targets of the jumps of one loop body (or one function-level statement)."""
 
     stop: str | None = None
     skip: str | None = None
@@ -43,7 +43,7 @@ class _Frame:
 
 
 class JumpFree(Blocks):
-    """Rewrites the statements of one function so that nothing lowered holds a jump."""
+    """Rewrites the statements of one function so that no lowered construct contains a jump."""
 
     def __init__(self, marks: Marks, naming: Naming) -> None:
         super().__init__(marks)
@@ -52,7 +52,7 @@ class JumpFree(Blocks):
         """The `if returned: return result` behind loops."""
 
     def function(self, body: Sequence[Statement]) -> list[Statement]:
-        """The body of a function, every lowered return in tail position."""
+        """Return the body of a function, with every lowered return in tail position."""
         return self._tail(self._loops(body, 0))
 
     # -- loops, inside out ------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ class JumpFree(Blocks):
         return changed
 
     def _behind(self, loop: cst.For | cst.While, frame: _Frame, depth: int) -> list[Statement]:
-        """What follows a lowered loop: the return it found, then its `else`."""
+        """Return the statements behind a lowered loop: the return that it found, then its `else`."""
         out: list[Statement] = []
         if frame.returns:
             guard = self._return_guard(frame)
@@ -148,7 +148,7 @@ class JumpFree(Blocks):
         return guard
 
     def _plain_body(self, body: Sequence[Statement]) -> list[Statement]:
-        """The body of a Python loop: only a `continue` can be taken from under a lowered test there."""
+        """Return the body of a Python loop, where only `continue` can be under a lowered test."""
         frame = _Frame(plain=True)
         for index, statement in enumerate(body):
             if isinstance(statement, (cst.If, cst.Try)) and self._has_lowered_jump(statement):
@@ -179,7 +179,7 @@ class JumpFree(Blocks):
         return out
 
     def _guarded_guard(self, guard: cst.If, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
-        """Behind an inner loop that may have returned: both flags and the result are set already."""
+        """Return the guard behind an inner loop that may have set the flags and the result."""
         if frame.plain or frame.stop is None:
             raise CannotLower("NP2TF303", guard)
         returned = self._naming.name("returned")
@@ -211,13 +211,13 @@ class JumpFree(Blocks):
         return [first, self._unless(flags, self._guarded(rest, frame))]
 
     def _guarded_with(self, node: cst.With, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
-        """A `with` block (of np.errstate) that jumps leave."""
+        """Return a `with` block (of np.errstate) that jumps leave."""
         flags = self._flags(node, frame)
         first = self._with_body(node, self._guarded(statements_of(node.body), frame))
         return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
 
     def _guarded_try(self, node: cst.Try, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
-        """A `try` that jumps leave: each block sets the flags, and its `else` asks for them."""
+        """Return a `try` with jumps out of it: each block sets the flags, and its `else` tests them."""
         tries.refuse_jumps_at_its_end(node)
         flags = self._flags(node, frame)
 
@@ -229,7 +229,7 @@ class JumpFree(Blocks):
         return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
 
     def _flags(self, node: cst.CSTNode, frame: _Frame) -> list[str]:
-        """The flags that the jumps in a statement set."""
+        """Return the flags that the jumps in a statement set."""
         kinds = {type(jump) for jump in jumps_in([node])}
         flags = []
         if cst.Continue in kinds:
@@ -248,7 +248,7 @@ class JumpFree(Blocks):
     def _flag_first(
         self, node: cst.If, leave: Statement, left: Sequence[Statement], frame: _Frame
     ) -> list[Statement]:
-        """`if test: break`: the flag is False up to here, and nothing else sets it: it is the test."""
+        """Return `done = test` for `if test: break`: nothing else has set the flag, so it equals the test."""
         assert frame.stop is not None
         flag = flagged(f"{frame.stop} = {code(node.test)}", node, leave)
         jump = jump_of(leave)
@@ -260,7 +260,7 @@ class JumpFree(Blocks):
         return [flag, *(rest if left else [])]
 
     def _only_leaves(self, node: cst.If, then: Sequence[Statement], frame: _Frame) -> bool:
-        """Whether an `if` is there to leave the loop, and the flag can take the value of its test."""
+        """Return whether an `if` only leaves the loop, and its test can be the flag."""
         if frame.stop is None or node not in self._marks or len(then) != 1 or not is_bool(node.test):
             return False
         if isinstance(node.orelse, cst.Else) and (

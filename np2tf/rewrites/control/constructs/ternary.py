@@ -10,7 +10,7 @@ from np2tf.tree.templates import expression
 
 
 def is_lowered(judge: Judge, node: cst.IfExp) -> bool:
-    """Whether the test may be an array's value, and does not count calls."""
+    """Return whether the test may be an array's value, and does not count calls."""
     return not counts(judge, node.test) and not judge.static(node.test)
 
 

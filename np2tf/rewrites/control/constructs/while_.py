@@ -29,7 +29,7 @@ from np2tf.tree.walk import walk
 
 
 def is_lowered(judge: Judge, node: cst.While) -> bool:
-    """Whether the test may be an array's value, or changes; CannotLower where nothing ends the loop."""
+    """Return whether the test may be an array's value, or changes; CannotLower if nothing ends the loop."""
     static = judge.static(node.test)
     counted = reads(node.test) & writes(block(node.body))
     jumps = any(isinstance(part, (cst.Break, cst.Return)) for part in walk(node))

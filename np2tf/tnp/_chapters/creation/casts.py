@@ -21,7 +21,16 @@ __all__ = ["astype"]
 
 @op(np.astype)
 def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
-    """Return a copy in another dtype.
+    """Return an array in another dtype.
+
+    Args:
+        x: array of any dtype and shape.
+        dtype: the new dtype.
+        copy: False returns `x` itself if its dtype does not change.
+        device: None or "cpu".
+
+    Raises:
+        TypeError: `x` is not an array.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.astype.html.
     """

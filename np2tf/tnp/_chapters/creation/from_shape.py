@@ -85,7 +85,20 @@ def _lengths(shape: tuple[Any, ...]) -> Any:
 def zeros(
     shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.zeros.html"""
+    """Return a new array of zeros.
+
+    Args:
+        shape: the lengths of the axes; a length may be known only at run time.
+        dtype: the dtype; None is float64.
+        order: "C" or "F".
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: a length is negative.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.zeros.html.
+    """
     return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
 
 
@@ -93,7 +106,20 @@ def zeros(
 def empty(
     shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.empty.html"""
+    """Return a new array, which np2tf fills with zeros.
+
+    Args:
+        shape: the lengths of the axes; a length may be known only at run time.
+        dtype: the dtype; None is float64.
+        order: "C" or "F".
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: a length is negative.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.empty.html.
+    """
     return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
 
 
@@ -101,7 +127,20 @@ def empty(
 def ones(
     shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ones.html"""
+    """Return a new array of ones.
+
+    Args:
+        shape: the lengths of the axes; a length may be known only at run time.
+        dtype: the dtype; None is float64.
+        order: "C" or "F".
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: a length is negative.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ones.html.
+    """
     return fill(shape, tf.ones((), tf_dtype(dtype or float)), order)
 
 
@@ -115,7 +154,21 @@ def full(
     device: Any = None,
     like: Any = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.full.html"""
+    """Return a new array filled with one value.
+
+    Args:
+        shape: the lengths of the axes; a length may be known only at run time.
+        fill_value: number, or array that broadcasts to the shape.
+        dtype: the dtype; None is that of `fill_value`.
+        order: "C" or "F".
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: a length is negative.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.full.html.
+    """
     value = as_tensor(fill_value, dtype)
     return fill(shape, value, order)
 
@@ -159,7 +212,21 @@ def zeros_like(
     *,
     device: Any = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html"""
+    """Return a new array of zeros, like another array.
+
+    Args:
+        a: array of any dtype and shape.
+        dtype: the dtype; None is that of `a`.
+        order: the memory order: "C", "F", "A", or "K" for the order of `a`.
+        subok: whether a subclass of np.ndarray is kept.
+        shape: the lengths of the axes; None is the shape of `a`.
+        device: None or "cpu".
+
+    Raises:
+        StagingError: `a` is in another byte order.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html.
+    """
     return _fill_like(a, _shape_like(a, shape), tf.zeros((), _dtype_like(a, dtype)), order)
 
 
@@ -174,7 +241,21 @@ def empty_like(
     *,
     device: Any = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.empty_like.html"""
+    """Return a new array like another array, which np2tf fills with zeros.
+
+    Args:
+        prototype: array of any dtype and shape.
+        dtype: the dtype; None is that of `prototype`.
+        order: the memory order: "C", "F", "A", or "K" for the order of `prototype`.
+        subok: whether a subclass of np.ndarray is kept.
+        shape: the lengths of the axes; None is the shape of `prototype`.
+        device: None or "cpu".
+
+    Raises:
+        StagingError: `prototype` is in another byte order.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.empty_like.html.
+    """
     return _fill_like(
         prototype, _shape_like(prototype, shape), tf.zeros((), _dtype_like(prototype, dtype)), order
     )
@@ -190,7 +271,21 @@ def ones_like(
     *,
     device: Any = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ones_like.html"""
+    """Return a new array of ones, like another array.
+
+    Args:
+        a: array of any dtype and shape.
+        dtype: the dtype; None is that of `a`.
+        order: the memory order: "C", "F", "A", or "K" for the order of `a`.
+        subok: whether a subclass of np.ndarray is kept.
+        shape: the lengths of the axes; None is the shape of `a`.
+        device: None or "cpu".
+
+    Raises:
+        StagingError: `a` is in another byte order.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ones_like.html.
+    """
     return _fill_like(a, _shape_like(a, shape), tf.ones((), _dtype_like(a, dtype)), order)
 
 
@@ -205,6 +300,21 @@ def full_like(
     *,
     device: Any = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.full_like.html"""
+    """Return a new array filled with one value, like another array.
+
+    Args:
+        a: array of any dtype and shape.
+        fill_value: number, or array that broadcasts to the shape.
+        dtype: the dtype; None is that of `a`.
+        order: the memory order: "C", "F", "A", or "K" for the order of `a`.
+        subok: whether a subclass of np.ndarray is kept.
+        shape: the lengths of the axes; None is the shape of `a`.
+        device: None or "cpu".
+
+    Raises:
+        StagingError: `a` is in another byte order.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.full_like.html.
+    """
     value = as_tensor(fill_value, _dtype_like(a, dtype).as_numpy_dtype)
     return _fill_like(a, _shape_like(a, shape), value, order)

@@ -64,7 +64,22 @@ def _refuse_number(x: tf.Tensor) -> None:
 
 @op(np.correlate)
 def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.correlate.html"""
+    """Return the cross-correlation of two sequences.
+
+    Args:
+        a: array (n,) of numbers.
+        v: array (m,) of numbers.
+        mode: "valid", "same" or "full".
+
+    Returns:
+        An array of one axis; with mode "full" of length n + m - 1.
+
+    Raises:
+        ValueError: an operand does not have one axis or is empty, or the mode is unknown.
+        StagingError: a length is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.correlate.html.
+    """
     _refuse_number(a)
     _refuse_number(v)
     a = _row(a, "correlate", "first array argument cannot be empty")
@@ -78,7 +93,22 @@ def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
 
 @op(np.convolve)
 def convolve(a: Array, v: Array, mode: str = "full") -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.convolve.html"""
+    """Return the convolution of two sequences.
+
+    Args:
+        a: array (n,) of numbers, or a number.
+        v: array (m,) of numbers, or a number.
+        mode: "full", "same" or "valid".
+
+    Returns:
+        An array of one axis; with mode "full" of length n + m - 1.
+
+    Raises:
+        ValueError: an operand has several axes or is empty, or the mode is unknown.
+        StagingError: a length is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.convolve.html.
+    """
     a, v = _row(a, "convolve", "a cannot be empty"), _row(v, "convolve", "v cannot be empty")
     a, v = _promote_pair(a, v)
     if v.shape[0] > a.shape[0]:

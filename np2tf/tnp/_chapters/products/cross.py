@@ -32,7 +32,24 @@ def _components(x: tf.Tensor, axis: int) -> list[tf.Tensor]:
 def cross(
     a: Array, b: Array, axisa: Int = -1, axisb: Int = -1, axisc: Int = -1, axis: OptionalInt = None
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cross.html"""
+    """Return the cross products of vectors.
+
+    Args:
+        a: array of vectors of two or three components.
+        b: array of vectors of two or three components.
+        axisa: the axis of the vectors in `a`.
+        axisb: the axis of the vectors in `b`.
+        axisc: the axis of the vectors in the result.
+        axis: one axis for all three.
+
+    Returns:
+        An array of vectors; of numbers if all vectors have two components.
+
+    Raises:
+        ValueError: an operand has no axes, or the vectors do not have two or three components.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.cross.html.
+    """
     if axis is not None:
         axisa = axisb = axisc = axis
     if rank_of(a) == 0 or rank_of(b) == 0:

@@ -95,7 +95,14 @@ def vdot(a: Array, b: Array, /) -> tf.Tensor:
 
 @op(np.inner)
 def inner(a: Array, b: Array, /) -> tf.Tensor:
-    """Sum of products over the last axes.
+    """Return the sums of products over the last axes.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers.
+
+    Raises:
+        ValueError: the lengths of the last axes differ.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.inner.html.
     """
@@ -108,7 +115,15 @@ def inner(a: Array, b: Array, /) -> tf.Tensor:
 
 @op(np.outer)
 def outer(a: Array, b: Array, out: Any = None) -> tf.Tensor:
-    """Products of all pairs of elements of the flattened arrays.
+    """Return the products of all pairs of elements of two flattened arrays.
+
+    Args:
+        a: array of numbers with n elements.
+        b: array of numbers with m elements.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array (n, m).
 
     See https://numpy.org/doc/stable/reference/generated/numpy.outer.html.
     """
@@ -141,6 +156,15 @@ def contract_axes(a: tf.Tensor, b: tf.Tensor, axes: Any) -> tf.Tensor:
 @op(np.tensordot)
 def tensordot(a: Array, b: Array, axes: Any = 2) -> ndarray:
     """Return the sums of products over pairs of axes.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers.
+        axes: the number of last axes of `a` and first axes of `b`, or a pair of sequences of axes.
+
+    Raises:
+        ValueError: the lengths of the axes differ.
+        IndexError: there is no such axis.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.tensordot.html.
     """
@@ -190,6 +214,16 @@ def kron(a: Operand, b: Operand) -> Any:
 @op(np.trace, method=True)
 def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DType = None) -> tf.Tensor:
     """Return sums along diagonals.
+
+    Args:
+        a: array of numbers with at least two axes.
+        offset: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+        axis1: the first axis of the matrices.
+        axis2: the second axis of the matrices.
+        dtype: the dtype of the result; None is NumPy's choice.
+
+    Raises:
+        ValueError: `a` has fewer than two axes, or both axes are the same.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.trace.html.
     """

@@ -84,7 +84,22 @@ def max(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.max.html"""
+    """Return the maximum over axes; NaN if an element is NaN.
+
+    Args:
+        a: array of any dtype.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: there are no elements and no `initial`, or `where` is given without `initial`.
+        StagingError: the numbers are complex, and the length of an axis is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.max.html.
+    """
     return _extreme("maximum", a, axis, keepdims, initial, where)
 
 
@@ -97,7 +112,22 @@ def min(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.min.html"""
+    """Return the minimum over axes; NaN if an element is NaN.
+
+    Args:
+        a: array of any dtype.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: there are no elements and no `initial`, or `where` is given without `initial`.
+        StagingError: the numbers are complex, and the length of an axis is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.min.html.
+    """
     return _extreme("minimum", a, axis, keepdims, initial, where)
 
 
@@ -109,7 +139,20 @@ amin = op(np.amin)(min.__wrapped__)  # type: ignore[attr-defined]
 
 @op(np.ptp)
 def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
+    """Return the difference of the maximum and the minimum over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Raises:
+        ValueError: there are no elements.
+        TypeError: `a` is of booleans.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ptp.html.
+    """
     require_elements(a, normalize_axes(axis, rank_of(a)), "maximum")
     if a.dtype == tf.bool:
         raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
@@ -149,11 +192,43 @@ def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
 
 @op(np.argmax, method=True)
 def argmax(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.argmax.html"""
+    """Return the index of the first maximum along an axis, or of the first NaN.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: there are no elements.
+        StagingError: the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.argmax.html.
+    """
     return _position("argmax", a, axis, keepdims)
 
 
 @op(np.argmin, method=True)
 def argmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.argmin.html"""
+    """Return the index of the first minimum along an axis, or of the first NaN.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: there are no elements.
+        StagingError: the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.argmin.html.
+    """
     return _position("argmin", a, axis, keepdims)
