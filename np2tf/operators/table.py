@@ -17,6 +17,12 @@ from typing import Any
 #: np2tf's own in the place of builtins: over a "sequence" a loop runs, a "number" is computed of others.
 CONTROL, SEQUENCE, NUMBER, OTHER = "control", "sequence", "number", "other"
 
+#: The translator and the staged operators unroll loops of at most this many iterations: constant indices make
+#: better code than a loop.
+UNROLL = 8
+#: A loop that cannot be lowered or staged may still be unrolled up to this length.
+MAX_UNROLL = 64
+
 
 class Operator:
     """One operator.

@@ -10,6 +10,7 @@ import libcst as cst
 from np2tf.facts import Facts
 from np2tf.facts.dataflow.flow import Names, block, bound_targets, loop_head, parameters, writes
 from np2tf.facts.guarded import staged_parts
+from np2tf.operators.table import MAX_UNROLL, UNROLL
 from np2tf.rewrites.control import texts
 from np2tf.rewrites.control.analysis.half_changed import refuse_half_changed
 from np2tf.rewrites.control.analysis.refusals import Refusals
@@ -42,10 +43,6 @@ _PLAIN_CALLS = frozenset(
         "set",
     ]
 )
-#: Loops over ranges of so many numbers stay Python: quicker unrolled, and their numbers stay known …
-_FEW = 8
-#: … and so do longer ones that cannot be lowered, up to here.
-_UNROLLED = 64
 #: What NumPy's own signatures call the arguments that are never arrays.
 _NOTHING: Names = frozenset()
 _BY_CONVENTION = frozenset({"axis", "axes", "shape", "dtype", "ndim", "mode", "method"})
@@ -191,7 +188,7 @@ class _Decider:
         """Return whether an expression is a range of more numbers than a loop that stays Python may have."""
         if not isinstance(node, cst.Call) or not is_builtin(self._facts, node, ("range",)):
             return False
-        return not _at_most(_UNROLLED, node)
+        return not _at_most(MAX_UNROLL, node)
 
     def _check_match(self, node: cst.Match) -> None:
         """Check that the subject of a `match`, which stays Python, is known: an array's value is not.
@@ -239,7 +236,7 @@ class _Decider:
                 else getattr(node.func, "value", "")
             )
             if name == "range":
-                return not _at_most(_FEW, node) and not _mentions(node, "ndim")
+                return not _at_most(UNROLL, node) and not _mentions(node, "ndim")
             if name in ("enumerate", "zip", "reversed") and node.args:
                 return all(self.may_iterate(arg.value) for arg in node.args)
             return name not in _PLAIN_CALLS

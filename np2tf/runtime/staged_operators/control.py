@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from np2tf.operators.table import MAX_UNROLL, UNROLL
 from np2tf.runtime.control_flow.attribute_staging import Loop, branches
 from np2tf.runtime.control_flow.discovered_loop import EffectsInTest
 from np2tf.runtime.control_flow.loop_analysis import TripCount
@@ -28,10 +29,6 @@ from np2tf.tnp._array.ndarray import is_array, weak_scalar
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
-#: Loops of at most so many iterations are unrolled: constants in indices make better code than a loop would.
-UNROLL = 8
-#: A loop that cannot be staged may still be unrolled up to here.
-MAX_UNROLL = 64
 #: So many iterations, at most, are made before a loop to learn the types of its variables.
 _MAX_AHEAD = 2
 

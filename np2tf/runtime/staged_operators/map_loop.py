@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.operators.table import UNROLL
 from np2tf.runtime.arguments.traced_arguments import same_contents
 from np2tf.runtime.control_flow.attribute_staging import attributes_within
 from np2tf.runtime.environment.call_context import has_accelerator
-from np2tf.runtime.staged_operators.control import UNROLL, for_loop
+from np2tf.runtime.staged_operators.control import for_loop
 from np2tf.runtime.structures.containers import guard_closures
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
