@@ -1,4 +1,4 @@
-"""What the checks of indices cost that are known at run time only: `np2tf.config.bounds`.
+"""Measures the cost of index checks at run time: `np2tf.config.bounds`.
 
 python benchmarks/bounds.py
 """
@@ -18,28 +18,28 @@ SIZE = 200_000
 
 
 def gathered_in_a_loop(x: Any, indices: Any) -> Any:
-    """One element a round."""
+    """Read one element per iteration."""
     return np2tf.for_loop(range(SIZE), lambda i, s: (s * 0.5 + x[indices[i]],), (0.0,))[0]
 
 
 def counted_in_a_loop(x: Any, indices: Any) -> Any:
-    """One element written a round."""
+    """Write one element per iteration."""
     counts = tnp.zeros(SIZE)
     return np2tf.for_loop(range(SIZE), lambda i, c: (tnp.at(c)[indices[i]].add(x[i]),), (counts,))[0]
 
 
 def gathered_at_once(x: Any, indices: Any) -> Any:
-    """All elements by one index array."""
+    """Read all elements by one index array."""
     return x[indices] * 2
 
 
 def scattered_at_once(x: Any, indices: Any) -> Any:
-    """All elements written by one index array."""
+    """Write all elements by one index array."""
     return tnp.add_at(tnp.zeros(SIZE), indices, x)
 
 
 def best_of(calls: dict[str, Callable[[], Any]], repeats: int = 15) -> dict[str, float]:
-    """The shortest of some calls of each kind, taken in turn."""
+    """Return the shortest time of some calls of each kind, which take turns."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(repeats):
         for name, call in calls.items():
@@ -51,7 +51,7 @@ def best_of(calls: dict[str, Callable[[], Any]], repeats: int = 15) -> dict[str,
 
 
 def main() -> None:
-    """Measure each with and without checks."""
+    """Measure each function with and without checks."""
     rng = np.random.default_rng(0)
     x, indices = rng.random(SIZE), rng.integers(0, SIZE, SIZE)
     for function in (gathered_in_a_loop, counted_in_a_loop, gathered_at_once, scattered_at_once):

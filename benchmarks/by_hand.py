@@ -1,9 +1,9 @@
-"""Loops of whole-array steps, translated, beside the same written by hand for XLA, and NumPy.
+"""Compares loops of whole-array steps: translated, written by hand for XLA, and on NumPy.
 
     python benchmarks/by_hand.py        (needs jax beside np2tf)
 
-Mandelbrot, conjugate gradients and n-body are the iterations of fixtures/programs that gain least. What one
-gets from XLA with `jax.jit` and `lax.while_loop` is as much as can be had from it on this machine.
+Mandelbrot, conjugate gradients and n-body are the iterations of fixtures/programs that gain least. `jax.jit`
+with `jax.lax.while_loop` shows how fast XLA can be on this machine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ jax.config.update("jax_enable_x64", True)
 
 @jax.jit
 def escape_times(c: Any) -> Any:
-    """`mandelbrot.escape_times(c, 30)`."""
+    """Do `mandelbrot.escape_times(c, 30)` by hand."""
 
     def step(state: Any) -> Any:
         i, _, z, n, mask = state
@@ -43,7 +43,7 @@ def escape_times(c: Any) -> Any:
 
 
 def apply_operator(u: Any, ax: Any, ay: Any) -> Any:
-    """`conjugate_gradient.apply_operator`."""
+    """Do `conjugate_gradient.apply_operator` by hand."""
     p = jnp.pad(u, 1)
     fx = ax * (p[1:, 1:-1] - p[:-1, 1:-1])
     fy = ay * (p[1:-1, 1:] - p[1:-1, :-1])
@@ -52,7 +52,7 @@ def apply_operator(u: Any, ax: Any, ay: Any) -> Any:
 
 @jax.jit
 def cg(b: Any, ax: Any, ay: Any, inv_diag: Any) -> Any:
-    """`conjugate_gradient.cg`, preconditioned."""
+    """Do `conjugate_gradient.cg` by hand, preconditioned."""
     enough = 1e-12 * jnp.linalg.norm(b)
 
     def step(state: Any) -> Any:
@@ -71,7 +71,7 @@ def cg(b: Any, ax: Any, ay: Any, inv_diag: Any) -> Any:
 
 @jax.jit
 def simulate(pos: Any, vel: Any, mass: Any) -> Any:
-    """`nbody.simulate`, 250 steps."""
+    """Do `nbody.simulate` by hand, 250 steps."""
     dt, eps = 0.005, 0.1
 
     def accelerations(pos: Any) -> Any:
@@ -90,7 +90,7 @@ def simulate(pos: Any, vel: Any, mass: Any) -> Any:
 
 
 def best(function: Callable[..., Any], *args: Any) -> float:
-    """The shortest of several calls, in milliseconds; the first one is not counted."""
+    """Return the shortest time of several calls, in milliseconds. The first call does not count."""
     jax.block_until_ready(function(*args))
     times = []
     for _ in range(ROUNDS):
@@ -101,7 +101,7 @@ def best(function: Callable[..., Any], *args: Any) -> float:
 
 
 def report(name: str, plain: Any, translated: Any, by_hand: Any, args: tuple[Any, ...]) -> None:
-    """Print one line."""
+    """Print one line of the table."""
     np.testing.assert_allclose(np.asarray(by_hand(*args)), plain(*args), rtol=1e-6)
     numpy, ours = best(plain, *args), best(translated, *args)
     jitted = best(by_hand, *map(jnp.asarray, args))
@@ -109,7 +109,7 @@ def report(name: str, plain: Any, translated: Any, by_hand: Any, args: tuple[Any
 
 
 def main() -> None:
-    """Print them all."""
+    """Measure and print all programs."""
     np2tf.config.tier = "compile"
     sys.path.insert(0, str(PROGRAMS))
     import conjugate_gradient

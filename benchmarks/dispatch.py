@@ -1,10 +1,11 @@
-"""Latency of small eager operations: np2tf beside NumPy, the raw TensorFlow operation and TensorFlow's NumPy.
+"""Measures the latency of small eager operations: np2tf, NumPy, the raw TensorFlow operation, TensorFlow's
+NumPy.
 
-    python benchmarks/dispatch.py            # the table; exit status 1 where a goal is missed
+    python benchmarks/dispatch.py            # the table; exit status 1 if a goal is missed
     python benchmarks/dispatch.py --json
 
-All of them run in one process, in turn, and each figure is the best of many short runs, so that other work
-on the machine slows all of them down or none. Arrays have 100 elements of float64.
+All four run in one process, in turn, and each figure is the best of many short runs, so that other work on
+the machine slows all of them down or none. Arrays have 100 elements of float64.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ import np2tf
 from np2tf import tnp
 from np2tf.tnp._array.ndarray import tensor_array
 
-#: At most so many times the raw operation, with tensors; at most so many times NumPy, on the host.
+#: The goals. With tensors, np2tf takes at most so many times the raw operation; on the host, at most so many
+#: times NumPy, or so many seconds for a cheap operation. Writing an element: at most so many times NumPy.
 TENSOR_GOAL, HOST_GOAL, CHEAP_GOAL, ELEMENT_GOAL = 2.0, 4.0, 1.5e-6, 5.0
-#: Where TensorFlow's NumPy takes so many times the raw operation, np2tf is to be so many times quicker.
+#: If TensorFlow's NumPy takes so many times the raw operation, np2tf must be so many times faster.
 SLOW_EXPERIMENTAL, QUICKER = 5.0, 3.0
-#: Operations that NumPy does in less than this, and np2tf on the host in less than CHEAP_GOAL.
+#: Operations that NumPy does in less than this are cheap: the goal of np2tf on the host is then CHEAP_GOAL.
 CHEAP = 0.5e-6
 
 VALUES = np.linspace(0.0, 1.0, 100)
@@ -69,7 +71,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 def _raw_operations() -> dict[str, Callable[[], Any]]:
-    """What TensorFlow's kernels take, called as directly as Python can with operands that it has not seen."""
+    """Return the raw operations, called as directly as Python can, with operands that are tensors already."""
     a, b, m, k = (tf.constant(value) for value in (VALUES, VALUES, SQUARE, MASK))
     one, shape, axis = tf.constant(1.0, tf.float64), tf.constant([10, 10]), tf.constant([0])
     begin, end, steps = tf.constant([3]), tf.constant([50]), tf.constant([1])
@@ -100,7 +102,7 @@ def _raw_operations() -> dict[str, Callable[[], Any]]:
 
 @dataclass
 class Row:
-    """Seconds per call of one operation."""
+    """The seconds per call of one operation."""
 
     name: str
     numpy: float = float("inf")
@@ -110,7 +112,7 @@ class Row:
     experimental: float = float("inf")
 
     def misses(self) -> list[str]:
-        """The goals that are missed, in words."""
+        """Return the goals that are missed, in words."""
         found = []
         if self.tensor > TENSOR_GOAL * self.raw:
             found.append(f"{self.tensor / self.raw:.1f}x its raw operation")
@@ -124,7 +126,7 @@ class Row:
 
 
 def best(function: Callable[[], Any], seconds: float = 1e-3) -> float:
-    """Seconds per call in one short run."""
+    """Return the seconds per call of the best of some short runs."""
     calls, spent = 0, 0.0
     start = time.perf_counter()
     while spent < seconds:
@@ -136,7 +138,7 @@ def best(function: Callable[[], Any], seconds: float = 1e-3) -> float:
 
 
 def measure(rounds: int, only: str = "") -> list[Row]:
-    """Every operation on every side, in turn, the best of so many rounds."""
+    """Measure every operation on every side, in turn, and keep the best of so many rounds."""
     sides: dict[str, dict[str, Callable[[], Any]]] = {"raw": _raw_operations()}
     makes: dict[str, tuple[Any, Callable[[np.ndarray], Any]]] = {
         "numpy": (np, np.copy),
@@ -147,7 +149,7 @@ def measure(rounds: int, only: str = "") -> list[Row]:
     for side, (namespace, make) in makes.items():
         operands = [make(value) for value in (VALUES, VALUES, SQUARE, MASK)]
         sides[side] = {name: build(namespace, *operands) for name, build in OPERATIONS.items()}
-    # What TensorFlow's NumPy cannot do, or calls otherwise.
+    # TensorFlow's NumPy cannot do this, or has another name for it.
     del sides["experimental"]["a[3] = 1.0"], sides["experimental"]["astype"]
     rows = [Row(name) for name in OPERATIONS if only in name]
     for _ in range(rounds):
@@ -162,7 +164,7 @@ def measure(rounds: int, only: str = "") -> list[Row]:
 
 
 def element_writes(rounds: int) -> tuple[float, float]:
-    """Seconds per one-element write into a million elements: NumPy, np2tf on the host."""
+    """Return the seconds per write of one element of a million: on NumPy, and by np2tf on the host."""
     plain = np.zeros(1_000_000)
     array = tnp.array(plain)
     times = {"numpy": float("inf"), "host": float("inf")}
@@ -176,7 +178,7 @@ def element_writes(rounds: int) -> tuple[float, float]:
 
 
 def show(rows: list[Row], writes: tuple[float, float]) -> bool:
-    """Print the table; whether all goals are met."""
+    """Print the table, and return whether all goals are met."""
     heads = " ".join(f"{head:>7}" for head in ("NumPy", "host", "raw", "tensor", "exp."))
     print(f"{'microseconds':14} {heads}  host/NumPy tensor/raw")
     met = True

@@ -1,10 +1,12 @@
-"""What np2tf costs where NumPy does the work: operators, functions, writes and jitted calls on the host.
+"""Measures np2tf's overhead where NumPy does the work: operators, functions, writes and jitted calls on the
+host.
 
     python benchmarks/host_overhead.py              # the tables
     python benchmarks/host_overhead.py --only jit   # rows with this word in their title
 
-NumPy's way and np2tf's run in turn in one process, and the best of many short runs counts, so that other work
-on the machine slows both of them down or none. The last column is the goal, a star the row that misses it.
+NumPy's version and np2tf's run in turn in one process, and the best of many short runs counts, so that other
+work on the machine slows both of them down or none. The last column is the goal. A star marks a row that
+misses its goal.
 """
 
 from __future__ import annotations
@@ -29,19 +31,19 @@ import numpy as np
 import np2tf
 from np2tf import tnp
 
-#: Goals: microseconds more than NumPy, or a share of NumPy's time.
+#: The goals: microseconds more than NumPy, or a share of NumPy's time.
 OPERATOR, CALL, KEYWORDS, WRITE, JITTED = 0.25, 0.25, 0.4, 0.5, 1.0
 SHARE = 0.02
-#: Calls before anything is timed, and the seconds of one short run.
+#: The number of calls before the timing begins, and the seconds of one short run.
 WARM_UP, RUN = 300, 3e-4
 
 
 @dataclass(frozen=True)
 class Row:
-    """One thing done in two ways.
+    """One piece of work, done in two ways.
 
     Attributes:
-        goal: microseconds that np2tf may take more; None where it is `SHARE` of NumPy's time.
+        goal: the microseconds that np2tf may take more than NumPy; None for the goal `SHARE` of NumPy's time.
     """
 
     title: str
@@ -51,7 +53,7 @@ class Row:
 
 
 def best_of_both(row: Row, rounds: int) -> tuple[float, float]:
-    """Microseconds per call of NumPy's way and of np2tf's."""
+    """Return the microseconds per call of NumPy's version and of np2tf's."""
     ways = (row.plain, row.ours)
     for way in ways:
         for _ in range(WARM_UP):
@@ -65,7 +67,7 @@ def best_of_both(row: Row, rounds: int) -> tuple[float, float]:
     return best[0] * 1e6, best[1] * 1e6
 
 
-# -- what tnp returns ----------------------------------------------------------------------------------------
+# -- arrays of tnp -------------------------------------------------------------------------------------------
 
 _VALUES = np.linspace(0.0, 1.0, 100)
 
@@ -82,7 +84,7 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
     "x.shape": lambda x: x.shape,
 }
 
-#: title -> the call over a namespace and an array, and its goal.
+#: title -> the call, given a namespace and an array, and its goal.
 CALLS: dict[str, tuple[Callable[[Any, Any], Any], float]] = {
     "sin(x)": (lambda np, x: np.sin(x), CALL),
     "sum(x)": (lambda np, x: np.sum(x), CALL),
@@ -98,21 +100,21 @@ CALLS: dict[str, tuple[Callable[[Any, Any], Any], float]] = {
 
 
 def operation_rows() -> Iterator[Row]:
-    """Operators, methods and indexing."""
+    """Return the rows of operators, methods and indexing."""
     ours = tnp.asarray(_VALUES.copy())
     for title, function in OPERATIONS.items():
         yield Row(f"operator {title}", _of(function, _VALUES), _of(function, ours), OPERATOR)
 
 
 def call_rows() -> Iterator[Row]:
-    """Functions of the main namespace."""
+    """Return the rows of functions of the main namespace."""
     ours = tnp.asarray(_VALUES.copy())
     for title, (function, goal) in CALLS.items():
         yield Row(f"tnp.{title}", _of(function, np, _VALUES), _of(function, tnp, ours), goal)
 
 
 def write_rows() -> Iterator[Row]:
-    """Writes as translated code has them."""
+    """Return the rows of writes, in the form that translated code has."""
     plain, ours = _VALUES.copy(), tnp.asarray(_VALUES.copy())
     row = np.arange(10)
 
@@ -127,7 +129,7 @@ def write_rows() -> Iterator[Row]:
 
 
 def temporaries_row(size: int) -> Iterator[Row]:
-    """A large expression, in which NumPy reuses the memory of its temporaries."""
+    """Return the row of a large expression, in which NumPy reuses the memory of its temporaries."""
     parts = [np.linspace(0.0, 20.0, size) + k for k in range(5)]
 
     def plain() -> Any:
@@ -149,7 +151,7 @@ def _of(function: Callable[..., Any], *args: Any) -> Callable[[], Any]:
 
 # -- jitted functions ----------------------------------------------------------------------------------------
 
-#: Translated while it is imported, and imported as it is as well.
+#: This module is imported twice: translated, and as it is.
 SOURCE = """
 import numpy as np
 
@@ -214,7 +216,7 @@ FUNCTIONS = ("nothing", "arrays", "taken", "several", "helper", "calling")
 
 
 def jitted_rows() -> Iterator[Row]:
-    """Jitted functions whose calls stay on the host, beside the functions that they were made from."""
+    """Return the rows of jitted functions whose calls stay on the host, compared with the originals."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "overhead_module.py"
         path.write_text(SOURCE)
@@ -250,7 +252,7 @@ def _jitted_calls() -> dict[str, Callable[[ModuleType], Callable[[], Any]]]:
 
 
 def _jit_all(module: ModuleType) -> None:
-    """Apply `np2tf.jit` also where the translator sees no use in it."""
+    """Apply `np2tf.jit` also to functions that the translator would leave alone."""
     for owner, names in ((module, FUNCTIONS), (module.Point, ("moved",))):
         for name in names:
             setattr(owner, name, np2tf.jit(vars(owner)[name]))
@@ -280,7 +282,7 @@ def _imported(path: Path) -> ModuleType:
 
 
 def rows(size: int) -> Iterator[Row]:
-    """All rows."""
+    """Return all rows."""
     yield from operation_rows()
     yield from call_rows()
     yield from write_rows()
@@ -303,7 +305,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="What np2tf costs where NumPy does the work.")
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--only", default="", help="rows whose title contains this")
-    parser.add_argument("--size", type=int, default=1_000_000, help="of the arrays of the large expression")
+    parser.add_argument(
+        "--size", type=int, default=1_000_000, help="the size of the arrays in the large expression"
+    )
     options = parser.parse_args()
     print(f"{'':58} {'NumPy µs':>10} {'np2tf µs':>10} {'extra ns':>9} {'share':>7} {'goal':>9}")
     for row in rows(options.size):

@@ -1,13 +1,14 @@
-"""What importing a translated package costs, against importing it as it is.
+"""Measures the import of a translated package, compared with the import of the package as it is.
 
     python benchmarks/importing.py transforms3d --path SRC/transforms3d-0.4.2
 
-Every figure is the time of one `import` in a fresh process that has NumPy, TensorFlow and np2tf's run time
-loaded already, and for translations `np2tf.install` called: first untranslated with Python's bytecode
-files present, then translated for the first time (into an empty cache), then translated from the cache. The
-garbage collector has run just before: whether a collection falls into half a millisecond depends otherwise on
-what was allocated earlier, and costs as much as all of np2tf. The quotient is that of the quickest of either
-kind, and in brackets that of the medians. What np2tf itself takes to load is in the last column.
+Every figure is the time of one `import` in a fresh process that has already loaded NumPy, TensorFlow and
+np2tf's run time, and for translations has called `np2tf.install`. The import is measured untranslated with
+Python's bytecode files present, then translated for the first time (into an empty cache), then translated
+from the cache. The garbage collector runs just before: otherwise a collection may or may not fall into the
+half millisecond of an import, where it costs as much as all of np2tf. The quotient is that of the fastest
+imports of both kinds, and in brackets that of the medians. The last column is the time that np2tf itself
+takes to load.
 """
 
 from __future__ import annotations
@@ -66,13 +67,13 @@ for module in pkgutil.walk_packages(getattr(package, "__path__", []), name + "."
 
 
 def submodules(name: str, path: str) -> list[str]:
-    """Every module of a package but its tests, so that a lazy `__init__` hides nothing."""
+    """Return every module of a package except its tests, so that a lazy `__init__` hides nothing."""
     command = [sys.executable, "-W", "ignore", "-c", _SUBMODULES, name, path]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
 def once(name: str, how: str, path: str, modules: list[str], before: str, cache: str) -> dict[str, Any]:
-    """One import in a process of its own; Python keeps its bytecode in the cache's folder too."""
+    """Time one import in a new process. Python keeps its bytecode in the cache's folder, too."""
     environment = {
         **os.environ,
         "NP2TF_CACHE_DIR": cache,
@@ -80,7 +81,7 @@ def once(name: str, how: str, path: str, modules: list[str], before: str, cache:
         "PYTHONPYCACHEPREFIX": f"{cache}-bytecode",
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }
-    # Where it is set, the plain import would compile its sources each time.
+    # With this variable set, the plain import would compile its sources each time.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     program = _CHILD.replace("MODULES", repr(modules))
     command = [sys.executable, "-c", program, name, how, path, before]
@@ -108,7 +109,7 @@ def main() -> None:
             fixed = (given.path, modules, given.before, os.path.join(folder, "cache"))
             once(name, "plain", *fixed)
             first = once(name, "translated", *fixed)
-            # Both ways in turn, so that a machine that is busy for a while is busy for both.
+            # The kinds take turns, so that other work on the machine slows both of them down.
             pairs = [
                 (once(name, "plain", *fixed), once(name, "translated", *fixed)) for _ in range(given.repeat)
             ]

@@ -1,8 +1,9 @@
-"""One call of a kernel in a process of its own: `python kernel_once.py SYSTEM NAME SIZE`, and who starts it.
+"""Measures one call of a kernel in a new process: `python kernel_once.py SYSTEM NAME SIZE`, and starts the
+process.
 
-What is timed apart: importing (the system, and the kernel's module), and the call. A script that is run once
-pays both, so this is what np2tf's first call costs: in the first process with an empty cache, and in a second
-one that finds what the first has left there.
+Importing (the system, and the kernel's module) and the call are timed apart. A script that is run once pays
+for both. So this is the cost of np2tf's first call: in the first process with an empty cache, and in a second
+process that finds the entries that the first process has left in the cache.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from time import perf_counter
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-#: Of each a best time is taken from so many processes.
+#: Each figure is the best of so many processes.
 PROCESSES = 3
 
 Once = dict[str, dict[str, float]]
 
 
 def once(system: str, name: str, size: str) -> dict[str, Any]:
-    """Seconds of importing and of the one call, in this process."""
+    """Return the seconds of importing, and of the single call, in this process."""
     from kernel_systems import SYSTEMS, arguments
 
     args = arguments(name, size)
@@ -36,10 +37,10 @@ def once(system: str, name: str, size: str) -> dict[str, Any]:
 
 
 def started(system: str, name: str, size: str, cache: str, limit: float) -> dict[str, Any]:
-    """The same in a new process.
+    """Return the seconds of importing, and of the single call, in a new process.
 
     Raises:
-        RuntimeError: it has failed, or taken too long.
+        RuntimeError: the process fails, or exceeds the time limit.
     """
     path = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH", "")]))
     environment = {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "NP2TF_CACHE_DIR": cache}
@@ -55,9 +56,10 @@ def started(system: str, name: str, size: str, cache: str, limit: float) -> dict
 
 
 def measure_once(name: str, size: str, limit: float) -> Once:
-    """NumPy's single call, np2tf's with an empty cache, and with the cache that this has filled.
+    """Measure single calls: NumPy's, np2tf's with an empty cache, and np2tf's with the cache that the call
+    has filled.
 
-    The processes take turns, so that other work on the machine meets all of them.
+    The processes take turns, so that other work on the machine slows all of them down.
     """
     best: Once = {}
     for _ in range(PROCESSES):
@@ -70,7 +72,7 @@ def measure_once(name: str, size: str, limit: float) -> Once:
 
 
 def once_table(results: dict[str, Once]) -> list[str]:
-    """A line for each kernel: seconds of the calls, NumPy's over np2tf's, and what importing takes."""
+    """Return a line for each kernel: the seconds of the calls, the ratios, and the seconds of importing."""
     lines = [
         f"{'kernel':24}{'NumPy ms':>10}{'cold ms':>10}{'warm ms':>10}{'cold':>8}{'warm':>8}"
         f"{'import, ms: NumPy':>19}{'cold':>8}{'warm':>8}"

@@ -1,4 +1,4 @@
-"""What the runner of the kernels tells: a table as text, one for the documentation, and a bar chart."""
+"""Reports of the kernels' runner: a table as text, a table for the documentation, and a bar chart."""
 
 from __future__ import annotations
 
@@ -6,25 +6,28 @@ import math
 from pathlib import Path
 from typing import Any
 
-#: kernel -> what the worker said about it.
+#: kernel -> the figures that the worker has printed.
 Measured = dict[str, dict[str, Any]]
 
 BEGIN, END = "<!-- written by benchmarks/run_kernels.py -->", "<!-- end -->"
 
 
 def ratio(results: dict[str, Measured], system: str, name: str, key: str = "warm") -> float | None:
-    """NumPy's seconds over a system's: above 1 the system is faster. None for a failed or wrong one."""
+    """Return NumPy's seconds over a system's: above 1 the system is faster; None for a failed or wrong run.
+
+    A run is wrong if its result differs from NumPy's.
+    """
     found = results[system][name]
     return found["numpy"] / found[key] if found.get("right") else None
 
 
 def geometric_mean(values: list[float]) -> float:
-    """The mean of ratios."""
+    """Return the geometric mean of ratios."""
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
 
 def table(results: dict[str, Measured], names: list[str]) -> list[str]:
-    """The results as lines of text."""
+    """Return the results as lines of text."""
     others = [system for system in results if system != "numpy"]
     lines = [
         f"{'kernel':24}{'NumPy ms':>10}{'np2tf 1st':>10}"
@@ -43,7 +46,7 @@ def table(results: dict[str, Measured], names: list[str]) -> list[str]:
 
 
 def means(results: dict[str, Measured], names: list[str]) -> list[str]:
-    """A line for each system: geometric mean and least ratio."""
+    """Return a line for each system: the geometric mean and the least ratio."""
     lines = []
     for system in (one for one in results if one != "numpy"):
         ratios = [found for name in names if (found := ratio(results, system, name)) is not None]
@@ -55,14 +58,14 @@ def means(results: dict[str, Measured], names: list[str]) -> list[str]:
 
 
 def with_table(page: str, results: dict[str, Measured], names: list[str]) -> str:
-    """A page of the documentation with the results in the place of those that it had."""
+    """Return a page of the documentation with its table replaced by the new results."""
     before, _, rest = page.partition(BEGIN)
     after = rest.partition(END)[2]
     return f"{before}{BEGIN}\n{as_markdown(results, names)}\n{END}{after}"
 
 
 def as_markdown(results: dict[str, Measured], names: list[str]) -> str:
-    """The results as a table of a page, with the geometric means below it."""
+    """Return the results as a table of a page, with the geometric means below it."""
     others = [system for system in results if system != "numpy"]
     heads = ["kernel", "NumPy ms", "np2tf, first call", *(f"{one}, warm" for one in others), "np2tf runs"]
     rows = [heads, ["---", *["---:"] * (len(heads) - 2), "---"]]
@@ -84,7 +87,7 @@ def _cell(results: dict[str, Measured], system: str, name: str) -> str:
 
 
 def draw(results: dict[str, Measured], names: list[str], target: Path) -> None:
-    """The ratios as a bar chart with a logarithmic axis."""
+    """Draw the ratios as a bar chart with a logarithmic axis."""
     import matplotlib
 
     matplotlib.use("Agg")

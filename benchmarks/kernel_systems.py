@@ -1,7 +1,7 @@
-"""Run kernels under one system: `python kernel_systems.py SYSTEM FOLDER SECONDS REPEAT SIZE NAME...`.
+"""Runs kernels under one system: `python kernel_systems.py SYSTEM FOLDER SECONDS REPEAT SIZE NAME...`.
 
-Every kernel is called on fresh copies of the same arguments, which are not timed. A JSON line per kernel goes
-to the standard output, what the kernel returned and did to its arguments to FOLDER.
+Every kernel is called on fresh copies of the same arguments, and copying is not timed. A JSON line for each
+kernel goes to the standard output. The kernel's result, and its arguments after the call, go to FOLDER.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 
 KERNELS = Path(__file__).with_name("kernels")
-#: Of kernels that do not name NumPy: SIZE, SMALL and `initialise`.
+#: This folder has SIZE, SMALL and `initialise` for kernels that do not name NumPy.
 ARGUMENTS = KERNELS / "arguments"
-#: np2tf's tier "auto" has decided after so many calls, on the host, compiling, and some to compare, and once
-#: so many seconds have been spent, as compiling must be worth it; or when there is nothing left to decide.
+#: np2tf's tier "auto" has time for its decision: at least so many calls (on the host, compiling, and some to
+#: compare), and after these at most so many seconds in all, because compiling must be worth its cost.
 SETTLING_CALLS, SETTLING_SECONDS = 10, 12.0
 
 
 def load(name: str, folder: Path = KERNELS) -> types.ModuleType:
-    """The kernel's module as its author wrote it."""
+    """Return the kernel's module as its author wrote it."""
     module = types.ModuleType(name)
     source = (folder / f"{name}.py").read_text()
     exec(compile(source, f"{name}.py", "exec"), vars(module))
@@ -35,25 +35,30 @@ def load(name: str, folder: Path = KERNELS) -> types.ModuleType:
 
 
 def arguments(name: str, size: str) -> tuple[Any, ...]:
-    """What the kernel is called with; `size` is "SIZE" or "SMALL"."""
+    """Return the arguments of the kernel.
+
+    Args:
+        name: the kernel.
+        size: "SIZE" or "SMALL".
+    """
     module = load(name, ARGUMENTS if (ARGUMENTS / f"{name}.py").exists() else KERNELS)
     return tuple(module.initialise(getattr(module, size)))
 
 
 def plain(name: str) -> Callable[..., Any]:
-    """NumPy: the kernel as it is."""
+    """Return the kernel as it is, for NumPy."""
     return load(name).kernel
 
 
 def translated(name: str) -> Callable[..., Any]:
-    """np2tf: the kernel's module translated without any help."""
+    """Return the kernel of the module that np2tf has translated without any help."""
     import np2tf
 
     return np2tf.import_module(name, KERNELS / f"{name}.py").kernel
 
 
 def with_jax(name: str) -> Callable[..., Any]:
-    """JAX: `jax.jit` of the same source with `jax.numpy`; Python numbers are static."""
+    """Return the kernel for JAX: `jax.jit` of the same source with `jax.numpy`. Python numbers are static."""
     import jax
     import jax.numpy
 
@@ -73,7 +78,7 @@ def with_jax(name: str) -> Callable[..., Any]:
 
 
 def with_numba(name: str) -> Callable[..., Any]:
-    """Numba: `njit` of the kernel and of its helpers."""
+    """Return the kernel for Numba: `njit` of the kernel and of its helpers."""
     import numba
 
     module = load(name)
@@ -87,16 +92,17 @@ SYSTEMS = {"numpy": plain, "np2tf": translated, "jax": with_jax, "numba": with_n
 
 
 def on_host(value: Any) -> Any:
-    """Arrays of any system as np.ndarray."""
+    """Return the arrays of any system as np.ndarray."""
     if isinstance(value, (tuple, list)):
         return [on_host(item) for item in value]
     return value if isinstance(value, (int, float)) else np.asarray(value)
 
 
 def measure(system: str, name: str, seconds: float, repeat: int, size: str, folder: Path) -> dict[str, Any]:
-    """First and best warm call; for np2tf also the dearest of the first calls, which compiles.
+    """Measure the first and the best warm call; for np2tf also the dearest of the first calls, which
+    compiles.
 
-    Warm calls are repeated for so many seconds, and at least so many times.
+    Warm calls are repeated for `seconds`, and at least `repeat` times.
     """
     module = load(name)
     args = arguments(name, size)
@@ -123,7 +129,7 @@ def measure(system: str, name: str, seconds: float, repeat: int, size: str, fold
     while len(times) < warm + repeat or perf_counter() < deadline:
         call(module.kernel, beside)
         result, own = call()
-    # JAX's arrays cannot be written to: what it did to its arguments is not to be seen.
+    # JAX's arrays cannot be written to, so that its arguments do not show the kernel's writes.
     done = (on_host(result), None if system == "jax" else on_host(own))
     (folder / f"{system}-{name}.pickle").write_bytes(pickle.dumps(done))
     found: dict[str, Any] = {
@@ -138,8 +144,10 @@ def measure(system: str, name: str, seconds: float, repeat: int, size: str, fold
 
 
 def how(kernel: Any) -> str:
-    """Where np2tf has decided to run the kernel; if on the host, which functions it calls are compiled."""
-    chosen = ", ".join(dict.fromkeys(decisions(kernel))) if hasattr(kernel, "_families") else "not jitted"
+    """Return where np2tf has decided to run the kernel; on the host, with the called functions that are
+    compiled.
+    """
+    chosen = ", ".join(dict.fromkeys(decisions(kernel))) if hasattr(kernel, "_caches") else "not jitted"
     if "compiled" in chosen:
         return chosen
     others = functions_of(kernel.__globals__.values(), kernel.__module__)
@@ -148,19 +156,19 @@ def how(kernel: Any) -> str:
 
 
 def is_decided(kernel: Any) -> bool:
-    """Whether np2tf has chosen for good how each function of the kernel's module runs."""
+    """Return whether np2tf has finally chosen how each function of the kernel's module runs."""
     others = functions_of(kernel.__globals__.values(), kernel.__module__)
-    families = [family for _, one in others for family in one._families.values()]
-    return all(one.settled or one.fallback for one in families) and bool(families)
+    caches = [cache for _, one in others for cache in one._caches.values()]
+    return all(one.settled or one.fallback for one in caches) and bool(caches)
 
 
 def decisions(function: Any) -> list[str]:
-    """For each kind of arguments "host" or "compiled"."""
-    return [family.decision.partition(":")[0] for family in function._families.values()]
+    """Return "host" or "compiled" for each kind of arguments."""
+    return [cache.decision.partition(":")[0] for cache in function._caches.values()]
 
 
 def functions_of(values: Iterable[Any], module: str) -> Iterator[tuple[str, Any]]:
-    """The functions that np2tf may compile among a module's members, with those of its classes."""
+    """Yield the functions that np2tf may compile among a module's members, with those of its classes."""
     for value in values:
         if isinstance(value, type) and value.__module__ == module:
             yield from functions_of(vars(value).values(), module)

@@ -1,12 +1,12 @@
-"""Own tests of published packages: NumPy's time against that of the translation, in default settings.
+"""Compares the time of packages' own tests on NumPy with the time of their translation, in default settings.
 
     python benchmarks/packages.py                            # every package of the dev set
     python benchmarks/packages.py --package nfft --rounds 5
     python benchmarks/packages.py --write-docs               # the table into docs/corpus.md
 
-Both ways run in turn, each in processes of its own, and the quickest run of each counts. A translation that
-needed TensorFlow gets the time of importing it taken off; it is measured in the same run. Translations come
-from the cache, as they do from a user's second run on.
+Both versions run in turn, each run in a new process, and the fastest run of each version counts. If the
+translation needed TensorFlow, the time of importing TensorFlow is subtracted; the same run measures that
+time. Translations come from the cache, as they do from a user's second run on.
 """
 
 from __future__ import annotations
@@ -47,11 +47,12 @@ _LOADED = "TensorFlow: imported"
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds that a package's tests take, and the jitted calls among them.
+    """The seconds that a package's tests take, and their calls of jitted functions.
 
     Attributes:
-        importing: seconds of `translated` that importing TensorFlow took; 0 where it was not needed.
-        compiled, host: calls of jitted functions that ran compiled or as a graph, and on the host.
+        importing: the seconds of `translated` that importing TensorFlow took; 0 if it was not needed.
+        compiled: the calls of jitted functions that ran compiled or as a graph.
+        host: the calls of jitted functions that ran on the host.
     """
 
     package: Package
@@ -63,18 +64,20 @@ class Timing:
 
     @property
     def quotient(self) -> float:
-        """Times NumPy's time, the import taken off."""
+        """Return the time of the translation, without the import, divided by NumPy's time."""
         return (self.translated - self.importing) / self.plain
 
     def cells(self) -> tuple[str, ...]:
-        """The row of a table."""
+        """Return the cells of the row of the table."""
         importing = f"{self.importing:.1f}" if self.importing else "not needed"
         times = f"{self.plain:.2f}", f"{self.translated:.2f}", importing, f"{self.quotient:.2f}"
         return f"{self.package.name} {self.package.version}", *times, f"{self.compiled:,}", f"{self.host:,}"
 
 
 def seconds_of_import(rounds: int = 3) -> float:
-    """Seconds that importing the TensorFlow half takes longer than importing the rest; the quickest runs."""
+    """Return by how many seconds importing the TensorFlow half is longer than importing the rest; fastest
+    runs.
+    """
     quickest = []
     for module in ("np2tf.tnp", "np2tf.tnp._entry.routing"):
         command = [sys.executable, "-c", f"import {module}"]
@@ -88,7 +91,7 @@ def seconds_of_import(rounds: int = 3) -> float:
 
 
 def timed(package: Package, folder: Path, rounds: int, importing: float) -> Timing:
-    """Time a package's tests in both ways, in turn."""
+    """Time a package's tests on NumPy and translated, in turn."""
     plain, translated = [], []
     for _ in range(rounds):
         plain.append(runs.run(package, folder))
@@ -101,12 +104,12 @@ def timed(package: Package, folder: Path, rounds: int, importing: float) -> Timi
 
 
 def mean(timings: list[Timing]) -> float:
-    """The geometric mean of the quotients."""
+    """Return the geometric mean of the quotients."""
     return math.exp(sum(math.log(one.quotient) for one in timings) / len(timings))
 
 
 def markdown(timings: list[Timing]) -> str:
-    """The table for the docs."""
+    """Return the table for the docs."""
     lines = [f"| {' | '.join(HEAD)} |", f"|{'---|' * len(HEAD)}"]
     lines += [f"| {' | '.join(one.cells())} |" for one in timings]
     return "\n".join([*lines, "", f"Geometric mean of the quotients: **{mean(timings):.2f}**."])

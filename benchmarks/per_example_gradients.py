@@ -1,6 +1,6 @@
-"""Per-example gradients of a small network: `tf.map_fn`, `tf.vectorized_map`, and a NumPy loop translated.
+"""Per-example gradients of a small network: `tf.map_fn`, `tf.vectorized_map`, and a translated NumPy loop.
 
-The first two are the example of TensorFlow NumPy's guide, with np2tf's op library; the guide measured a
+The first two are the example of TensorFlow NumPy's guide, with np2tf's op library. The guide measured a
 factor of 44 between them. The third is a loop over examples in plain NumPy, with the gradient written out, as
 np2tf translates it.
 
@@ -40,14 +40,14 @@ def gradients(x, labels, w1, w2):
 
 
 def loss(x: Any, labels: Any, w1: Any, w2: Any) -> Any:
-    """Cross entropy of the network's answer for some examples."""
+    """Return the cross entropy of the network's answer for some examples."""
     scores = tnp.maximum(x @ w1, 0) @ w2
     shifted = scores - tnp.max(scores, axis=-1, keepdims=True)
     return -tnp.sum(labels * (shifted - tnp.log(tnp.sum(tnp.exp(shifted), axis=-1, keepdims=True))))
 
 
 def gradient(example: tuple[tf.Tensor, tf.Tensor], w1: tf.Tensor, w2: tf.Tensor) -> tf.Tensor:
-    """The gradient of one example's loss by the first layer's weights."""
+    """Return the gradient of one example's loss with respect to the first layer's weights."""
     x, label = example
     with tf.GradientTape() as tape:
         tape.watch(w1)
@@ -57,18 +57,18 @@ def gradient(example: tuple[tf.Tensor, tf.Tensor], w1: tf.Tensor, w2: tf.Tensor)
 
 @tf.function(autograph=False)
 def one_by_one(x: tf.Tensor, labels: tf.Tensor, w1: tf.Tensor, w2: tf.Tensor) -> tf.Tensor:
-    """`tf.map_fn`."""
+    """Compute the gradients by `tf.map_fn`."""
     return tf.map_fn(lambda one: gradient(one, w1, w2), (x, labels), fn_output_signature=x.dtype)
 
 
 @tf.function(autograph=False)
 def at_once(x: tf.Tensor, labels: tf.Tensor, w1: tf.Tensor, w2: tf.Tensor) -> tf.Tensor:
-    """`tf.vectorized_map`."""
+    """Compute the gradients by `tf.vectorized_map`."""
     return tf.vectorized_map(lambda one: gradient(one, w1, w2), (x, labels))
 
 
 def best_of(call: Callable[[], Any], calls: int = 10) -> float:
-    """The shortest of some warm calls."""
+    """Return the shortest time of some warm calls."""
     times = []
     for _ in range(calls + 2):
         start = perf_counter()

@@ -1,7 +1,7 @@
-"""Measure which TensorFlow ops had better not be compiled by XLA on this device.
+"""Measures which TensorFlow ops are slower under XLA than as TensorFlow's kernels on this device.
 
-    python benchmarks/placement.py            # print what it finds
-    python benchmarks/placement.py --write    # and keep it, in np2tf/runtime/xla/placement_<device>.toml
+    python benchmarks/placement.py            # print the findings
+    python benchmarks/placement.py --write    # and keep them, in np2tf/runtime/xla/placement_<device>.toml
 
 `np2tf.jit` reads that file: code with one of these ops stays a graph, and its loops are compiled by
 themselves.
@@ -39,13 +39,13 @@ tensorflow = "{version}"
 
 #: A small op is one for which XLA takes at most so many times as long; the loop around it gains more.
 SMALL_LIMIT = 2.0
-#: The sizes that are tried, and how often an op is run in a loop.
+#: The sizes to try, and how often the loop runs an op.
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512)
 ROUNDS = 300
 
 
 def best_of(call: Any, seconds: float) -> float:
-    """The shortest of the warm calls that fit into so many seconds, at least three."""
+    """Return the shortest time of the warm calls that fit into so many seconds, at least three calls."""
     times: list[float] = []
     deadline = perf_counter() + seconds
     while len(times) < 3 or perf_counter() < deadline:
@@ -56,7 +56,7 @@ def best_of(call: Any, seconds: float) -> float:
 
 
 def measure(name: str, op: Op, seconds: float) -> tuple[float, float] | str:
-    """Milliseconds of the kernel and of XLA, or why XLA cannot be used."""
+    """Return the milliseconds of the kernel and of XLA, or the reason why XLA cannot be used."""
     inputs = [tf.constant(value) for value in op.inputs.values()]
     run_op = getattr(tf.raw_ops, name)
 
@@ -77,7 +77,7 @@ def measure(name: str, op: Op, seconds: float) -> tuple[float, float] | str:
 
 
 def in_a_loop(name: str, op: Op) -> Any:
-    """A function that runs an op time and again, each time with what depends on the last time."""
+    """Return a function that runs an op repeatedly. Each input depends on the output before."""
 
     def run(*tensors: tf.Tensor) -> tf.Tensor:
         def step(k: tf.Tensor, first: tf.Tensor, *rest: tf.Tensor) -> tuple[tf.Tensor, ...]:
@@ -91,7 +91,10 @@ def in_a_loop(name: str, op: Op) -> Any:
 
 
 def small_size(name: str, seconds: float) -> int:
-    """Up to how many elements of the greatest input XLA is not much slower in a loop than the kernel."""
+    """Return the number of elements up to which XLA in a loop is not much slower than the kernel.
+
+    The elements are those of the largest input. The result is 0 if XLA is much slower at the smallest size.
+    """
     found = 0
     for op in map(SIZED[name], SIZES):
         inputs = [tf.constant(value) for value in op.inputs.values()]
@@ -137,7 +140,7 @@ def main(names: tuple[str, ...], seconds: float, write: bool) -> None:
 def as_toml(
     lacking: dict[str, str], milliseconds: dict[str, tuple[float, float]], small: dict[str, int]
 ) -> str:
-    """The data file's text."""
+    """Return the text of the data file."""
     return HEAD.format(
         device=device_kind(),
         version=tf.__version__,

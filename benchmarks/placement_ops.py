@@ -28,12 +28,12 @@ FILTERS = rng.random((3, 3, 8, 16)).astype(np.float32)
 
 @dataclass(frozen=True)
 class Op:
-    """One op at work.
+    """One op with its inputs.
 
     Attributes:
-        inputs: arrays that are inputs of the compiled function, by the op's own names for them.
+        inputs: arrays that are inputs of the compiled function, under the op's own names.
         settings: the op's other arguments.
-        judged: what of its outputs is compared (signs of eigenvectors, for one, are free).
+        judged: returns the outputs to compare. For example, signs of eigenvectors are free and are left out.
     """
 
     inputs: dict[str, Any]
@@ -129,8 +129,9 @@ MOVING = {
 OPS = {**LINALG, **FOURIER, **SORTING, **COUNTING, **ELEMENTS, **MOVING}
 
 
-#: How ops that XLA makes slow are given inputs of other sizes: of so many elements, or rows and columns. Not
-#: those for which XLA raises no error where NumPy does, or gives eigenvectors of other signs.
+#: Ops that XLA makes slow -> a function that returns the op with inputs of another size: so many elements, or
+#: rows and columns. Ops are missing for which XLA raises no error where NumPy does, or gives eigenvectors of
+#: other signs.
 SIZED: dict[str, Callable[[int], Op]] = {
     "Cholesky": lambda n: _op(input=SYMMETRIC[:n, :n].copy()),
     "LowerBound": lambda n: _op(sorted_inputs=SORTED[:, :n].copy(), values=KEYS[:, :n].copy()),

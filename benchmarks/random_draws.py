@@ -1,4 +1,4 @@
-"""Monte Carlo loops: NumPy, and one XLA program that makes NumPy's own random numbers.
+"""Compares Monte Carlo loops on NumPy with an XLA program that makes NumPy's own random numbers.
 
     python benchmarks/random_draws.py [--steps 200000]
 
@@ -103,7 +103,7 @@ def _timed(run: Any) -> tuple[Any, float]:
 
 
 def main() -> None:
-    """Print a table."""
+    """Measure the loops, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=200_000)
     steps = parser.parse_args().steps

@@ -1,9 +1,9 @@
-"""Time the kernels of `benchmarks/kernels` under NumPy, np2tf, JAX and Numba; compare the results.
+"""Times the kernels of `benchmarks/kernels` under NumPy, np2tf, JAX and Numba, and compares the results.
 
-Needs the extra `bench`: `pip install "np2tf[bench]"`. Every system runs in a process of its own, one after
-the other, and each of its warm calls beside one of NumPy's in the same process: on a machine that does other
-work, both have the same of it. A dash in the table means that the system cannot run the kernel as it is
-written, or not within the time allowed.
+Needs the extra `bench`: `pip install "np2tf[bench]"`. Every system runs in its own process, one system after
+another. Each warm call is followed by a call of NumPy's in the same process, so that other work on the
+machine slows both down. A dash in the table means that the system cannot run the kernel as it is written, or
+not within the time limit.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ RTOL, ATOL = 1e-6, 1e-8
 def run_system(
     system: str, names: list[str], folder: Path, seconds: float, repeat: int, size: str, limit: float
 ) -> Measured:
-    """Run the kernels under one system, in a process of its own; a new one after one that takes too long."""
+    """Run the kernels under one system in a new process. After a kernel that takes too long, start another
+    process.
+    """
     found: Measured = {}
     while rest := [name for name in names if name not in found]:
         for line in lines_of(start(system, rest, folder, seconds, repeat, size), limit):
@@ -48,7 +50,7 @@ def run_system(
 
 
 def lines_of(process: subprocess.Popen[str], limit: float) -> Iterator[str | None]:
-    """What a process prints, line by line; None, and its end, where a line is too long in coming."""
+    """Yield the output of a process line by line; yield None and end the process if a line takes too long."""
     lines: queue.Queue[str | None] = queue.Queue()
 
     def read() -> None:
@@ -71,7 +73,7 @@ def lines_of(process: subprocess.Popen[str], limit: float) -> Iterator[str | Non
 def start(
     system: str, names: list[str], folder: Path, seconds: float, repeat: int, size: str
 ) -> subprocess.Popen[str]:
-    """The process that runs kernels."""
+    """Start the process that runs kernels."""
     command = [
         sys.executable,
         str(HERE / "kernel_systems.py"),
@@ -90,7 +92,9 @@ def start(
 
 
 def equal(ours: Any, theirs: Any) -> bool:
-    """Whether two results are the same up to rounding; what a system cannot show (None) is left aside."""
+    """Return whether two results are the same up to rounding. A value that a system cannot show (None) is not
+    compared.
+    """
     if ours is None or theirs is None:
         return True
     if isinstance(ours, (list, tuple)):
@@ -99,7 +103,7 @@ def equal(ours: Any, theirs: Any) -> bool:
 
 
 def check(system: str, name: str, folder: Path, measured: dict[str, Any]) -> None:
-    """Add to what was measured whether the result is NumPy's."""
+    """Add to the figures whether the result is NumPy's."""
     if "error" not in measured:
         ours, theirs = (
             pickle.loads((folder / f"{one}-{name}.pickle").read_bytes()) for one in (system, "numpy")
@@ -108,10 +112,10 @@ def check(system: str, name: str, folder: Path, measured: dict[str, Any]) -> Non
 
 
 def run_once(names: list[str], size: str, limit: float, data: Path | None) -> None:
-    """Print what single calls take, and keep it as data if asked for.
+    """Print the times of single calls, and write them to a file if one is given.
 
     Raises:
-        ClickException: a kernel has failed.
+        ClickException: a kernel fails.
     """
     results: dict[str, Once] = {}
     failed: list[str] = []
@@ -132,7 +136,11 @@ def run_once(names: list[str], size: str, limit: float, data: Path | None) -> No
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option(
-    "--system", "systems", multiple=True, type=click.Choice(SYSTEMS[1:]), help="Only these beside NumPy."
+    "--system",
+    "systems",
+    multiple=True,
+    type=click.Choice(SYSTEMS[1:]),
+    help="Run only these systems beside NumPy.",
 )
 @click.option(
     "--seconds", default=1.0, show_default=True, help="How long the warm calls of a kernel are repeated."

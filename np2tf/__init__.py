@@ -9,12 +9,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-# Loaded at once, and after its module of the same name, so that `np2tf.config` is the object and not the
-# module.
+# `config` is imported at once, and after its module of the same name, so that `np2tf.config` is the object
+# and not the module.
 from np2tf.config import config as config
-from np2tf.runtime.operators.table import OPERATORS as _OPERATORS
-from np2tf.runtime.operators.table import python_operators as _python_operators
-from np2tf.runtime.operators.table import staging_operator as _staging_operator
+from np2tf.operators.in_use import PYTHON as _PYTHON
+from np2tf.operators.in_use import staging_operator as _staging_operator
+from np2tf.operators.table import OPERATORS as _OPERATORS
 
 __version__ = "0.1.0"
 
@@ -38,6 +38,12 @@ _LAZY: dict[str, tuple[str, str]] = {
     "warn": ("np2tf.runtime.introspection.user_frames", "warn"),
 }
 
+#: What IPython asks for at `%load_ext np2tf` and `%unload_ext np2tf`.
+_IPYTHON = {
+    "load_ipython_extension": ("np2tf.imports.ipython_extension", "load"),
+    "unload_ipython_extension": ("np2tf.imports.ipython_extension", "unload"),
+}
+
 __all__ = ["__version__", "config", *_LAZY, *_OPERATORS]
 
 if TYPE_CHECKING:
@@ -49,12 +55,12 @@ if TYPE_CHECKING:
     from np2tf.imports.hooks.hook import uninstall as uninstall
     from np2tf.imports.hooks.module import import_module as import_module
     from np2tf.imports.reporting.findings import TranslationWarning as TranslationWarning
+    from np2tf.operators.undefined import undefined as undefined
     from np2tf.options import Options as Options
     from np2tf.pipeline import convert as convert
     from np2tf.runtime.environment.host_memory import host_memory as host_memory
     from np2tf.runtime.introspection.user_frames import warn as warn
     from np2tf.runtime.jit.jitted import jit as jit
-    from np2tf.runtime.operators.undefined import undefined as undefined
     from np2tf.runtime.staged_operators.control import and_ as and_
     from np2tf.runtime.staged_operators.control import cond as cond
     from np2tf.runtime.staged_operators.control import for_loop as for_loop
@@ -72,7 +78,7 @@ def __getattr__(name: str) -> Any:
         value = _staging_operator(name)
     else:
         try:
-            module, attribute = _LAZY[name]
+            module, attribute = _LAZY.get(name) or _IPYTHON[name]
         except KeyError:
             raise AttributeError(f"module 'np2tf' has no attribute {name!r}") from None
         loaded = importlib.import_module(module)
@@ -85,4 +91,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_OPERATORS})
 
 
-globals().update(_python_operators())
+globals().update(_PYTHON)

@@ -8,21 +8,24 @@ from np2tf.config import config
 
 BACKENDS = ("numpy", "tensorflow")
 _NUMPYS = {"eager": "auto", "floats": "float64", "jit": "off", "promotion": "numpy"}
-#: What the settings were before NumPy's time.
+#: The values of the settings before the backend became "numpy".
 _before_numpy: dict[str, str] = {}
 
 
 class use_backend:
-    """Run translated code on plain NumPy, or on TensorFlow again; for good, or for a with block.
+    """Run translated code on plain NumPy, or on TensorFlow again, permanently or within a with block.
 
-    ``np2tf.use_backend("numpy")`` switches at once; ``with np2tf.use_backend("numpy"):`` switches back at
-    the end. On "numpy" new arrays are np.ndarray, every operation of `np2tf.tnp` on them is NumPy's own, and
-    `np2tf.jit`, `np2tf.cond` and the loops are plain Python, so that a debugger steps through them. Arrays on
-    TensorFlow that were made before stay there. Like every setting of `np2tf.config` it is the process's, not
-    the thread's.
+    ``np2tf.use_backend("numpy")`` switches at once; ``with np2tf.use_backend("numpy"):`` switches back at the
+    end of the block. On "numpy" new arrays are np.ndarray, every operation of `np2tf.tnp` on them is NumPy's
+    own, and `np2tf.jit`, `np2tf.cond` and the loops are plain Python, so that a debugger steps through them.
+    Arrays that were made on TensorFlow before stay there. Like every setting of `np2tf.config`, the backend
+    belongs to the process, not to a thread.
+
+    Args:
+        name: "numpy" or "tensorflow".
 
     Raises:
-        ValueError: there is no such backend.
+        ValueError: if there is no such backend.
     """
 
     def __init__(self, name: str) -> None:

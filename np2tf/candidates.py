@@ -1,8 +1,8 @@
-"""Which sources are worth a look: those that say NumPy, and those with functions that may be over somebody's
-arrays.
+"""A quick search for sources that may contain work for the translator.
 
-A quick look with Python's own parser; what it finds is judged by the translator, which looks for the same
-(`facts/array_work.py`). A text whose loops do what lists, dicts and texts are for is no candidate.
+A source is a candidate if it names NumPy, or if it has a function that may compute over arrays of its
+callers. The search uses Python's own parser; the translator then decides by the same signs
+(`facts/array_work.py`). A source whose loops only do what lists, dicts and strings are for is no candidate.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-#: So many operations on arrays are worth staging without a loop.
+#: The number of array operations from which staging pays without a loop.
 ENOUGH = 3
-#: Operators of numbers and arrays that texts and lists have no use for.
+#: Operators of numbers and arrays that are rare for strings and lists.
 _NUMERIC = (ast.Div, ast.Pow, ast.MatMult, ast.BitXor, ast.BitAnd, ast.LShift, ast.RShift, ast.Mult, ast.Sub)
-#: Those that slices of lists and texts do not have.
+#: Operators that slices of lists and strings do not support.
 _OF_ARRAYS = (ast.Sub, ast.Div, ast.Pow, ast.MatMult)
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+np2tf\b", re.MULTILINE)
 _REPEATS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp)
@@ -24,19 +24,23 @@ _ATTRIBUTES = frozenset({"T", "shape", "ndim", "dtype"})
 
 
 def is_translated(text: str) -> bool:
-    """Whether a source is np2tf's output, as far as a look shows: it imports np2tf, and more than a comment
-    names it."""
+    """Return whether a source looks like np2tf's output: it has a line that imports np2tf."""
     return "np2tf" in text and _IMPORT.search(text) is not None
 
 
-def is_candidate(text: str) -> bool:
-    """Whether a source may hold something to translate; one that has been translated holds nothing new."""
+def is_candidate(text: str, program: ast.Module | None = None) -> bool:
+    """Return whether a source may hold something to translate; a translated source holds nothing new.
+
+    Args:
+        text: of the source.
+        program: what Python's parser makes of it, if that is known.
+    """
     if "numpy" in text:
         return True
     if is_translated(text) or "def " not in text or not any(word in text for word in ("for ", "while ", "[")):
         return False
     try:
-        tree = ast.parse(text)
+        tree = ast.parse(text) if program is None else program
     except (SyntaxError, ValueError, RecursionError):
         return False
     if any(map(_calculates, ast.walk(tree))):
@@ -45,12 +49,12 @@ def is_candidate(text: str) -> bool:
 
 
 def _calculates(node: ast.AST) -> bool:
-    """Whether a node is a loop that calculates."""
+    """Return whether a node is a loop with arithmetic."""
     return isinstance(node, (ast.For, ast.While)) and any(isinstance(one, _NUMERIC) for one in ast.walk(node))
 
 
 def _outermost(node: ast.AST) -> Iterator[ast.AST]:
-    """The functions that are in no other."""
+    """Yield the functions that are inside no other function."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, _FUNCTIONS):
             yield child
@@ -59,19 +63,19 @@ def _outermost(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _loops_over_arrays(function: ast.AST) -> bool:
-    """Whether a function has a loop, and does what can only be done with arrays."""
+    """Return whether a function has a loop, and an operation that only arrays support."""
     nodes = list(_evaluated(function))
     return any(isinstance(node, _REPEATS) for node in nodes) and any(map(_shows_arrays, nodes))
 
 
 def _is_elementwise(function: ast.AST) -> bool:
-    """Whether a function calculates with slices so often that it is worth staging without a loop."""
+    """Return whether a function has so much arithmetic on slices that it is worth staging without a loop."""
     found = (node for node in _evaluated(function) if isinstance(node, ast.BinOp))
     return sum(map(_calculates_with_slices, found)) >= ENOUGH
 
 
 def _evaluated(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function, without what only says of what type something is."""
+    """Yield the nodes of a function, without its type annotations."""
     stack = [function]
     while stack:
         node = stack.pop()
@@ -81,7 +85,7 @@ def _evaluated(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def _shows_arrays(node: ast.AST) -> bool:
-    """Whether a node can only be about arrays: several axes, shapes, slices that are calculated with."""
+    """Return whether a node can only be about arrays: several axes, a shape, arithmetic on slices."""
     if isinstance(node, ast.Subscript):
         return isinstance(node.slice, ast.Tuple) and len(node.slice.elts) > 1
     if isinstance(node, ast.Attribute):
@@ -103,7 +107,7 @@ def _calculates_with_slices(node: ast.BinOp) -> bool:
 
 
 def _is_sliced(node: ast.AST) -> bool:
-    """Whether an expression is a slice, or a sum of slices."""
+    """Return whether an expression is a slice, or a sum of slices."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return _is_sliced(node.left) or _is_sliced(node.right)
     if not isinstance(node, ast.Subscript):

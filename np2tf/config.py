@@ -15,15 +15,15 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "bounds": ("checked", "unchecked"),
     "promotion": ("numpy", "all", "safe", "none"),
 }
-#: setting -> who is to be told of its changes.
+#: setting -> the functions to call when it changes.
 _FOLLOWERS: dict[str, list[Callable[[str], None]]] = {}
 
 
 def check(setting: str, value: Any, told: str) -> None:
-    """See that a setting may have this value; `told` is what the error calls it.
+    """Check that a setting may have this value. `told` is the setting's name in the error message.
 
     Raises:
-        ValueError: it may not.
+        ValueError: if the setting cannot have the value.
     """
     choices = _CHOICES[setting]
     if value not in choices:
@@ -31,10 +31,10 @@ def check(setting: str, value: Any, told: str) -> None:
 
 
 class Program:
-    """The program that np2tf is used by.
+    """The state of the program that uses np2tf.
 
     Attributes:
-        is_translated: whether a module of it has been translated as it was imported or run.
+        is_translated: whether a module of the program was translated when it was imported or run.
     """
 
     is_translated = False
@@ -44,30 +44,32 @@ program = Program()
 
 
 class Config:
-    """Settings of the op library and of `np2tf.jit`.
+    """Settings of the op library and of `np2tf.jit`, for the whole process.
 
     Attributes:
-        eager: "auto" runs an eager operation where its operands live: an array on the host is np.ndarray,
-            and so is a new array, unless TensorFlow is to see it (in a graph, while a gradient tape records,
-            in a device scope that names an accelerator). "tensorflow" puts every operation and every new
-            array on TensorFlow. Initially taken from ``NP2TF_EAGER``.
-        jit: "on" compiles what it can and runs the rest unjitted, with one warning; "strict" raises where
-            a function cannot be compiled; "off" never compiles. Initially taken from ``NP2TF_JIT``.
-        tier: "auto" lets a jitted function run on the host until it has taken enough time to be worth
-            compiling; "compile" compiles at the first call.
-        floats: the dtype of new floating-point arrays where neither an operand nor the caller says one:
-            "float64" as in NumPy, or "float32", under which new arrays are on TensorFlow. Set it before the
-            first call of a jitted function.
-        bounds: "checked" makes compiled code raise IndexError where NumPy does; "unchecked" leaves the checks
-            of indices that are known at run time only out of it: one out of bounds then reads or writes some
-            other element. Initially taken from ``NP2TF_BOUNDS``.
-        promotion: how operands of several dtypes get a common one, for arrays on TensorFlow and in staged
-            code: "numpy" by NumPy's rules; "all" by JAX's lattice; "safe" by the lattice, with a TypeError
-            where a value could change or the result is of no operand's dtype; "none" not at all, with a
-            TypeError. Initially taken from ``NP2TF_PROMOTION``.
+        eager: "auto" runs an eager operation where its operands live. An array on the host is np.ndarray, and
+            so is a new array, unless TensorFlow must see it: in a graph, while a gradient tape records, or in
+            a device scope that names an accelerator. "tensorflow" puts every operation and every new array on
+            TensorFlow. The initial value comes from ``NP2TF_EAGER``.
+        jit: "on" compiles what can be compiled and runs other functions unjitted, with one warning each;
+            "strict" raises where a function cannot be compiled; "off" never compiles. The initial value comes
+            from ``NP2TF_JIT``.
+        tier: "auto" runs a jitted function on the host until it has taken enough time to be worth compiling;
+            "compile" compiles at the first call. The initial value comes from ``NP2TF_TIER``.
+        floats: the dtype of new floating-point arrays for which neither an operand nor the caller gives a
+            dtype: "float64" as in NumPy, or "float32", which puts new arrays on TensorFlow. Set it before the
+            first call of a jitted function. The initial value comes from ``NP2TF_FLOATS``.
+        bounds: "checked" makes compiled code raise IndexError where NumPy raises it. "unchecked" omits the
+            checks of indices that are known only at run time: an index out of bounds then reads or writes
+            another element. The initial value comes from ``NP2TF_BOUNDS``.
+        promotion: the rule that gives operands of different dtypes a common dtype, for arrays on TensorFlow
+            and in staged code. "numpy": NumPy's rules. "all": JAX's lattice. "safe": JAX's lattice, with a
+            TypeError if a value could change or if no operand has the result's dtype. "none": a TypeError for
+            different dtypes. The initial value comes from ``NP2TF_PROMOTION``.
 
     Raises:
-        ValueError: on assignment of anything else.
+        ValueError: if a setting is assigned a value that is not listed above.
+        AttributeError: if an attribute is assigned that is no setting.
     """
 
     eager: str
@@ -94,13 +96,13 @@ class Config:
             follower(value)
 
     def follow(self, name: str, follower: Callable[[str], None]) -> None:
-        """Call `follower` with the setting's value at every change, and now."""
+        """Call `follower` with the setting's value now and after every change."""
         _FOLLOWERS.setdefault(name, []).append(follower)
         follower(getattr(self, name))
 
     @contextmanager
     def using(self, **settings: str) -> Iterator[Config]:
-        """Change settings for the length of a with block."""
+        """Change settings for the duration of a with block."""
         before = {name: getattr(self, name) for name in settings}
         try:
             for name, value in settings.items():

@@ -1,4 +1,7 @@
-"""Counters of what ran where: whatever runs something adds to them; `runtime.report.counters` reads them."""
+"""Counters of the operations and calls on each tier.
+
+The code that runs an operation adds to them; `runtime.report.counters` reads them.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,33 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from np2tf.staging import StagingError, class_of_code
+
 #: The counters that are plain numbers.
 NUMBERS = ("compiled", "graph", "eager", "host", "host_calls", "traces")
 
 
 @dataclass
 class Fallback:
-    """A function that ran as Python because it could not be compiled: why, where, and how often."""
+    """A function that ran as Python because it could not be compiled: the reason, the place, and the number
+    of calls.
+    """
 
     function: str
     reason: str
-    code: str = "NP2TF501"
+    code: str = StagingError.code
     path: str = ""
     line: int = 0
     calls: int = 1
 
     @property
+    def kind(self) -> type[StagingError]:
+        """The class of errors that the code stands for."""
+        return class_of_code(self.code)
+
+    @property
     def key(self) -> tuple[Any, ...]:
-        """What makes two of them the same."""
+        """The values by which two fallbacks are equal."""
         return self.function, self.reason, self.code, self.path, self.line
 
     def __str__(self) -> str:
@@ -32,17 +44,18 @@ class Fallback:
 
 @dataclass
 class TakenOver:
-    """A loop that went on as compiled code while it ran.
+    """A loop whose remaining iterations ran as compiled code after it had begun on the host.
 
     Attributes:
-        name: of the function that it stands in.
-        times: how often.
-        round: how many rounds had run on the host, at the first time.
-        host: seconds of these.
-        compiling: seconds of translating and tracing it, and of first calls, in which XLA compiles.
-        rounds: how many have run as compiled code.
-        compiled: seconds of these.
-        returned: how often the rest went back to the host, as that was faster, or had something to raise.
+        name: the name of the function that contains the loop.
+        times: the number of takeovers.
+        round: the number of iterations that had run on the host at the first takeover.
+        host: the seconds of these iterations.
+        compiling: the seconds of translating and tracing the loop, and of first calls, in which XLA compiles.
+        rounds: the number of iterations that ran as compiled code.
+        compiled: the seconds of these iterations.
+        returned: how often the host ran the rest of the loop, because the host was faster or had to raise an
+            error.
     """
 
     name: str
@@ -59,17 +72,17 @@ class TakenOver:
 
 @dataclass
 class Counts:
-    """Calls so far in this process.
+    """The calls and operations of this process so far.
 
     Attributes:
         compiled: calls of jitted functions that ran as one XLA program.
-        graph: calls of jitted functions that ran as a graph (loops in it may be compiled).
-        eager: TensorFlow operations run one at a time.
-        host: calls of jitted functions that ran on the host, and operations handed to NumPy from tensors.
-        host_calls: how many of those were calls of jitted functions.
+        graph: calls of jitted functions that ran as a graph (XLA may have compiled loops in it).
+        eager: TensorFlow operations that ran one at a time.
+        host: calls of jitted functions that ran on the host, and operations on tensors that NumPy ran.
+        host_calls: the number of calls of jitted functions in `host`.
         traces: how often a function was traced.
-        fallbacks: why functions ran unjitted, each reason once.
-        loops: those that went on as compiled code while they ran, by what they are called.
+        fallbacks: the reasons why functions ran unjitted, each reason once.
+        loops: the loops of which compiled code ran a part, by name.
     """
 
     compiled: int = 0
@@ -84,11 +97,11 @@ class Counts:
 
     @property
     def unjitted(self) -> int:
-        """Calls that ran as Python because they could not be compiled."""
+        """The number of calls that ran as Python because the function could not be compiled."""
         return sum(fallback.calls for fallback in self.fallbacks)
 
     def fell_back(self, fallback: Fallback) -> Fallback:
-        """Count a call that ran unjitted; returns the entry that later calls of its kind add to."""
+        """Count a call that ran unjitted, and return the entry that counts all calls with its key."""
         known = self._known.get(fallback.key)
         if known is None:
             self._known[fallback.key] = fallback
@@ -98,12 +111,12 @@ class Counts:
         return known
 
     def to_data(self) -> dict[str, Any]:
-        """The counters as plain data: what a worker process sends."""
+        """Return the counters as plain data, which a worker process can send."""
         numbers: dict[str, Any] = {name: getattr(self, name) for name in NUMBERS}
         return {**numbers, "fallbacks": [asdict(fallback) for fallback in self.fallbacks]}
 
     def add(self, data: Mapping[str, Any]) -> None:
-        """Add the counters of another process, as `to_data` gave them."""
+        """Add the counters of another process, as returned by its `to_data`."""
         for name in NUMBERS:
             setattr(self, name, getattr(self, name) + data[name])
         for fallback in data["fallbacks"]:

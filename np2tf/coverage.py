@@ -1,4 +1,4 @@
-"""How every public NumPy name is provided, module by module: counted from rules/ (standard library only)."""
+"""The way in which np2tf provides every public NumPy name, by module. The counts come from rules/."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from np2tf import rules
 
 REMOVED = "numpy (names of NumPy 1)"
-"""Where the names are that NumPy 2 removed: native ones have a new name."""
+"""The heading for names that NumPy 2 removed; native names among them have a new name."""
 _PREFIX = "numpy."
 
 
@@ -22,7 +22,7 @@ class Module:
     """Refused names, each with the reason."""
 
     def add(self, name: str, rule: rules.Rule) -> None:
-        """Enter a name under its kind."""
+        """Add a name to the list of its kind."""
         if rule.kind == "no":
             self.no[name] = rule.reason
         else:
@@ -30,14 +30,18 @@ class Module:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """How many names are native, host and no."""
+        """The numbers of names that are native, host and no."""
         return len(self.native), len(self.host), len(self.no)
 
 
 def coverage(wanted: str = "") -> dict[str, Module]:
-    """Every module with its names, sorted; with `wanted`, that module, or the names that contain it."""
+    """Return every module with its sorted names.
+
+    Args:
+        wanted: a module or a part of a name, to which the result is limited; empty for all names.
+    """
     every = _every_rule()
-    # The main namespace, what is left of NumPy 1, and then the others by name.
+    # The main namespace comes first, then the names of NumPy 1, then the other modules by name.
     modules = dict.fromkeys(["numpy", REMOVED, *sorted({_module(rule) for rule in every})])
     path = "numpy" + wanted[2:] if wanted == "np" or wanted.startswith("np.") else wanted
     found = {module: Module() for module in modules}
@@ -51,21 +55,21 @@ def coverage(wanted: str = "") -> dict[str, Module]:
 
 def _every_rule() -> list[rules.Rule]:
     every = {**rules.rules(), **rules.kept()}
-    # The methods of every ufunc stand under numpy.ufunc.
-    each = (rule for rule in every.values() if rule.chapter != "ufuncs" or rule.name.count(".") == 1)
+    # The methods that every ufunc has are listed once, under numpy.ufunc.
+    each = (rule for rule in every.values() if not rule.owner)
     return sorted(each, key=lambda rule: rule.name)
 
 
 def _module(rule: rules.Rule) -> str:
-    return REMOVED if rule.chapter == "removed" else rule.name.rpartition(".")[0]
+    return REMOVED if rule.removed else rule.name.rpartition(".")[0]
 
 
 def _has(rule: rules.Rule, part: str) -> bool:
-    """Whether a name contains what is looked for; its module counts only where that is a dotted name."""
+    """Return whether a name contains `part`. The module's name counts only if `part` begins with `numpy.`."""
     return part in (rule.name if part.startswith(_PREFIX) else rule.name.rpartition(".")[2])
 
 
 def totals(modules: Iterable[Module]) -> tuple[int, int, int]:
-    """How many names of several modules are native, host and no."""
+    """Return how many names of several modules are native, host and no."""
     native, host, no = zip(*(module.counts for module in modules), strict=True)
     return sum(native), sum(host), sum(no)

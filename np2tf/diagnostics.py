@@ -1,7 +1,7 @@
-"""Codes, diagnostics and reports: what np2tf has to say about a file.
+"""Codes, diagnostics and reports: the findings of np2tf about a file.
 
-The texts live in rules/diagnostics.toml; a Diagnostic carries a code, a place and the words that fill its
-message.
+The message texts are in rules/diagnostics.toml. A Diagnostic carries a code, a place and the words that fill
+its message.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Code:
 
     @property
     def title(self) -> str:
-        """The message without the words of a finding."""
+        """The message with "…" in the place of a finding's words."""
         return re.sub(r"\{\w+\}", "…", self.message)
 
 
 @lru_cache(maxsize=1)
 def codes() -> Mapping[str, Code]:
-    """Every declared code."""
+    """Return every declared code."""
     return {code: Code(code=code, **entry) for code, entry in read_table("diagnostics").items()}
 
 
@@ -44,7 +44,7 @@ def codes() -> Mapping[str, Code]:
 class Diagnostic:
     """One finding: a code, a place (1-based line and column) and the words of its message.
 
-    `end` is the line of the last character that it is about, and the column behind it, where that is known.
+    `end` is the line of the last character of the reported range and the column behind it, if they are known.
     """
 
     code: str
@@ -54,21 +54,21 @@ class Diagnostic:
     args: tuple[tuple[str, str], ...] = ()
     end: tuple[int, int] | None = field(default=None, compare=False)
     cell: int | None = None
-    """Of a finding in a notebook: the cell that its line is counted in, from 1."""
+    """For a finding in a notebook: the number of the cell, from 1, in which its line is counted."""
 
     @property
     def source(self) -> str:
-        """The text that its line is counted in: the file, or `file:cell 3`."""
+        """The name of the text in which the line is counted: the file, or `file:cell 3`."""
         return self.path if self.cell is None else f"{self.path}:cell {self.cell}"
 
     @property
     def message(self) -> str:
-        """The declared message with this finding's words in it."""
+        """The declared message, filled with this finding's words."""
         return codes()[self.code].message.format_map(dict(self.args))
 
     @property
     def severity(self) -> str:
-        """`error` (the file is left alone), `warning` (a finding) or `note` (for information)."""
+        """`error` (the file stays unchanged), `warning` (a finding) or `note` (information)."""
         return codes()[self.code].severity
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class Diagnostic:
 
 @dataclass
 class Report:
-    """Collects the diagnostics of one file; apart from them, those that its comments ask to hide."""
+    """The diagnostics of one file. Diagnostics that its comments hide are collected apart."""
 
     path: str = "<string>"
     found: list[Diagnostic] = field(default_factory=list)
@@ -86,14 +86,15 @@ class Report:
 
     @classmethod
     def of(cls, path: str, text: str) -> Report:
-        """A report that obeys the `# np2tf: ignore[CODE]` comments of `text`."""
+        """Return a report that obeys the `# np2tf: ignore[CODE]` comments of `text`."""
         return cls(path, _suppressions=Suppressions.of(text))
 
     def add(
         self, code: str, line: int, column: int, end: tuple[int, int] | None = None, /, **args: str
     ) -> None:
-        """Record a finding, unless it was made already; one that says why a file is left alone cannot be
-        suppressed."""
+        """Record a finding, unless it is already recorded. Comments cannot hide an error, which says why a
+        file stays unchanged.
+        """
         finding = Diagnostic(code, self.path, line, column, tuple(args.items()), end)
         hidden = finding.severity != "error" and self._suppressions.covering(code, line) is not None
         into = self.suppressed if hidden else self.found

@@ -1,4 +1,6 @@
-"""The names of what draws random numbers in NumPy, and is drawn by staged code as NumPy draws it."""
+"""The names of NumPy's functions and methods that draw random numbers, and that staged code draws as NumPy
+does.
+"""
 
 from __future__ import annotations
 

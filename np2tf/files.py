@@ -1,25 +1,33 @@
-"""The translation of one file, whatever goes wrong."""
+"""Translation of one file. Every failure becomes a diagnostic."""
 
 from __future__ import annotations
 
+import gc
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic
 from np2tf.disk.outcome import Outcome, problem, reason_of
+from np2tf.documents.docstrings import with_doctests
+from np2tf.documents.page import SUFFIXES, UnsafeError, translated_page
 from np2tf.facts import Facts
 from np2tf.linking.summary import ModuleSummary
 from np2tf.notebooks.magics import NoPlaceError
 from np2tf.notebooks.notebook import SUFFIX, Notebook
 from np2tf.options import Options
-from np2tf.pipeline import translate
+from np2tf.pipeline import Result, translate
 from np2tf.rewrites.control.fates import Fate, fates
 from np2tf.rewrites.control.summaries import summarise
+from np2tf.rewrites.planning.uses import uses
 from np2tf.tree.safety import unsafe
 from np2tf.tree.source import Source, SourceError
 
 
-def translated(path: Path, root: Path, options: Options) -> Outcome:
-    """Translate one file; whatever goes wrong becomes a diagnostic."""
+def translate_file(path: Path, root: Path, options: Options) -> Outcome:
+    """Translate one file. Every failure becomes a diagnostic of the outcome."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -29,8 +37,28 @@ def translated(path: Path, root: Path, options: Options) -> Outcome:
 
 def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
     """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
+    with _uncollected():
+        return _translated_bytes(data, path, root, options, is_safe)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Let nobody look for garbage: a tree has many objects, and none of them is garbage before its file is
+    done. Then the next look, which is at young objects only, finds all of it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
     if path.suffix == SUFFIX:
         return _notebook(data, path, root, options, is_safe)
+    if options.docs and path.suffix in SUFFIXES:
+        return _page(data, path, root, options)
     try:
         source = Source.of(data, str(path))
         made = translate(source, options)
@@ -38,16 +66,46 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_s
         wrong = unsafe(source, made.text, made.touched, encoded) if is_safe else None
         if wrong is not None:
             return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
+        if options.docs:
+            made = _with_doctests(source, made, options)
+            encoded = source.encoded(made.text)
         found = (made.diagnostics, made.facts, made.suppressed)
         return Outcome(path, root, source.original, made.text, encoded, *found)
     except SourceError as error:
         return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
-    except Exception as error:  # one file must not stop the others; it is reported as np2tf's own fault
+    except UnsafeError as error:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, str(error))])
+    except (
+        Exception
+    ) as error:  # one file must not stop other files; the error is reported as a fault of np2tf
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
+
+
+def _with_doctests(source: Source, made: Result, options: Options) -> Result:
+    """Return a translation in which the doctests of the docstrings are also translated."""
+    text, further = with_doctests(source.original, made.text, source.path, options)
+    found = sorted([*made.diagnostics, *further], key=lambda one: (one.line, one.column))
+    return replace(made, text=text, changed=text != source.original, diagnostics=found)
+
+
+def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
+    """Translate the blocks of code in a page; the rest of the page does not change."""
+    try:
+        text = data.decode("utf-8")
+        after, found = translated_page(text, str(path), options)
+        return Outcome(path, root, text, after, after.encode("utf-8"), found)
+    except UnicodeDecodeError as error:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF902", path, str(error))])
+    except SourceError as error:
+        return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
+    except UnsafeError as error:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, str(error))])
+    except Exception as error:  # as above
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
 
 
 def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
-    """Translate the program that a notebook's cells are; all else in it stays as it is."""
+    """Translate the program that a notebook's code cells form. Other cells and metadata stay unchanged."""
     if options.target == "tf":  # Cells are run in any order, which no writes would be told in.
         refused = Diagnostic("NP2TF603", str(path), 1, 1, (("what", "a notebook"),))
         return Outcome(path, root, data=data, diagnostics=[refused])
@@ -76,7 +134,9 @@ def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bo
 
 
 def facts_of(outcome: Outcome) -> Facts | None:
-    """What is known of a file, also where nothing in it can be translated; None for one that has failed."""
+    """Return the facts of a file, even if nothing in it can be translated; None if its translation has
+    failed.
+    """
     if outcome.facts is not None or outcome.failed:
         return outcome.facts
     path = str(outcome.path)
@@ -87,13 +147,22 @@ def facts_of(outcome: Outcome) -> Facts | None:
 
 
 def summary_of(outcome: Outcome, options: Options) -> ModuleSummary | None:
-    """What other files need to know of one; None if it has failed, or nothing in it can be translated."""
+    """Return the summary of a file for other files; None if its translation failed, or nothing in it can be
+    translated.
+    """
     if outcome.facts is None or outcome.failed:
         return None
     return summarise(outcome.facts, outcome.before, str(outcome.path), options)
 
 
 def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
-    """What becomes of the functions of a file that have loops or compute with arrays."""
+    """Return the fates of a file's functions that have loops or compute with arrays."""
     facts = facts_of(outcome) if "def " in outcome.before else None
     return list(fates(facts, options, outcome.facts is not None)) if facts is not None else []
+
+
+def names_of(outcome: Outcome) -> Counter[str]:
+    """Return how often a file uses each NumPy name; modules themselves are not counted."""
+    if outcome.facts is None:
+        return Counter()
+    return Counter(use.qualified for use in uses(outcome.facts) if not use.is_module)

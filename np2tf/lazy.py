@@ -1,7 +1,7 @@
 """Modules that are imported at the first use of one of their attributes.
 
-The modules that every user of `tnp` loads name TensorFlow, and the TensorFlow half of np2tf, through these;
-the modules of that half import tensorflow themselves.
+The modules that every user of `tnp` loads refer to TensorFlow, and to the TensorFlow half of np2tf, through
+lazy modules. The modules of the TensorFlow half import tensorflow themselves.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 
 class LazyModule:
-    """A module's attributes; each is kept once it has been read, so that reading it again costs no more."""
+    """A module whose import happens when an attribute is read first. Each attribute is stored when it has
+    been read, so that reading it again is cheap.
+    """
 
     def __init__(self, name: str) -> None:
         self.__dict__["__name__"] = name

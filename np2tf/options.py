@@ -1,22 +1,38 @@
-"""What a caller may choose about a translation."""
+"""The options of a translation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 LINE_LENGTH = 99
-"""How long a line may be that the translator makes."""
+"""The default limit for the length of lines that the translator makes."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """Options of `convert`."""
+    """Options of `np2tf.convert`.
+
+    Attributes:
+        jit: decorate functions that are fit for staging with `@np2tf.jit`, and lower their control flow.
+        everything: stage every function that is fit for staging, even if staging it does not seem to pay;
+            used for files that staged code calls.
+        line_length: the length from which calls of operators (`np2tf.cond(…)`) are broken into several lines.
+            Other lines keep the source's length.
+    """
 
     jit: bool = True
     """Decorate functions fit for staging with `@np2tf.jit`, and lower their control flow."""
     everything: bool = False
-    """Stage what is fit for it whether or not it seems worth it: something staged calls it."""
+    """Stage every function that is fit for staging, even if staging it does not seem to pay."""
     line_length: int = LINE_LENGTH
-    """Calls of operators (`np2tf.cond(…)`) that would be longer are broken. Other lines are the source's."""
+    """Longer calls of operators (`np2tf.cond(…)`) are broken into several lines. Other lines keep the
+    source's length.
+    """
+    docs: bool = False
+    """Also translate code in pages and docstrings."""
+    passed_on: tuple[str, ...] = ()
+    """The names of this file that other files of the project read, where NumPy's names stay bound; `*` means
+    all names.
+    """
     target: str = "np2tf"
     """What the translation runs on: `np2tf`, or `tf` for TensorFlow alone."""

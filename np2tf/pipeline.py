@@ -14,11 +14,12 @@ from np2tf.options import Options
 from np2tf.rewrites import buffers, control, imports, jit, methods, mutation, names, stack_levels
 from np2tf.rewrites.planning.plan import Plan
 from np2tf.rewrites.tensorflow_target import plan as tensorflow_target
+from np2tf.tree.memo import forget
 from np2tf.tree.source import Source, SourceError
 
 Rewrite = Callable[[Facts, Plan, Report, Options], None]
 
-# In this order; `imports` comes last because it writes the imports that the others ask for.
+# The order matters: `imports` comes last because it writes the imports that the other rewrites request.
 REWRITES: tuple[Rewrite, ...] = (
     names.plan,
     buffers.plan,
@@ -36,27 +37,46 @@ TARGETS: dict[str, tuple[Rewrite, ...]] = {"np2tf": REWRITES, "tf": (tensorflow_
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one file."""
+    """The translation of one file.
+
+    Attributes:
+        text: the translated source, or the source itself if nothing was translated.
+        diagnostics: the findings, in the order of their places.
+        changed: whether the translation differs from the source.
+        suppressed: the findings that comments of the file hide.
+
+    The other attributes serve np2tf's own import machinery.
+    """
 
     text: str
     diagnostics: list[Diagnostic] = field(default_factory=list)
     changed: bool = False
     tree: cst.Module | None = field(default=None, repr=False, compare=False)
-    """The tree of the output, where there is something to translate …"""
+    """The tree of the output, if the file was translated."""
     origins: Mapping[cst.CSTNode, cst.CSTNode] = field(default_factory=dict, repr=False, compare=False)
-    """… and what its new nodes stand for in the tree of the input."""
+    """Maps new nodes of `tree` to the nodes of the input that they stand for."""
     touched: Set[cst.CSTNode] = field(default_factory=frozenset, repr=False, compare=False)
-    """The nodes of the input with an edit in them."""
+    """The nodes of the input that contain an edit."""
     foreign: frozenset[str] = frozenset()
     """The names of the functions that another compiler reads."""
     facts: Facts | None = field(default=None, repr=False, compare=False)
-    """What is known of the input, unless nothing in it can be translated."""
+    """The facts of the input, unless it is no candidate or cannot be read."""
     suppressed: list[Diagnostic] = field(default_factory=list)
-    """What the comments of the file ask to hide."""
+    """The findings that comments of the file hide."""
 
 
 def convert(source_text: str, options: Options | None = None, path: str = "<string>") -> Result:
-    """Translate NumPy source to np2tf source. No code of it is executed."""
+    """Translate NumPy source to np2tf source. The source is not executed.
+
+    Args:
+        source_text: the text of a Python module.
+        options: see `np2tf.Options`; None for the defaults.
+        path: the name of the file, for diagnostics and for imports from the same program.
+
+    Returns:
+        The translated text with the findings. If the source cannot be parsed, the unchanged text with one
+        diagnostic of severity `error`.
+    """
     try:
         return translate(Source.of(source_text, path), options or Options())
     except SourceError as error:
@@ -64,15 +84,22 @@ def convert(source_text: str, options: Options | None = None, path: str = "<stri
 
 
 def translate(source: Source, options: Options) -> Result:
-    """Translate one file; SourceError where it cannot be parsed."""
+    """Translate one file.
+
+    Raises:
+        SourceError: if the file cannot be parsed.
+    """
     before = source.original
-    if not options.everything and not is_candidate(source.text):
+    if not options.everything and not is_candidate(source.text, source.program):
         return Result(before)
     report = Report.of(source.path, source.text)
+    forget()
     try:
         facts = Facts.of(source.module, source.path)
         if options.target == "np2tf":
-            something = imports.anything_to_translate(facts) or control.anything_to_stage(facts, options)
+            something = imports.anything_to_translate(facts, options.passed_on) or control.anything_to_stage(
+                facts, options
+            )
         else:
             something = facts.imports.any
         if not something and not options.everything:

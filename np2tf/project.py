@@ -1,18 +1,21 @@
-"""What becomes of the functions of all files of a project, each judged by what it calls in the others too."""
+"""The fates and findings of all files of a project, in which each function is judged by its callees in other
+files too.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.disk.outcome import Outcome, problem, reason_of
-from np2tf.files import facts_of, fates_of, summary_of, translated
-from np2tf.linking.acting import Linked
+from np2tf.files import facts_of, fates_of, names_of, summary_of, translate_file
+from np2tf.linking.acting import LinkedProject
 from np2tf.linking.summary import ModuleSummary
 from np2tf.notebooks.notebook import SUFFIX
 from np2tf.options import Options
@@ -20,16 +23,26 @@ from np2tf.rewrites.control.fates import HOST, PLAIN, Fate
 from np2tf.rewrites.control.summaries import summarise
 
 _Task = tuple[Path, Path, Options]
-_Read = tuple[Path, Outcome, "ModuleSummary | None", list[Fate]]
 
 
-def linked_report(linked: Linked, summary: ModuleSummary, text: str) -> Report:
-    """The functions of a file that are jitted, and whose calls run on the host for what a callee does.
+@dataclass(frozen=True)
+class _Read:
+    """The facts that one file tells by itself."""
+
+    path: Path
+    outcome: Outcome
+    summary: ModuleSummary | None = None
+    fates: list[Fate] = field(default_factory=list)
+    names: Counter[str] = field(default_factory=Counter)
+
+
+def linked_report(linked: LinkedProject, summary: ModuleSummary, text: str) -> Report:
+    """Report the jitted functions of a file whose calls run on the host because of a callee in another place.
 
     Args:
-        linked: the project.
-        summary: of the file.
-        text: of the file, whose comments may hide findings.
+        linked: the joined summaries of the project.
+        summary: the summary of the file.
+        text: the text of the file, whose comments may hide findings.
     """
     report = Report.of(summary.path, text)
     for function in summary.functions.values():
@@ -41,18 +54,18 @@ def linked_report(linked: Linked, summary: ModuleSummary, text: str) -> Report:
 
 
 def summary_of_plain(path: str, text: str, options: Options) -> ModuleSummary | None:
-    """The summary of a file in which nothing is to be translated; None if it cannot be parsed."""
+    """Return the summary of a file in which nothing can be translated; None if it cannot be parsed."""
     facts = facts_of(Outcome(Path(path), Path(path).parent, text))
     return summarise(facts, text, path, options) if facts is not None else None
 
 
 class Project:
-    """The files that one command is given.
+    """The files of one command.
 
     Args:
-        files: each with the folder that it was found under.
-        with_fates: whether `fates` will be asked.
-        options_of: gives what the translator is told for a file.
+        files: pairs of a file and the folder that it was found under.
+        with_fates: whether `fates` will be called.
+        options_of: returns the options for a file.
     """
 
     def __init__(
@@ -66,34 +79,37 @@ class Project:
         self._with_fates = with_fates
         self._summaries: dict[str, ModuleSummary] = {}
         self._fates: dict[Path, list[Fate]] = {}
+        #: With fates: how often each file uses each NumPy name.
+        self.names: dict[Path, Counter[str]] = {}
         self._texts: dict[str, str] = {}
         self._plain: dict[str, str] = {}
-        self._linked: Linked | None = None
+        self._linked: LinkedProject | None = None
 
     def outcomes(self, jobs: int = 1) -> Iterator[Outcome]:
-        """Each file's translation, in the order of the files.
+        """Yield each file's translation, in the order of the files.
 
         Args:
-            jobs: so many processes read the files; what files tell of one another is joined in this one.
+            jobs: the number of processes that translate files. This process joins their summaries.
         """
         tasks = [(path, root, self._options_of(path)) for path, root in self._files]
-        read = partial(_read, with_fates=self._with_fates)
+        work = partial(_read, with_fates=self._with_fates)
         from np2tf.conversion.workers import in_order
 
-        with closing(in_order(read, _failed, tasks, max(1, min(jobs, len(tasks))))) as results:
-            for path, outcome, summary, fates in results:
-                if not outcome.failed:
-                    self.add(path, summary, outcome.before)
-                self._fates[path] = fates
-                yield outcome
+        with closing(in_order(work, _crash_result, tasks, max(1, min(jobs, len(tasks))))) as results:
+            for read in results:
+                if not read.outcome.failed:
+                    self.add(read.path, read.summary, read.outcome.before)
+                self._fates[read.path] = read.fates
+                self.names[read.path] = read.names
+                yield read.outcome
 
     def add(self, path: Path, summary: ModuleSummary | None, text: str) -> None:
-        """Take note of a file that could be translated, or in which there is nothing to translate.
+        """Record a file that was translated, or in which nothing can be translated.
 
         Args:
-            path: of the file.
-            summary: of it; None if there is nothing to translate.
-            text: of it.
+            path: the path of the file.
+            summary: its summary; None if nothing in it can be translated.
+            text: its text.
         """
         if summary is not None:
             self._summaries[str(path)] = summary
@@ -103,61 +119,72 @@ class Project:
             self._plain[str(path)] = text
 
     def findings(self) -> Iterator[Diagnostic]:
-        """The functions that are jitted, and whose calls run on the host for what a callee does elsewhere."""
+        """Yield the findings about jitted functions whose calls run on the host because of a callee in
+        another place.
+        """
         for report in self.reports():
             yield from report
 
     def reports(self) -> Iterator[Report]:
-        """These findings file by file, also those that comments ask to hide."""
-        linked = self._joined()
+        """Yield the reports with these findings, one for each file, including the findings that comments
+        hide.
+        """
+        linked = self._link()
         for path, text in self._texts.items():
             yield linked_report(linked, self._summaries[path], text)
 
     def fates(self) -> Iterator[tuple[Path, Fate]]:
-        """What becomes of each function, in the order of the files; all of them have been translated."""
-        linked = self._joined()
+        """Yield the fate of each function, in the order of the files. `outcomes` must have translated all of
+        them.
+        """
+        linked = self._link()
         for path, found in self._fates.items():
             for one in found:
                 why = linked.why(str(path), one.name) if one.fate != PLAIN else None
                 by_callee = one.fate != HOST or "which cannot be staged" in one.reason
                 yield path, replace(one, fate=HOST, reason=why) if why is not None and by_callee else one
 
-    def _joined(self) -> Linked:
+    def _link(self) -> LinkedProject:
         if self._linked is None:
             files = [(str(path), str(root)) for path, root in self._files if path.suffix != SUFFIX]
             known = list(self._summaries.values())
-            self._linked = Linked(files, known, self._summary_of_plain, self._deriving_from)
+            self._linked = LinkedProject(files, known, self._summary_of_plain, self._deriving_from)
         return self._linked
 
     def _summary_of_plain(self, path: str) -> ModuleSummary | None:
-        """The summary of a file in which nothing is to be translated; it is made when a name leads there."""
+        """Return the summary of a file in which nothing can be translated. It is made when a reference leads
+        to the file.
+        """
         if path not in self._plain:
             return None
         return summary_of_plain(path, self._plain[path], self._options_of(Path(path)))
 
     def _deriving_from(self, name: str) -> Iterator[str]:
-        """The files in which nothing is to be translated, and which derive a class from one of that name."""
+        """Yield the files without anything to translate that derive a class from a class of this name."""
         head = re.compile(rf"^class \w+\([^)]*\b{name}\b", re.MULTILINE)
         return (path for path, text in self._plain.items() if head.search(text))
 
 
 def _read(task: _Task, with_fates: bool) -> _Read:
-    """What one file tells by itself. What is known of it takes much more memory than its text, so that only
-    its summary is kept."""
+    """Translate one file and summarise it.
+
+    The facts are dropped, because they take much more memory than the text; only the summary is kept.
+    """
     path, root, options = task
-    outcome = translated(path, root, options)
+    outcome = translate_file(path, root, options)
     summary = summary_of(outcome, options)
     fates = fates_of(outcome, options) if with_fates else []
-    return path, replace(outcome, facts=None), summary, fates
+    names = names_of(outcome) if with_fates else Counter()
+    return _Read(path, replace(outcome, facts=None), summary, fates, names)
 
 
-def _failed(task: _Task, error: BaseException) -> _Read:
+def _crash_result(task: _Task, error: BaseException) -> _Read:
     path, root, _ = task
-    return path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]), None, []
+    return _Read(path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]))
 
 
 def _place_of(text: str, line: int, name: str) -> tuple[int, int, tuple[int, int] | None]:
-    """Where the definition of a function stands, and where its name ends."""
+    """Return the place of a function's definition, and the place where its name ends."""
     header = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")[line - 1]
     found = re.match(rf"(\s*)[^#]*?\bdef\s+{re.escape(name)}\b", header)
     return (line, len(found[1]) + 1, (line, found.end() + 1)) if found is not None else (line, 1, None)

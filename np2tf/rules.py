@@ -1,6 +1,6 @@
 """The NumPy API map: loads rules/*.toml (standard library only).
 
-A chapter lists its names by how np2tf provides them, and facts about single names:
+A chapter lists its names by the way np2tf provides them, and facts about single names:
 
     prefix = "numpy"                 # where the names live
     native = ["sum", "prod"]         # TensorFlow ops: traceable, differentiable, on device
@@ -11,16 +11,18 @@ A chapter lists its names by how np2tf provides them, and facts about single nam
     writes = ["dst"]
     [facts.row_stack]
     until = "2.4"                    # the last version of NumPy that has it (`since`: the first one)
-    [facts_of_all]                   # and what is true of every name of the chapter
-    random = true
+    [facts_of_all]                   # facts of every name of the chapter
+    returns_array = true
+    [exceptions]                     # … but not of these
+    returns_array = ["sum", "prod"]
     [of_each.at]                     # methods that every name of the chapter has
     writes = ["a"]
     [examples]                       # last: read only when asked for
     sum = ["np.sum(a, axis=0)"]      # of native names; expressions over a, b, v, s and k (`OPERANDS`)
 
-The files of rules/modules/ list, in the same way, what the translator does not rename (`kept`); those of
-rules/scipy/ list functions of SciPy that are TensorFlow in staged code (`scipy`), with the parameters that
-they take there:
+The files of rules/modules/ list, in the same way, names that the translator does not rename (`kept`). The
+files of rules/scipy/ list functions of SciPy that run on TensorFlow in staged code (`scipy`), with the
+parameters that they take there:
 
     [facts]
     lfilter.parameters = ["b", "a", "x", "axis"]
@@ -43,9 +45,9 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 _OTHER_TABLES = frozenset({"diagnostics"})
-#: The line with which the examples of a chapter begin; they are its last table.
+#: The line that begins the examples of a chapter, which are its last table.
 _EXAMPLES = "\n[examples]\n"
-#: What the names in an example stand for.
+#: The meaning of the names in an example.
 OPERANDS = {
     "a": "an array, two-dimensional unless said otherwise",
     "b": "an array of the shape and dtype of a, its elements positive",
@@ -57,7 +59,7 @@ OPERANDS = {
 
 @dataclass(frozen=True)
 class Rule:
-    """What is known of one public NumPy name."""
+    """The facts about one public NumPy name."""
 
     name: str
     chapter: str
@@ -65,41 +67,63 @@ class Rule:
     since: str = ""
     """The version of NumPy that brought the name, if some supported version lacks it …"""
     until: str = ""
-    """… and the last one that has it, if NumPy removed it."""
+    """… and the last version that has it, if NumPy removed it."""
     writes: tuple[str, ...] = ()
-    """Parameters that are written to; the first of them is also the first positional parameter."""
+    """The parameters that the function writes to; the first of them is also the first positional parameter.
+    """
     returns_view: bool = False
     dynamic_shape: bool = False
     random: bool = False
+    number: bool = False
+    """The name is a number or a truth value, no function."""
+    ufunc: bool = False
+    same_object: bool = False
+    """`np.name is tnp.name`, so that an identity test may stay as it is."""
+    creates: bool = False
+    """It makes new arrays; what it is given may be lengths, numbers and lists, and need not be arrays."""
+    returns_array: bool = False
+    """It returns one array, for any arguments: no number, tuple, list or None."""
+    calls_first: bool = False
+    """Its first argument is a function, which it calls."""
+    acts: bool = False
+    """It reads or writes files, settings or texts: it has no place in a graph, nor in a reordered line."""
+    shows_errors: bool = False
+    """It raises nothing that depends on data, or compiled code discards the call where NumPy raises."""
     reason: str = ""
     new_name: str = ""
-    """For a name that NumPy 2 removed: what it is called now, relative to `numpy`."""
+    """For a name that NumPy 2 removed: its present name, relative to `numpy`."""
+    removed: bool = False
+    """NumPy 2 has no such name, or will have none."""
     builtin: bool = False
     """`new_name` is a Python builtin …"""
     when_hidden: str = ""
-    """… and this is NumPy's type for it, for where the builtin is hidden by another name."""
+    """… and this is NumPy's type for it, used where another name hides the builtin."""
     negated: bool = False
     """The old constant is minus the new one."""
     flattens: bool = False
     """The old function flattened its first argument; the new one keeps its shape."""
     arguments: tuple[tuple[str, Any], ...] = ()
-    """Keyword arguments that make the new function do what the old one did."""
+    """Keyword arguments with which the new function does what the old function did."""
     parameters: tuple[str, ...] = ()
-    """Of a function of SciPy, but not of a ufunc: those of its parameters that the one on TensorFlow has."""
+    """For a function of SciPy that is no ufunc: the parameters that its TensorFlow version has."""
+    owner: str = ""
+    """Of a method that each name of the chapter has (`of_each`): the qualified name that has it."""
 
     def exists_in(self, numpy: str) -> bool:
-        """Whether a version of NumPy ("2.4.1") has the name."""
+        """Return whether a version of NumPy ("2.4.1") has the name."""
         version = _minor(numpy)
         return _minor(self.since or "0") <= version and (not self.until or version <= _minor(self.until))
 
 
 def _minor(version: str) -> tuple[int, ...]:
-    """A version as far as NumPy's names go by it: releases of bugs mended bring none and remove none."""
+    """Return the major and minor number of a version. Releases with a higher third number add and remove no
+    names.
+    """
     return tuple(int(part) for part in version.split(".")[:2])
 
 
 def rules_folder() -> Path:
-    """Where the tables are: inside an installed package, or beside the package in a checkout."""
+    """Return the folder of the tables: inside an installed package, or beside the package in a checkout."""
     package = Path(__file__).resolve().parent
     for folder in (package / "rules", package.parent / "rules"):
         if (folder / "diagnostics.toml").is_file():
@@ -112,12 +136,12 @@ def _text(stem: str) -> str:
 
 
 def read_table(stem: str) -> dict[str, Any]:
-    """One table of the rules folder without its examples, as plain data."""
+    """Return one table of the rules folder without its examples, as plain data."""
     return tomllib.loads(_text(stem).partition(_EXAMPLES)[0])
 
 
 def chapters() -> tuple[str, ...]:
-    """The stems of the files that list names."""
+    """Return the stems of the files that list names."""
     return tuple(
         sorted(path.stem for path in rules_folder().glob("*.toml") if path.stem not in _OTHER_TABLES)
     )
@@ -132,9 +156,19 @@ def _chapter(stem: str) -> dict[str, Rule]:
     unknown = set(facts) - set(kinds)
     if unknown:
         raise ValueError(f"rules/{stem}.toml has facts about names it does not list: {sorted(unknown)}")
+    exceptions: dict[str, list[str]] = table.get("exceptions", {})
+    unknown = {name for names in exceptions.values() for name in names} - set(kinds)
+    unknown |= set(exceptions) - set(table.get("facts_of_all", {}))
+    if unknown:
+        raise ValueError(f"rules/{stem}.toml has exceptions that it does not list: {sorted(unknown)}")
     found = {}
     for name, kind in kinds.items():
-        fact = {**table.get("facts_of_all", {}), **facts.get(name, {})}
+        of_all = {
+            key: value
+            for key, value in table.get("facts_of_all", {}).items()
+            if name not in exceptions.get(key, ())
+        }
+        fact = {**of_all, **facts.get(name, {})}
         fact["writes"] = tuple(fact.get("writes", ()))
         fact["parameters"] = tuple(fact.get("parameters", ()))
         fact["arguments"] = tuple(fact.get("arguments", {}).items())
@@ -142,14 +176,14 @@ def _chapter(stem: str) -> dict[str, Rule]:
         found[full] = Rule(full, stem, kind, reason=reasons.get(name, fact.pop("reason", "")), **fact)
         for method, of_method in table.get("of_each", {}).items():
             of_owner = {key: fact[key] for key in ("since", "until") if key in fact}
-            writes = tuple(of_method.get("writes", ()))
-            found[f"{full}.{method}"] = Rule(f"{full}.{method}", stem, kind, writes=writes, **of_owner)
+            of_owner |= {**of_method, "writes": tuple(of_method.get("writes", ()))}
+            found[f"{full}.{method}"] = Rule(f"{full}.{method}", stem, kind, owner=full, **of_owner)
     return found
 
 
 @lru_cache(maxsize=1)
 def rules() -> Mapping[str, Rule]:
-    """Every rule, by qualified NumPy name (`numpy.linalg.norm`, `numpy.ndarray.sort`)."""
+    """Return every rule, by qualified NumPy name (`numpy.linalg.norm`, `numpy.ndarray.sort`)."""
     found: dict[str, Rule] = {}
     for stem in chapters():
         found.update(_chapter(stem))
@@ -157,12 +191,12 @@ def rules() -> Mapping[str, Rule]:
 
 
 def find(qualified: str) -> Rule | None:
-    """The rule of a qualified NumPy name, or None where there is none."""
+    """Return the rule of a qualified NumPy name, or None if there is no rule."""
     return rules().get(qualified)
 
 
 def against_staging(qualified: str) -> str | None:
-    """Why a function of NumPy cannot be called while a function is staged, as the rest of "it …"; or None."""
+    """Return why a NumPy function cannot be called in staged code, as the rest of "it …"; None if it can."""
     rule = find(qualified)
     base, _, method = qualified.rpartition(".")
     if rule is None and method in ("outer", "reduce", "accumulate", "reduceat"):
@@ -173,7 +207,7 @@ def against_staging(qualified: str) -> str | None:
         return f"draws random numbers with `{qualified}`"
     if rule.random:
         return None
-    if rule.kind == "no" or rule.chapter == "io":
+    if rule.kind == "no" or rule.acts:
         return f"calls `{qualified}`, which has no place in a graph"
     if rule.kind == "host" and not rule.new_name:
         return f"calls `{qualified}`, which runs on the host"
@@ -182,8 +216,11 @@ def against_staging(qualified: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def kept() -> Mapping[str, Rule]:
-    """Names that the op library has and the translator leaves alone: those of NumPy's further modules
-    (`numpy.ma`), and the attributes of its classes (`numpy.random.Generator`)."""
+    """Return the names that the op library has and the translator does not rename.
+
+    These are the names of NumPy's further modules (`numpy.ma`), and the attributes of its classes
+    (`numpy.random.Generator`).
+    """
     found: dict[str, Rule] = {}
     for path in sorted((rules_folder() / "modules").glob("*.toml")):
         found.update(_chapter(f"modules/{path.stem}"))
@@ -192,7 +229,9 @@ def kept() -> Mapping[str, Rule]:
 
 @lru_cache(maxsize=1)
 def scipy() -> Mapping[str, Rule]:
-    """The functions of SciPy that have a TensorFlow version, by qualified name (`scipy.linalg.solve`)."""
+    """Return the functions of SciPy that have a TensorFlow version, by qualified name
+    (`scipy.linalg.solve`).
+    """
     found: dict[str, Rule] = {}
     for path in sorted((rules_folder() / "scipy").glob("*.toml")):
         found.update(_chapter(f"scipy/{path.stem}"))
@@ -201,7 +240,9 @@ def scipy() -> Mapping[str, Rule]:
 
 @lru_cache(maxsize=1)
 def examples() -> Mapping[str, tuple[str, ...]]:
-    """Expressions that show a name at work, by qualified NumPy name. Translating needs none of them."""
+    """Return the example expressions of the rules, by qualified NumPy name. The translator does not need
+    them.
+    """
     found: dict[str, tuple[str, ...]] = {}
     for stem in chapters():
         prefix = read_table(stem).get("prefix", "numpy")

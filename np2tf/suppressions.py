@@ -1,8 +1,8 @@
-"""`# np2tf: ignore[CODE]` comments: which statements they cover, and which of them nobody can read.
+"""`# np2tf: ignore[CODE]` comments: the statements that they cover, and the comments that are malformed.
 
 A comment covers the statement that it stands in or, on a line of its own, the statement that follows. A
-statement is a logical line: of one with a block that is its header, with the decorators before it.
-`# np2tf: file-ignore[CODE]` covers the file. Texts in strings are no comments.
+statement is a logical line; a compound statement counts as its header with the decorators before it. `#
+np2tf: file-ignore[CODE]` covers the file. Text in strings is no comment.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-#: Whether a text is worth a closer look.
+#: Matches texts that may contain a suppression.
 _HINT = re.compile(r"#\s*np2tf\b", re.IGNORECASE)
-#: What is meant as a suppression, up to the next comment on the line.
+#: Matches text that is meant as a suppression, up to the next comment on the line.
 _MEANT = re.compile(r"#\s*np2tf\s*(?::|\s(?=\s*(?:file|ignore)))[^#]*", re.IGNORECASE)
 _WRITTEN = re.compile(r"#\s*np2tf:\s*(ignore|file-ignore|ignore-file)(?:\[([^\[\]]*)\](?=\s|$)|(?=\s*$))")
 _NOT_CODE = frozenset(
@@ -31,11 +31,11 @@ class Suppression:
     """One comment that asks to hide findings.
 
     Attributes:
-        codes: which ones; all, if there are none.
-        is_file: whether it covers the file.
-        first, last: the lines that it covers.
-        line: where it stands …
-        start, end: … from which column to which, from 0.
+        codes: the codes to hide; empty for all codes.
+        is_file: whether the comment covers the file.
+        first, last: the lines that the comment covers.
+        line: the line of the comment.
+        start, end: the columns where the comment begins and ends, from 0.
     """
 
     codes: tuple[str, ...]
@@ -47,12 +47,12 @@ class Suppression:
     end: int
 
     def hides(self, code: str, line: int) -> bool:
-        """Whether it covers a finding."""
+        """Return whether the comment covers a finding."""
         return self.first <= line <= self.last and (not self.codes or code in self.codes)
 
 
 class Malformed(NamedTuple):
-    """A comment that is meant as a suppression and is none: it hides nothing."""
+    """A comment that is meant as a suppression but has wrong syntax, so that it hides nothing."""
 
     line: int
     start: int
@@ -62,7 +62,7 @@ class Malformed(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """The lines of one statement, both included."""
+    """The first and the last line of one statement."""
 
     first: int
     last: int
@@ -83,7 +83,7 @@ class Suppressions:
 
     @classmethod
     def of(cls, text: str) -> Suppressions:
-        """Those of a source, which need not be valid: one that cannot be read has none."""
+        """Return the suppressions of a source; none if the source has errors that keep it from being read."""
         found = cls()
         if _HINT.search(text):
             try:
@@ -94,13 +94,17 @@ class Suppressions:
         return found
 
     def covering(self, code: str, line: int) -> Suppression | None:
-        """The suppression that hides a finding: one of its statement rather than one of the file."""
+        """Return the suppression that hides a finding; a suppression of its statement is preferred to one of
+        the file.
+        """
         found = [one for one in self.comments if one.hides(code, line)]
         return min(found, key=lambda one: (one.is_file, not one.codes), default=None)
 
     def naming(self, code: str, line: int) -> Suppression | None:
-        """The suppression that hides a finding about a suppression: one that names its code, and covers the
-        comment or is it."""
+        """Return the suppression that hides a finding about a suppression.
+
+        It must name the code, and must cover the comment or be the comment itself.
+        """
         found = [
             one for one in self.comments if code in one.codes and (one.hides(code, line) or one.line == line)
         ]
@@ -138,22 +142,24 @@ def _wrong_with(text: str, written: re.Match[str] | None, codes: tuple[str, ...]
 
 
 def statements(text: str) -> list[Statement]:
-    """The statements of a source, in order."""
+    """Return the statements of a source, in order."""
     return [one for one, _ in _logical_lines(text) if one != _NOWHERE]
 
 
 def _placed(text: str) -> Iterator[tuple[_Comment, tuple[int, int]]]:
-    """Every comment with the lines that it covers, if it is a suppression."""
+    """Yield every comment with the lines that it covers if it is a suppression."""
     for statement, comments in _logical_lines(text):
         yield from ((comment, statement) for comment in comments)
 
 
 def _logical_lines(text: str) -> Iterator[tuple[Statement, list[_Comment]]]:
-    """Each statement with the comments in it and before it; what covers none comes last."""
+    """Yield each statement with the comments in it and before it. Comments that cover no statement come
+    last.
+    """
     first = 0
     is_begun = is_decorator = False
     comments: list[_Comment] = []
-    # Line ends are counted as Python counts them, and a mark of the byte order is none of the text.
+    # Line ends are counted as Python counts them, and a byte order mark is not part of the text.
     readable = io.StringIO(text.removeprefix("\ufeff"), newline=None)
     for token in tokenize.generate_tokens(readable.readline):
         if token.type == tokenize.COMMENT:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -133,6 +135,38 @@ def test_random_and_shapes() -> None:
     assert rules.find("numpy.unique").dynamic_shape
     assert rules.find("numpy.reshape").returns_view
     assert rules.find("numpy.no_such_name") is None
+
+
+def test_no_code_decides_by_a_chapters_name() -> None:
+    """A row may move from file to file: the facts of a rule decide, and never the file that lists it."""
+    package = Path(rules.__file__).parent
+    reading = {
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if re.search(r"\.chapter\b", path.read_text(encoding="utf-8"))
+    }
+    # Where the functions of SciPy are implemented is told by the stem of their rules.
+    assert reading == {"scipy/front.py", "scipy/lookup.py"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'native = ["a"]\n[facts_of_all]\nreturns_array = true\n[exceptions]\nreturns_array = ["b"]\n',
+        'native = ["a"]\n[exceptions]\nreturns_array = ["a"]\n',
+    ],
+)
+def test_exceptions_are_of_names_and_facts(tmp_path, monkeypatch, text: str) -> None:
+    """An exception for a name that the chapter does not list, or from no fact, is a slip of the pen."""
+    (tmp_path / "odd.toml").write_text(text)
+    monkeypatch.setattr(rules, "rules_folder", lambda: tmp_path)
+    with pytest.raises(ValueError, match=r"odd\.toml"):
+        rules._chapter("odd")
+
+
+def test_exceptions_lack_the_fact_of_all() -> None:
+    assert rules.find("numpy.cumsum").returns_array
+    assert not rules.find("numpy.sum").returns_array
 
 
 def test_unknown_facts_are_refused(tmp_path, monkeypatch) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from np2tf import convert
 from np2tf.checking.edits import rewrite, with_suppressions, without
-from np2tf.checking.findings import Checked
+from np2tf.checking.findings import CheckedFile
 from np2tf.checking.ignores import judge
 from np2tf.commands import np2tf as command
 from np2tf.suppressions import Suppressions
@@ -428,9 +428,9 @@ def test_edits_of_any_program(parts: list[str], end: str, is_ended: bool) -> Non
     same."""
     text = ("import numpy as np\n" + "\n".join(parts) + "\n" * is_ended).replace("\n", end)
 
-    def checked(source: str) -> Checked:
+    def checked(source: str) -> CheckedFile:
         result = convert(source)
-        return Checked(Path("a.py"), source, found=[*result.diagnostics, *result.suppressed])
+        return CheckedFile(Path("a.py"), source, found=[*result.diagnostics, *result.suppressed])
 
     shown = judge(checked(text), lambda code: code != "NP2TF911").shown
     added, count = with_suppressions(text, shown)

@@ -1,7 +1,7 @@
 """Runs published packages' own tests on plain NumPy and translated: ``python tools/corpus.py``.
 
-Ends with 1 where a test fails translated that is not in tests/corpus/known_failures.toml, where an entry
-there does not fail any more, or where the tests do not pass on NumPy as they should.
+The exit status is 1 if a test fails translated that is not in tests/corpus/known_failures.toml, if an entry
+of that file no longer fails, or if the number of tests that pass on NumPy is not the expected number.
 """
 
 from __future__ import annotations
@@ -53,13 +53,25 @@ END_OF_DRAWN = "<!-- end of the drawn packages -->"
     "--pypi",
     multiple=True,
     metavar="NAME==VERSION",
-    help="Any pure-Python package, from its sdist, instead of those of the catalogue.",
+    help="Try this pure-Python package, from its sdist, and not the packages of the catalogue.",
 )
-@click.option("--draw", type=int, help="So many packages, at random from tests/corpus/drawn_from.txt.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of --draw.")
-@click.option("--first", type=int, help="Of --pypi and --draw: so many of those that are kept.")
-@click.option("--numpy-only", is_flag=True, help="Of --pypi and --draw: only find out which are kept.")
-@click.option("--processes", type=int, default=1, show_default=True, help="Of --pypi and --draw.")
+@click.option(
+    "--draw", type=int, help="Draw this number of packages at random from tests/corpus/drawn_from.txt."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="The random seed of --draw.")
+@click.option(
+    "--first", type=int, help="With --pypi and --draw: try this number of the packages that are kept."
+)
+@click.option(
+    "--numpy-only", is_flag=True, help="With --pypi and --draw: only find out which packages are kept."
+)
+@click.option(
+    "--processes",
+    type=int,
+    default=1,
+    show_default=True,
+    help="With --pypi and --draw: the number of processes.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @click.option("--write-docs", is_flag=True, help="Write the table into docs/corpus.md.")
 def main(
@@ -169,7 +181,7 @@ def _rows(
 
 
 def _document(table: str, begin: str, end: str) -> None:
-    """Put a table between two marks of the document."""
+    """Replace the text between two marks of the document by a table."""
     before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(begin)
     _, _, after = rest.partition(end)
     text = f"{before}{begin}\n\n{table}\n\n{end}{after}"

@@ -1,6 +1,7 @@
-"""Which functions of projects take most of main()'s time on NumPy: `python tools/hot_functions.py FOLDER`.
+"""Prints which functions of projects take most of main()'s time on NumPy: `python tools/hot_functions.py
+FOLDER`.
 
-Counted is what a function takes itself, and the functions of NumPy and other libraries that it calls.
+The time of a function is its own time, and that of the functions of NumPy and other libraries that it calls.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from np2tf.verify.project import Project, find_projects
 
 
 def shares(project: Project) -> dict[str, float]:
-    """The share of each of the project's functions in the time of main(), as `project.toml` names them."""
+    """Return each function's share of the time of main(). The names are spelled as in `project.toml`."""
     sys.path.insert(0, str(project.folder))
     module, _, name = project.main.partition(":")
     run = getattr(importlib.import_module(module), name)
@@ -49,7 +50,7 @@ def shares(project: Project) -> dict[str, float]:
 
 
 def _names(project: Project) -> dict[tuple[str, int], str]:
-    """The functions of the modules that are imported, by file and first line."""
+    """Return the functions of the project's imported modules, by file and first line."""
     package = (project.package, f"{project.package}.")
     names: dict[tuple[str, int], str] = {}
     for name, module in list(sys.modules.items()):

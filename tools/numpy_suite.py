@@ -1,8 +1,8 @@
 """Runs NumPy's own tests on the op library: ``python tools/numpy_suite.py [MODULE…]``.
 
 The tests come with the installed numpy. Every operation runs on TensorFlow (`np2tf.config.eager =
-"tensorflow"`). Ends with 1 where a test fails that is not in tests/numpy_suite/known_*.toml, or where an
-entry there does not fail any more.
+"tensorflow"`). The exit status is 1 if a test fails that is not in tests/numpy_suite/known_*.toml, or if an
+entry of these files no longer fails.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MARK = "<!-- written by tools/numpy_suite.py --docs -->"
 
 
 def main() -> int:
-    """Run, print the figures, compare with the list of known failures."""
+    """Run the tests, print the figures, and compare the failures with the list of known failures."""
     options = _parser().parse_args()
     every = known.included(NUMPY_FOLDER)
     modules = [name for name in every if not options.modules or any(part in name for part in options.modules)]

@@ -1,6 +1,7 @@
-"""How many functions of the packages and projects are staged: ``python tools/staged_share.py --folder F``.
+"""Counts how many functions of the packages and projects are staged: ``python tools/staged_share.py --folder
+F``.
 
-The functions are those of ``np2tf check --summary``; tests are left out.
+The functions are those of ``np2tf check --summary``. Tests are left out.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def _sources(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _fates(path: Path) -> Iterator[Fate]:
-    """What becomes of the functions over arrays, each judged by what it calls in the other files too."""
+    """Yield the fates of the functions over arrays. Calls into other files of the package count too."""
     files = [
         (file, root)
         for file, root in python_files([path])

@@ -1,8 +1,8 @@
-"""Baselines: the findings that a project has today, kept in a file, so that only new ones are shown.
+"""Baselines: the findings that a project has today, kept in a file, so that only new findings are shown.
 
-The file is a JSON list with one entry on a line: where two branches change it, few lines meet. A finding is
-known by its file, its code, its message and the text of its line, so that it may move within the file; the
-message is kept as a digest, without the places that it names.
+The file is a JSON list with one entry on a line, so that two branches that change it seldom conflict. A
+finding is known by its file, its code, its message and the text of its line, so that it may move within the
+file. The message is kept as a digest, without the places that it names.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from np2tf.checking.edits import lines_of
-from np2tf.checking.findings import BY_OTHER_FILES, Checked
+from np2tf.checking.findings import BY_OTHER_FILES, CheckedFile
 from np2tf.checking.ignores import ABOUT_SUPPRESSIONS
 from np2tf.diagnostics import Diagnostic
 from np2tf.disk.writing import write
 
 STALE = "NP2TF914"
-#: Whether findings of a code are shown in a file.
+#: Says whether findings of a code are shown in a file.
 IsSelectedIn = Callable[[str, Path], bool]
-#: What is never known: the run itself went wrong, or it is about hiding.
+#: Codes that no baseline hides: the run itself went wrong, or the finding is about hiding.
 _ALWAYS_SHOWN = frozenset({*ABOUT_SUPPRESSIONS, STALE, "NP2TF905", "NP2TF906", "NP2TF908"})
 _VERSION = 1
 _HEADER = {"np2tf": "baseline", "version": _VERSION}
@@ -35,14 +35,14 @@ _PLACE = re.compile(r" \([^()]*:\d+\)")
 
 
 class BaselineError(Exception):
-    """A file that is no baseline; says where and why."""
+    """A file is not a baseline. The message says where and why."""
 
     def __init__(self, path: Path, line: int, reason: str) -> None:
         super().__init__(f"{path}:{line}: not a baseline: {reason}")
 
 
-class Known(NamedTuple):
-    """What findings that are alike have in common."""
+class FindingKey(NamedTuple):
+    """The properties by which a baseline recognises a finding."""
 
     path: str
     code: str
@@ -52,15 +52,19 @@ class Known(NamedTuple):
 
 @dataclass
 class Baseline:
-    """The entries of one file: how often each finding is known, and the line that says so."""
+    """The entries of one file: how often each finding is known, and the line of its entry."""
 
     file: Path
-    counts: Counter[Known] = field(default_factory=Counter)
-    lines: dict[Known, int] = field(default_factory=dict)
+    counts: Counter[FindingKey] = field(default_factory=Counter)
+    lines: dict[FindingKey, int] = field(default_factory=dict)
 
     @classmethod
     def read(cls, file: Path) -> Baseline:
-        """Read a file that `write_to` has made; BaselineError where it is something else."""
+        """Read a file that `write` has made.
+
+        Raises:
+            BaselineError: the file holds something else.
+        """
         try:
             text = file.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -68,26 +72,34 @@ class Baseline:
             raise BaselineError(file, line, "it is not UTF-8") from None
         baseline = cls(file)
         for line, entry in _entries(file, text):
-            known, count = _known(file, line, entry)
+            known, count = _parse_entry(file, line, entry)
             baseline.counts[known] += count
             baseline.lines.setdefault(known, line)
         return baseline
 
-    def of(self, found: Diagnostic, text: str) -> Known:
-        """How a finding would stand here."""
+    def of(self, found: Diagnostic, text: str) -> FindingKey:
+        """Return the entry that stands for a finding.
+
+        Args:
+            found: the finding.
+            text: the text of the file or notebook storage that the finding is about.
+        """
         lines = lines_of(text.removeprefix("\ufeff"))
         source = lines[found.line - 1].strip() if 0 < found.line <= len(lines) else ""
-        return Known(self.name(found.path), found.code, _digest(found.message), source)
+        return FindingKey(self.name(found.path), found.code, _digest(found.message), source)
 
     def name(self, path: str) -> str:
-        """A file's name as entries have it: seen from the baseline's folder."""
+        """Return a file's path as entries spell it: relative to the baseline's folder."""
         try:
             return Path(os.path.relpath(path, self.file.parent)).as_posix()
         except ValueError:  # another drive
             return Path(path).absolute().as_posix()
 
     def new(self, findings: Iterable[Diagnostic], texts: Mapping[str, str]) -> list[Diagnostic]:
-        """The findings that are not known. What is known and not found stays behind in `counts`."""
+        """Return the findings that the baseline does not know, and subtract the known findings from `counts`.
+
+        Entries whose findings do not occur keep a positive count.
+        """
         new = []
         for found in findings:
             known = self.of(found, texts.get(found.source, ""))
@@ -97,8 +109,11 @@ class Baseline:
                 new.append(found)
         return new
 
-    def stale(self, files: Sequence[Checked], is_selected: IsSelectedIn) -> list[Diagnostic]:
-        """What `new` has left, of files that have been looked at and of files that are gone."""
+    def stale(self, files: Sequence[CheckedFile], is_selected: IsSelectedIn) -> list[Diagnostic]:
+        """Return a finding for each entry that `new` has left over.
+
+        Only entries count whose file has been checked with that code selected, or no longer exists.
+        """
         looked_at = {self.name(str(file.path)): file for file in files}
         found = []
         for known, count in sorted(self.counts.items(), key=lambda item: self.lines.get(item[0], 0)):
@@ -107,22 +122,24 @@ class Baseline:
                 found.append(Diagnostic(STALE, str(self.file), self.lines[known], 1, tuple(words.items())))
         return found
 
-    def _is_gone(self, known: Known, file: Checked | None, is_selected: IsSelectedIn) -> bool:
+    def _is_gone(self, known: FindingKey, file: CheckedFile | None, is_selected: IsSelectedIn) -> bool:
         if file is None:
             return not (self.file.parent / known.path).exists()
         if file.is_failed:
             return False
         return is_selected(known.code, file.path) and (file.is_whole or known.code not in BY_OTHER_FILES)
 
-    def renewed(
+    def renew(
         self,
-        files: Sequence[Checked],
+        files: Sequence[CheckedFile],
         findings: Iterable[Diagnostic],
         texts: Mapping[str, str],
         is_selected: IsSelectedIn,
     ) -> Baseline:
-        """A baseline of these findings, and of what this one knows and the run had no eye for: other files,
-        and codes that were not asked for."""
+        """Return a baseline of these findings, and of the entries that this run could not check.
+
+        The run cannot check entries of other files, and entries of codes that were not selected.
+        """
         looked_at = {self.name(str(file.path)): file for file in files}
         kept = Baseline(self.file)
         for known, count in self.counts.items():
@@ -134,7 +151,7 @@ class Baseline:
         return kept
 
     def write(self) -> int:
-        """Write the file anew, and say how many findings it knows."""
+        """Write the file anew, and return how many findings it knows."""
         entries: list[object] = [_HEADER]
         for known, count in sorted(self.counts.items()):
             entries.append({**known._asdict(), "count": count})
@@ -149,7 +166,11 @@ def _digest(message: str) -> str:
 
 
 def _entries(file: Path, text: str) -> Iterator[tuple[int, Any]]:
-    """The entries of the list, each with the line that it begins in."""
+    """Yield the entries of the list, each with the line in which it begins.
+
+    Raises:
+        BaselineError: the text is not a list of JSON values with the right header.
+    """
     decoder = json.JSONDecoder()
     place = _after_space(text, 0)
     if text[place : place + 1] != "[":
@@ -178,7 +199,7 @@ def _entries(file: Path, text: str) -> Iterator[tuple[int, Any]]:
         raise BaselineError(file, _line(text, place), "something follows the list")
 
 
-def _known(file: Path, line: int, entry: Any) -> tuple[Known, int]:
+def _parse_entry(file: Path, line: int, entry: Any) -> tuple[FindingKey, int]:
     if not isinstance(entry, dict) or set(entry) != set(_FIELDS):
         raise BaselineError(file, line, f"an entry has the fields {', '.join(_FIELDS)}")
     for name, kind in _FIELDS.items():
@@ -186,7 +207,7 @@ def _known(file: Path, line: int, entry: Any) -> tuple[Known, int]:
             raise BaselineError(file, line, f"{name} is a {'text' if kind is str else 'whole number'}")
     if entry["count"] < 1:
         raise BaselineError(file, line, "count is 1 or more")
-    return Known(*(entry[name] for name in Known._fields)), entry["count"]
+    return FindingKey(*(entry[name] for name in FindingKey._fields)), entry["count"]
 
 
 def _after_space(text: str, place: int) -> int:

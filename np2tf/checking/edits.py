@@ -1,4 +1,4 @@
-"""Suppressions written into files, and taken out of them. Everything else stays byte for byte."""
+"""Write suppressions into files, and remove them. All other text stays byte for byte."""
 
 from __future__ import annotations
 
@@ -9,25 +9,30 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from np2tf.checking.ignores import ABOUT_SUPPRESSIONS, Unused
+from np2tf.checking.ignores import ABOUT_SUPPRESSIONS, UnusedSuppression
 from np2tf.diagnostics import Diagnostic
 from np2tf.disk.writing import write
 from np2tf.suppressions import Statement, Suppression, Suppressions, statements
 from np2tf.tree.source import Source, SourceError
 
-#: A line with its end, as Python counts lines: a form feed ends none.
+#: A line with its end, as Python counts lines: a form feed does not end a line.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _BOM = "\ufeff"
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a source with their ends."""
+    """Return the lines of a source with their ends."""
     return _LINE.findall(text)
 
 
 def with_suppressions(text: str, findings: Iterable[Diagnostic]) -> tuple[str, int]:
-    """The text with a comment behind every statement that something was found in, and how many findings that
-    hides. A comment that is there already gets the codes."""
+    """Add a suppression to every statement that has a finding.
+
+    If the statement has such a comment already, the comment gets the codes.
+
+    Returns:
+        The new text, and how many findings the comments hide.
+    """
     bom, body = _split(text)
     lines, places, there = lines_of(body), statements(body), Suppressions.of(body).comments
     wanted: dict[Statement, list[str]] = {}
@@ -47,11 +52,11 @@ def with_suppressions(text: str, findings: Iterable[Diagnostic]) -> tuple[str, i
         else:
             end = len(lines[place.last - 1].rstrip("\r\n"))
             edits.append((place.last, end, end, f"  # np2tf: ignore[{', '.join(sorted(set(codes)))}]"))
-    return bom + _edited(lines, edits), count
+    return bom + _apply_edits(lines, edits), count
 
 
-def without(text: str, unused: Sequence[Unused]) -> str:
-    """The text without suppressions that hide nothing."""
+def without(text: str, unused: Sequence[UnusedSuppression]) -> str:
+    """Return the text without the suppressions that hide nothing."""
     bom, body = _split(text)
     lines = lines_of(body)
     idle: dict[Suppression, set[str]] = {}
@@ -65,12 +70,22 @@ def without(text: str, unused: Sequence[Unused]) -> str:
             edits.append((comment.line, comment.start, comment.end, new))
         else:
             edits.append(_removal(comment, lines[comment.line - 1]))
-    return bom + _edited(lines, edits)
+    return bom + _apply_edits(lines, edits)
 
 
 def rewrite(path: Path, before: str, after: str) -> None:
-    """Write a text that differs from the file's in comments alone; ValueError or OSError where that cannot
-    be done, and then the file is as it was."""
+    """Write a text that differs from the file's text in comments alone.
+
+    Args:
+        path: the file.
+        before: the text that the file had when it was read.
+        after: the new text.
+
+    Raises:
+        ValueError: the file has changed since, or the new text changes more than comments. The file stays as
+            it was.
+        OSError: the file cannot be read or written. It stays as it was.
+    """
     data = path.read_bytes()
     try:
         source = Source.of(data, str(path))
@@ -78,7 +93,7 @@ def rewrite(path: Path, before: str, after: str) -> None:
         raise ValueError(error.diagnostic.message) from None
     if source.original != before:
         raise ValueError("it has changed meanwhile")
-    if _meaning(before) != _meaning(after):
+    if _syntax_of(before) != _syntax_of(after):
         raise ValueError("there is no place for a comment")
     write(path, source.encoded(after))
 
@@ -88,13 +103,13 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _around(places: Sequence[Statement], line: int) -> Statement | None:
-    """The statement that a line is part of."""
+    """Return the statement that a line is part of."""
     index = bisect_right(places, line, key=lambda place: place.first) - 1
     return places[index] if index >= 0 and line <= places[index].last else None
 
 
 def _is_at(comment: Suppression, place: Statement) -> bool:
-    """Whether a comment with codes covers this statement, and no more."""
+    """Return whether a comment with codes covers exactly this statement."""
     return bool(comment.codes) and not comment.is_file and (comment.first, comment.last) == place
 
 
@@ -110,12 +125,12 @@ def _removal(comment: Suppression, line: str) -> tuple[int, int, int, str]:
     before, behind = line[: comment.start], line[comment.end :]
     if not before.strip() and not behind.strip():
         return comment.line, 0, len(line), ""
-    if behind.strip():  # another comment on the line takes its place
+    if behind.strip():  # another comment on the line moves to the left
         return comment.line, comment.start, len(line) - len(behind.lstrip()), ""
     return comment.line, len(before.rstrip()), comment.end, ""
 
 
-def _edited(lines: Sequence[str], edits: Iterable[tuple[int, int, int, str]]) -> str:
+def _apply_edits(lines: Sequence[str], edits: Iterable[tuple[int, int, int, str]]) -> str:
     result = list(lines)
     for line, start, end, new in sorted(edits, reverse=True):
         old = result[line - 1]
@@ -123,7 +138,7 @@ def _edited(lines: Sequence[str], edits: Iterable[tuple[int, int, int, str]]) ->
     return "".join(result)
 
 
-def _meaning(text: str) -> str:
+def _syntax_of(text: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.dump(ast.parse(text.removeprefix(_BOM)))

@@ -1,4 +1,4 @@
-"""The findings of all files of a run, also those that comments hide."""
+"""The findings of all files of a run, including the findings that comments hide."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from pathlib import Path
 
 from np2tf.candidates import is_translated
 from np2tf.diagnostics import Diagnostic
+from np2tf.documents.page import SUFFIXES as PAGES
 from np2tf.notebooks.notebook import SUFFIX, Notebook
 from np2tf.project import Project
 from np2tf.tree.source import SourceError
 
-#: Codes that say what other files bring about: where these are not read, they are not found.
+#: Codes of findings that other files cause: they cannot be found if the other files are not read.
 BY_OTHER_FILES = frozenset({"NP2TF402"})
 
 
 @dataclass
-class Checked:
-    """One file.
+class CheckedFile:
+    """One file, and its findings.
 
     Attributes:
-        text: what it holds; of one that cannot be read as Python, as much as can be shown; of a notebook, its
-            program.
-        would_change: whether a translation changes it.
+        text: the file's text. If the file cannot be read as Python, as much of it as can be shown; for a
+            notebook, its program.
+        would_change: whether a translation changes the file.
         is_whole: whether the files around it have been read too.
-        found: its findings, none of them hidden yet; those of a notebook in its program.
+        is_page: whether the file is a text page with Python in it, whose comments are not looked for.
+        found: the findings, none of them hidden yet; for a notebook, the findings in its program.
     """
 
     path: Path
@@ -36,34 +38,38 @@ class Checked:
     is_failed: bool = False
     is_crashed: bool = False
     notebook: Notebook | None = None
+    is_page: bool = False
     found: list[Diagnostic] = field(default_factory=list)
 
     @property
     def is_translated(self) -> bool:
-        """Whether it is np2tf's output: there most codes are not looked for any more."""
+        """Return whether the file is np2tf's output, in which most codes are no longer looked for."""
         return is_translated(self.text)
 
 
-def checked(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[Checked]:
-    """The files of a project with their findings.
+def check_files(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[CheckedFile]:
+    """Return the files of a project with their findings.
 
     Args:
-        folders: those that were given as such: the files in them are whole.
+        project: the files.
+        folders: the folders that the command line names: the files in them are whole.
+        jobs: how many processes read the files.
     """
     whole = [os.path.join(os.path.abspath(folder), "") for folder in folders]
-    files: dict[str, Checked] = {}
+    files: dict[str, CheckedFile] = {}
     for outcome in project.outcomes(jobs):
         data = outcome.before.encode("utf-8") or outcome.data
         notebook = _notebook(outcome.path, data)
         found = [*outcome.diagnostics, *outcome.suppressed]
-        files[str(outcome.path)] = Checked(
+        files[str(outcome.path)] = CheckedFile(
             outcome.path,
-            notebook.text if notebook is not None else outcome.before or _shown(outcome.data),
+            notebook.text if notebook is not None else outcome.before or _relative_path(outcome.data),
             outcome.changed,
             os.path.abspath(outcome.path).startswith(tuple(whole)),
             outcome.failed,
             outcome.crashed,
             notebook,
+            outcome.path.suffix in PAGES,
             found if notebook is None else [notebook.in_program(one) for one in found],
         )
     for report in project.reports():
@@ -74,7 +80,7 @@ def checked(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[Ch
 
 
 def _notebook(path: Path, data: bytes) -> Notebook | None:
-    """A file as a notebook, if it can be read as one."""
+    """Return a file as a notebook; None if it cannot be read as a notebook."""
     if path.suffix != SUFFIX:
         return None
     try:
@@ -84,9 +90,9 @@ def _notebook(path: Path, data: bytes) -> Notebook | None:
 
 
 def order(found: Diagnostic) -> tuple[int, int, str]:
-    """Findings of a file come in the order of its text."""
+    """Return the sort key of a finding: the findings of a file come in the order of its text."""
     return found.line, found.column, found.code
 
 
-def _shown(data: bytes) -> str:
+def _relative_path(data: bytes) -> str:
     return data.decode("utf-8", "replace")

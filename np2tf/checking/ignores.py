@@ -1,4 +1,4 @@
-"""Suppressions put to use: which findings they hide, and which of them hide nothing."""
+"""Apply suppressions: which findings they hide, and which suppressions hide nothing."""
 
 from __future__ import annotations
 
@@ -6,20 +6,26 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from np2tf.checking.findings import BY_OTHER_FILES, Checked, order
+from np2tf.checking.findings import BY_OTHER_FILES, CheckedFile, order
 from np2tf.diagnostics import Diagnostic, codes
 from np2tf.suppressions import Malformed, Suppression, Suppressions
 
 UNUSED, UNKNOWN, MALFORMED = "NP2TF911", "NP2TF912", "NP2TF913"
-#: What is said about suppressions themselves: only a comment that names these codes hides it.
+#: Codes of findings about suppressions themselves: only a comment that names the code hides such a finding.
 ABOUT_SUPPRESSIONS = frozenset({UNUSED, UNKNOWN, MALFORMED})
 
 IsSelected = Callable[[str], bool]
 
 
 @dataclass(frozen=True)
-class Unused:
-    """What a comment can do without: all of it, or these of its codes, or that some are named twice."""
+class UnusedSuppression:
+    """The part of a comment that hides nothing.
+
+    Attributes:
+        comment: the comment.
+        codes: the codes in it that hide nothing; empty if the whole comment does, or if codes are repeated.
+        twice: the codes that are named more than once.
+    """
 
     comment: Suppression
     codes: tuple[str, ...] = ()
@@ -27,18 +33,18 @@ class Unused:
 
 
 @dataclass
-class Judged:
-    """One file's findings that are shown, and what of its suppressions is not needed."""
+class JudgedFindings:
+    """The findings of one file that are shown, and the unused parts of its suppressions."""
 
     shown: list[Diagnostic] = field(default_factory=list)
-    unused: list[Unused] = field(default_factory=list)
+    unused: list[UnusedSuppression] = field(default_factory=list)
 
 
-def judge(file: Checked, is_selected: IsSelected) -> Judged:
-    """Hide what is suppressed or not selected, and find the suppressions that hide nothing."""
-    suppressions = Suppressions.of(file.text) if not file.is_failed else Suppressions()
+def judge(file: CheckedFile, is_selected: IsSelected) -> JudgedFindings:
+    """Hide the findings that are suppressed or not selected, and find the suppressions that hide nothing."""
+    suppressions = Suppressions.of(file.text) if not (file.is_failed or file.is_page) else Suppressions()
     used: set[tuple[Suppression, str]] = set()
-    judged = Judged()
+    judged = JudgedFindings()
     for found in file.found:
         by = suppressions.covering(found.code, found.line) if found.severity != "error" else None
         if by is not None:
@@ -50,8 +56,11 @@ def judge(file: Checked, is_selected: IsSelected) -> Judged:
         if is_selected(found.code) and not judgement.is_hidden(found):
             judged.shown.append(found)
     named = {code for code in ABOUT_SUPPRESSIONS if is_selected(UNUSED)}
-    for unused in (*judgement.unused(frozenset(codes()) - ABOUT_SUPPRESSIONS), *judgement.unused(named)):
-        found = judgement.told(unused)
+    for unused in (
+        *judgement.unused_suppressions(frozenset(codes()) - ABOUT_SUPPRESSIONS),
+        *judgement.unused_suppressions(named),
+    ):
+        found = judgement.diagnostic(unused)
         if is_selected(UNUSED) and not judgement.is_hidden(found):
             judged.shown.append(found)
             judged.unused.append(unused)
@@ -61,31 +70,38 @@ def judge(file: Checked, is_selected: IsSelected) -> Judged:
 
 @dataclass
 class _Judgement:
-    file: Checked
+    file: CheckedFile
     suppressions: Suppressions
     used: set[tuple[Suppression, str]]
     is_selected: IsSelected
 
     def is_hidden(self, found: Diagnostic) -> bool:
-        """Whether a comment names the code of what is said about a comment."""
+        """Return whether a comment names the code of a finding about comments, and note that the comment is
+        used.
+        """
         by = self.suppressions.naming(found.code, found.line)
         if by is not None:
             self.used.add((by, found.code))
         return by is not None
 
     def wrong_ones(self) -> Iterator[Diagnostic]:
-        """Comments that are not written as they should be, and codes that there are not."""
+        """Yield findings about malformed comments, and about codes that do not exist."""
         for malformed in self.suppressions.malformed:
             words = {"comment": malformed.text, "reason": malformed.reason}
-            yield self._found(MALFORMED, malformed, **words)
+            yield self._make_diagnostic(MALFORMED, malformed, **words)
         for comment in self.suppressions.comments:
             for code in dict.fromkeys(comment.codes):
                 if code not in codes():
-                    yield self._found(UNKNOWN, comment, name=f"`{code}`{_suggestion(code)}")
+                    yield self._make_diagnostic(UNKNOWN, comment, name=f"`{code}`{_suggestion(code)}")
 
-    def unused(self, among: frozenset[str] | set[str]) -> list[Unused]:
-        """The comments that hide nothing, or codes in them. None is called so for codes that nobody looked
-        for."""
+    def unused_suppressions(self, among: frozenset[str] | set[str]) -> list[UnusedSuppression]:
+        """Return the comments that hide nothing, and the codes in comments that hide nothing.
+
+        A code that the run did not look for is never called unused.
+
+        Args:
+            among: the codes to judge.
+        """
         if self.file.is_translated:
             return []
         found = []
@@ -93,13 +109,13 @@ class _Judgement:
             if not comment.codes:
                 is_used = any(by == comment for by, _ in self.used)
                 if not is_used and among - ABOUT_SUPPRESSIONS and self._looked_for_all():
-                    found.append(Unused(comment))
+                    found.append(UnusedSuppression(comment))
                 continue
             once = [code for code in dict.fromkeys(comment.codes) if code in among]
             idle = tuple(code for code in once if self._is_idle(comment, code))
             twice = tuple(code for code in once if code not in idle and comment.codes.count(code) > 1)
             if idle or twice:
-                found.append(Unused(comment, idle, twice))
+                found.append(UnusedSuppression(comment, idle, twice))
         return found
 
     def _is_idle(self, comment: Suppression, code: str) -> bool:
@@ -109,22 +125,24 @@ class _Judgement:
     def _looked_for_all(self) -> bool:
         return self.file.is_whole and all(map(self.is_selected, codes()))
 
-    def told(self, unused: Unused) -> Diagnostic:
-        """The finding that says so."""
+    def diagnostic(self, unused: UnusedSuppression) -> Diagnostic:
+        """Return the finding that reports an unused suppression."""
         named = ", ".join(
             [*(f"`{code}`" for code in unused.codes), *(f"`{code}`, again," for code in unused.twice)]
         )
         scope = "file-ignore" if unused.comment.is_file else "ignore"
         comment = f"{named} in `# np2tf: {scope}[…]`" if named else f"`# np2tf: {scope}`"
-        return self._found(UNUSED, unused.comment, comment=comment)
+        return self._make_diagnostic(UNUSED, unused.comment, comment=comment)
 
-    def _found(self, code: str, place: Suppression | Malformed, **words: str) -> Diagnostic:
+    def _make_diagnostic(self, code: str, place: Suppression | Malformed, **words: str) -> Diagnostic:
         end = (place.line, place.end + 1)
         return Diagnostic(code, str(self.file.path), place.line, place.start + 1, tuple(words.items()), end)
 
 
 def _suggestion(word: str) -> str:
-    """`; did you mean NP2TF401?`, for what may be a misspelled code; nothing where that is not clear."""
+    """Return `; did you mean NP2TF401?` for what may be a misspelled code; an empty text if that is not
+    clear.
+    """
     digits = re.sub(r"(?i)^\s*(np2tf|np2f|nptf|np|n)?[-_ ]?", "", word)
     known = f"NP2TF{digits}"
     if digits and any(code.startswith(known) for code in codes()):

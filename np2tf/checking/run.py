@@ -1,4 +1,4 @@
-"""One run of `np2tf check`: files read, findings judged, files edited."""
+"""One run of `np2tf check`: read the files, judge the findings, edit the files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from np2tf.checking.baseline import IsSelectedIn
 from np2tf.checking.edits import rewrite, with_suppressions, without
-from np2tf.checking.findings import Checked, checked
-from np2tf.checking.ignores import Judged, judge
+from np2tf.checking.findings import CheckedFile, check_files
+from np2tf.checking.ignores import JudgedFindings, judge
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
 from np2tf.options import Options
 from np2tf.project import Project
@@ -18,15 +18,15 @@ from np2tf.project import Project
 
 @dataclass
 class Run:
-    """The files of one run, and what is shown of their findings."""
+    """The files of one run, and their findings."""
 
     project: Project
-    files: list[Checked]
-    judged: list[Judged]
+    files: list[CheckedFile]
+    judged: list[JudgedFindings]
     further: list[Diagnostic] = field(default_factory=list)
-    """What was found besides: files that could not be written, entries of a baseline."""
+    """Findings about the run: files that could not be written, entries of a baseline."""
     known: int = 0
-    """How many findings a baseline hides."""
+    """The number of findings that a baseline hides."""
 
     @classmethod
     def of(
@@ -38,9 +38,18 @@ class Run:
         jobs: int = 1,
         with_fates: bool = False,
     ) -> Run:
-        """Read the files, each given with the folder that it was found under."""
+        """Read the files, and judge their findings.
+
+        Args:
+            files: each file with the folder under which it was found.
+            folders: the folders that the command line names.
+            is_selected: says whether findings of a code are shown in a file.
+            options_of: returns the options of the translator for a file.
+            jobs: how many processes read the files.
+            with_fates: whether to collect the fates of functions.
+        """
         project = Project(files, with_fates, options_of)
-        read = checked(project, folders, jobs)
+        read = check_files(project, folders, jobs)
         judged = [judge(file, partial(_selected_in, is_selected, file.path)) for file in read]
         for file, one in zip(read, judged):
             if file.notebook is not None:
@@ -49,7 +58,7 @@ class Run:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The text of every file by its path, and of every cell of notebooks (`Diagnostic.source`)."""
+        """Return the text of every file by its path, and of every cell by its `Diagnostic.source`."""
         found = {str(file.path): file.text for file in self.files}
         for file in self.files:
             for cell in file.notebook.cells if file.notebook is not None else ():
@@ -58,21 +67,25 @@ class Run:
 
     @property
     def findings(self) -> list[Diagnostic]:
-        """What is shown, file by file."""
+        """Return the findings that are shown, file by file."""
         return [*(found for judged in self.judged for found in judged.shown), *self.further]
 
     @property
     def status(self) -> int:
-        """The exit status that this calls for; notes call for none."""
+        """Return the exit status that the findings call for. Notes do not change the exit status."""
         if any(file.is_crashed for file in self.files):
             return INTERNAL
         return FINDINGS if any(found.severity != "note" for found in self.findings) else CLEAN
 
     def add_suppressions(self) -> tuple[int, int]:
-        """Suppress what is shown; how many findings that hides, and in how many files."""
+        """Suppress the findings that are shown.
+
+        Returns:
+            How many findings that hides, and in how many files.
+        """
         findings = files = 0
         for file, judged in zip(self.files, self.judged):
-            if file.is_failed:
+            if file.is_failed or file.is_page:
                 continue
             shown = judged.shown
             if file.notebook is not None:
@@ -83,7 +96,7 @@ class Run:
         return findings, files
 
     def remove_unused(self) -> tuple[int, int]:
-        """Remove suppressions that hide nothing; how many comments, and in how many files."""
+        """Remove suppressions that hide nothing. Return how many comments change, and in how many files."""
         comments = files = 0
         for file, judged in zip(self.files, self.judged):
             if judged.unused and self._rewritten(file, without(file.text, judged.unused)):
@@ -91,7 +104,7 @@ class Run:
                 files += 1
         return comments, files
 
-    def _rewritten(self, file: Checked, text: str) -> bool:
+    def _rewritten(self, file: CheckedFile, text: str) -> bool:
         try:
             if file.notebook is not None:
                 raise ValueError("suppressions in notebooks are written by hand")

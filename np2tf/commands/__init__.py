@@ -1,6 +1,7 @@
-"""The command line: one command per file, loaded when it is called for.
+"""The command line: one command per file, loaded when the user calls it.
 
-May import everything; nothing imports this package. What a program could want to call belongs elsewhere.
+May import everything; nothing imports this package. Functions that a program could want to call belong
+elsewhere.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ import click
 from np2tf import __version__
 from np2tf.diagnostics import INTERNAL
 
-# command -> what `np2tf --help` says of it; the module np2tf.commands.<command> defines a click command of
-# that name.
+# command -> its line in `np2tf --help`. The module np2tf.commands.<command> defines a click command of that
+# name.
 COMMANDS: dict[str, str] = {
+    "init": "Prepare a repository: configuration, hook for pre-commit, job for CI.",
     "convert": "Translate files: show a diff, write in place, or into another folder.",
     "check": "Say what a translation would change, and what it could not do.",
     "config": "Show what applies to a file, and where that comes from.",
     "explain": "Explain a diagnostic code or a NumPy name.",
     "coverage": "Show how every public NumPy name is provided.",
     "run": "Run a script or module translated, as `python` would run it.",
+    "report": "Report what becomes of a repository, as a page or as Markdown.",
     "cache": "Show or empty the cache of translations made at import.",
     "verify": "Run programs on NumPy, their translations on TensorFlow, and compare.",
 }
@@ -74,16 +77,20 @@ def np2tf() -> None:
 
 
 def main(args: list[str] | None = None) -> Any:
-    """The entry point of the `np2tf` command."""
+    """Run the `np2tf` command.
+
+    Args:
+        args: the arguments; None takes those of the process.
+    """
     try:
         return np2tf.main(args, prog_name="np2tf")
     except Deferred as deferred:
         action = deferred.action
     except BrokenPipeError:
-        # The reader of a pipe went away (`np2tf convert … | head`): nothing is wrong.
+        # The reader of the pipe has closed it (`np2tf convert … | head`): nothing is wrong.
         sys.stderr.close()
         sys.exit(0)
-    except Exception as error:  # the last door: whatever it is, the user gets a code and not a traceback
+    except Exception as error:  # the last handler: the user gets a code, and not a traceback
         click.echo(f"np2tf: NP2TF905 internal error: {type(error).__name__}: {error}", err=True)
         click.echo("Please report this, with the command and the file.", err=True)
         sys.exit(INTERNAL)

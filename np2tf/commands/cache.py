@@ -1,4 +1,4 @@
-"""`np2tf cache`: what translations have left on disk."""
+"""`np2tf cache`: shows or empties the cache of translations on disk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def info(json: bool) -> None:
     entries = list(kept.entries())
     translations = sum(entry.path.endswith(".bin") for entry in entries)
     size = sum(entry.size for entry in entries)
-    unchanged = len(list(known.entries())) if (known := store.unchanged()) is not None else 0
+    unchanged = len(list(known.entries())) if (known := store.unchanged_files_cache()) is not None else 0
     programs = len(list(decided.entries())) if (decided := store.decisions()) is not None else 0
     if json:
         told = {"folder": kept.folder, "translations": translations, "bytes": size, "limit": kept.limit}
@@ -44,7 +44,7 @@ def info(json: bool) -> None:
 @cache.command()
 def clear() -> None:
     """Remove all that is kept; nothing else in the folder is touched."""
-    parts = (_kept(), store.decisions(), store.unchanged())
+    parts = (_kept(), store.decisions(), store.unchanged_files_cache())
     removed = sum(part.clear() for part in parts if part is not None)
     click.echo(f"{removed} files removed")
 

@@ -1,4 +1,4 @@
-"""`np2tf check`: the translation's findings, as a linter gives them."""
+"""`np2tf check`: prints the findings of the translation, as a linter does."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from np2tf.disk.discovery import python_files
 from np2tf.formats import FORMATS, PLAIN, Listing, render
 from np2tf.options import Options
 
-#: Files of so many bytes and more are worth several processes, unless `--jobs` says otherwise.
+#: From this size of all files on, in bytes, several processes are used, unless `--jobs` says otherwise.
 _WORTH_WORKERS = 96 * 1024
 
 
@@ -36,7 +37,7 @@ def _explain(ctx: click.Context, param: click.Parameter, code: str | None) -> No
 _OPTIONS = (
     click.option("-q", "--quiet", is_flag=True, help="Print the findings only."),
     click.option(
-        "-v", "--verbose", is_flag=True, help="Say what becomes of every function with loops or arrays."
+        "-v", "--verbose", is_flag=True, help="Print what becomes of every function with loops or arrays."
     ),
     click.option(
         "--summary", is_flag=True, help="Print how many functions are staged, and why others are not."
@@ -48,7 +49,7 @@ _OPTIONS = (
     click.option(
         "--baseline",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Hide the findings that this file knows.",
+        help="Hide the findings that this file contains.",
     ),
     click.option(
         "--write-baseline",
@@ -57,8 +58,8 @@ _OPTIONS = (
     ),
     click.option("--add-ignore", is_flag=True, help="Write a suppression into the files for each finding."),
     click.option("--fix-ignores", is_flag=True, help="Remove suppressions that hide nothing."),
-    click.option("--exit-zero", is_flag=True, help="Exit with status 0 whatever is found."),
-    click.option("--jobs", type=click.IntRange(1), help="Read the files in so many processes."),
+    click.option("--exit-zero", is_flag=True, help="Exit with status 0 also if there are findings."),
+    click.option("--jobs", type=click.IntRange(1), help="The number of processes that read the files."),
     click.option(
         "--explain",
         metavar="CODE",
@@ -90,14 +91,14 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
     configurations = configurations_of(chosen)
     files = list(python_files(paths, search_of(chosen, configurations)))
     folders = [path for path in paths if path.is_dir()]
-    jobs = chosen["jobs"] or _jobs(files)
+    jobs = chosen["jobs"] or jobs_for(files)
     with_fates = chosen["verbose"] or chosen["summary"]
 
     def selection(code: str, path: Path) -> bool:
         return configurations.of(path).is_selected(code, path)
 
     def options_of(path: Path) -> Options:
-        return configurations.of(path).options()
+        return replace(configurations.of(path).options(), docs=chosen["docs"])
 
     def run() -> Run:
         return Run.of(files, folders, selection, options_of, jobs, with_fates)
@@ -112,8 +113,8 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
     sys.exit(CLEAN if exit_zero and status == FINDINGS else status)
 
 
-def _jobs(files: Sequence[tuple[Path, Path]]) -> int:
-    """As many processes as there are processors, if there is work for them."""
+def jobs_for(files: Sequence[tuple[Path, Path]]) -> int:
+    """Return the number of processes: one per processor if the files are large enough, else 1."""
     size = 0
     for path, _ in files:
         with suppress(OSError):
@@ -126,7 +127,7 @@ def _jobs(files: Sequence[tuple[Path, Path]]) -> int:
 
 
 def _refuse(chosen: dict[str, Any]) -> None:
-    """Options that exclude each other."""
+    """Raise UsageError for options that exclude each other."""
     writing = [name for name in ("write_baseline", "add_ignore", "fix_ignores") if chosen[name]]
     if chosen["write_baseline"] and chosen["baseline"]:
         writing.append("baseline")
@@ -152,7 +153,7 @@ def _baseline(reading: Path | None, writing: Path | None) -> Baseline | None:
 
 
 def _edited(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
-    """The findings, after what was asked for has been done to the files."""
+    """Return the findings, after the suppressions in the files have been edited as the options ask."""
     found = run()
     if chosen["add_ignore"]:
         if chosen["baseline"] is not None:
@@ -172,8 +173,8 @@ def _edited(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
 
 
 def _written(found: Run, known: Baseline, selection: IsSelectedIn, quiet: bool) -> Run:
-    """Write the baseline; what it cannot hold remains."""
-    renewed = known.renewed(found.files, found.findings, found.texts, selection)
+    """Write the baseline, and return the run with the findings that the baseline does not hold."""
+    renewed = known.renew(found.files, found.findings, found.texts, selection)
     try:
         count = renewed.write()
     except OSError as error:
@@ -187,7 +188,7 @@ def _written(found: Run, known: Baseline, selection: IsSelectedIn, quiet: bool) 
 
 
 def _hide(found: Run, known: Baseline, selection: IsSelectedIn | None) -> None:
-    """Hide what is known, and say what is known and not found if that is selected."""
+    """Hide the findings that the baseline knows, and report its stale entries if that code is selected."""
     texts = found.texts
     for judged in found.judged:
         before = len(judged.shown)
@@ -223,9 +224,9 @@ def _show(found: Run, chosen: dict[str, Any]) -> None:
         for path, fate in found.project.fates():
             click.echo(f"{path}:{fate}")
     if summary:
-        from np2tf.commands.fates import show_summary  # tables take a while to load
+        from np2tf.commands.printing.fates import show_summary  # tables take a while to load
 
-        show_summary([fate for _, fate in found.project.fates()])
+        show_summary([fate for _, fate in found.project.fates()], output.wide_console())
     if not quiet:
         click.echo(_summary(found), err=True)
 
@@ -251,7 +252,7 @@ def _show_statistics(findings: Sequence[Diagnostic], form: str) -> None:
 
 
 def _summary(found: Run) -> str:
-    """`3 files would change, 1 failed, 20 files left as they are; 2 findings`."""
+    """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 findings`."""
     failed = sum(file.is_failed for file in found.files)
     changed = sum(file.would_change for file in found.files)
     told = output.files_told(len(found.files), changed, failed, "would change")

@@ -1,4 +1,4 @@
-"""The options of commands that look at files: which ones, and which findings of them."""
+"""The options of commands that look at files: which files, and which findings."""
 
 from __future__ import annotations
 
@@ -22,23 +22,45 @@ _KEYS = {
     "jit": "jit",
     "line_length": "line-length",
 }
+#: Endings of pages with code that --docs looks for.
+PAGES = (".md", ".markdown", ".rst")
 _OPTIONS = (
     click.option("--select", multiple=True, metavar="CODES", help=f"Show these findings only. {_CODES}"),
     click.option("--ignore", multiple=True, metavar="CODES", help="Do not show these findings."),
-    click.option("--include", multiple=True, metavar="PATTERN", help="What is Python in a folder (*.py)."),
-    click.option("--exclude", multiple=True, metavar="PATTERN", help="Pass over these instead of the usual."),
-    click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Pass over these as well."),
-    click.option("--force-exclude", is_flag=True, help="Pass over excluded files also where they are named."),
+    click.option(
+        "--include",
+        multiple=True,
+        metavar="PATTERN",
+        help="Patterns of the files in a folder that are Python (*.py).",
+    ),
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="PATTERN",
+        help="Skip the files that match, instead of the default patterns.",
+    ),
+    click.option(
+        "--extend-exclude",
+        multiple=True,
+        metavar="PATTERN",
+        help="Skip the files that match, in addition to the default patterns.",
+    ),
+    click.option(
+        "--force-exclude", is_flag=True, help="Skip excluded files even if the command line names them."
+    ),
+    click.option(
+        "--docs", is_flag=True, help="Also code in Markdown and reStructuredText, and doctests in docstrings."
+    ),
     click.option(
         "--respect-gitignore/--no-respect-gitignore",
         default=True,
-        help="Pass over what git ignores (default).",
+        help="Skip the files that git ignores (default).",
     ),
 )
 
 
 def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator that adds options to a command, which shows them in this order."""
+    """Return a decorator that adds options to a command, whose help shows them in this order."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -53,7 +75,7 @@ file_choices = with_options(*_OPTIONS)
 
 
 def configurations_of(choices: dict[str, Any]) -> Configurations:
-    """What applies to files where these options are given."""
+    """Return the configurations of files, with these options of the command line applied."""
     given = {key: choices.get(name) for name, key in _KEYS.items()}
     for key in ("select", "ignore"):
         given[key] = [code for text in given[key] or () for code in text.split(",") if code.strip()] or None
@@ -61,9 +83,10 @@ def configurations_of(choices: dict[str, Any]) -> Configurations:
 
 
 def search_of(choices: dict[str, Any], configurations: Configurations) -> Search:
-    """How files are looked for where these options are given."""
+    """Return the search for files that these options ask for."""
     return Search(
         configurations,
+        pages=PAGES if choices["docs"] else (),
         gitignore=choices["respect_gitignore"],
         force_exclude=choices["force_exclude"],
     )

@@ -1,13 +1,15 @@
-"""`np2tf config`: what applies to a file, and where that comes from."""
+"""`np2tf config`: shows the settings that apply to a file, and where each setting comes from."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
+from np2tf.commands import output
 from np2tf.configuration import Configurations
 from np2tf.configuration.reading import KEYS
 from np2tf.configuration.settings import DEFAULT
@@ -15,7 +17,7 @@ from np2tf.disk.discovery import Search
 
 
 @click.command()
-@click.option("--show", is_flag=True, help="Print it (what the command does in any case).")
+@click.option("--show", is_flag=True, help="Print the configuration (the command always does).")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…", type=click.Path(path_type=Path))
 def config(files: tuple[Path, ...], show: bool) -> None:
     """Show what applies to each FILE, key by key, and where it comes from.
@@ -33,11 +35,23 @@ def config(files: tuple[Path, ...], show: bool) -> None:
         for key in KEYS:
             value = getattr(settings, key.replace("-", "_"))
             value = _as_toml(dict(value) if key == "per-file-ignores" else value)
-            click.echo(f"{key} = {value}  # {settings.told_by.get(key, DEFAULT)}")
+            _show(f"{key} = {value}", settings.told_by.get(key, DEFAULT))
+
+
+def _show(line: str, told_by: str) -> None:
+    """Print a key with where its value comes from; on a terminal that is too narrow, above it."""
+    if not sys.stdout.isatty() or len(f"{line}  # {told_by}") <= output.columns():
+        click.echo(f"{line}  # {told_by}")
+        return
+    click.echo(f"# {told_by}")
+    if len(line) > output.columns() and line.endswith("]"):
+        key, _, items = line.partition(" = [")
+        line = f"{key} = [\n    " + items[:-1].replace(", ", ",\n    ") + ",\n]"
+    click.echo(line)
 
 
 def _as_toml(value: Any) -> str:
-    """A value as it is spelled in TOML, on one line."""
+    """Return a value as TOML spells it, on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_as_toml(key)} = {_as_toml(one)}" for key, one in value.items()) + "}"
     if isinstance(value, tuple):

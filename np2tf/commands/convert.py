@@ -17,12 +17,13 @@ from np2tf.commands.progress import Bar
 from np2tf.configuration import Configurations
 from np2tf.configuration.reading import TARGETS
 from np2tf.conversion.importers import imported_by_others
-from np2tf.conversion.many import converted
+from np2tf.conversion.many import convert_files
+from np2tf.conversion.passed_on import passed_on
 from np2tf.conversion.tasks import Done, Task
 from np2tf.conversion.trees import TargetError, copy, targets
 from np2tf.conversion.unchanged import Unchanged
 from np2tf.diagnostics import Diagnostic
-from np2tf.disk.discovery import Found
+from np2tf.disk.discovery import FoundFile
 from np2tf.disk.outcome import problem
 
 
@@ -32,10 +33,12 @@ from np2tf.disk.outcome import problem
 @click.option("--check", is_flag=True, help="Name the files that would change and write nothing.")
 @click.option("--write", is_flag=True, help="Change the files in place.")
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), help="Write into this folder instead."
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="Write the translations into this folder."
 )
-@click.option("--copy-other", is_flag=True, help="With --out: copy what cannot be translated as it is.")
-@click.option("--stdin-filename", metavar="FILE", help="What standard input is taken for.")
+@click.option(
+    "--copy-other", is_flag=True, help="With --out: copy files that cannot be translated unchanged."
+)
+@click.option("--stdin-filename", metavar="FILE", help="The file that standard input stands for.")
 @click.option(
     "-j",
     "--jobs",
@@ -53,8 +56,10 @@ from np2tf.disk.outcome import problem
     help="Decorate functions with @np2tf.jit and lower control flow (default).",
 )
 @click.option("--line-length", type=int, help="How long a call of an np2tf operator may be on one line (99).")
-@click.option("--safe/--fast", default=True, help="Have a second look at each translation (default).")
-@click.option("--no-cache", is_flag=True, help="Translate also what is known to stay as it is.")
+@click.option("--safe/--fast", default=True, help="Check each translation (default).")
+@click.option(
+    "--no-cache", is_flag=True, help="Translate also the files that the cache knows to stay unchanged."
+)
 @file_choices
 @click.option("-q", "--quiet", is_flag=True, help="Print no findings and no summary.")
 def convert(paths: tuple[str, ...], **choices: Any) -> None:
@@ -87,7 +92,7 @@ def convert(paths: tuple[str, ...], **choices: Any) -> None:
 
 
 def _look_at(paths: tuple[str, ...], choices: dict[str, Any]) -> None:
-    """Raise UsageError for options that do not go together, and paths that are not there."""
+    """Raise UsageError for options that do not go together, and for paths that do not exist."""
     given = [f"--{name}" for name in ("write", "check", "diff", "out") if choices[name]]
     if len(given) > 1 and given != ["--check", "--diff"]:
         raise click.UsageError(f"{given[0]} and {given[1]} exclude each other")
@@ -110,7 +115,7 @@ def _printing(choices: dict[str, Any]) -> Delivery | None:
     return Names() if choices["check"] else None
 
 
-def _writing(found: list[Found], choices: dict[str, Any]) -> Delivery:
+def _writing(found: list[FoundFile], choices: dict[str, Any]) -> Delivery:
     if choices["out"] is None:
         return InPlace() if choices["write"] else Diffs()
     try:
@@ -119,7 +124,9 @@ def _writing(found: list[Found], choices: dict[str, Any]) -> Delivery:
         raise click.UsageError(str(error)) from None
 
 
-def _found(paths: tuple[str, ...], configurations: Configurations, choices: dict[str, Any]) -> list[Found]:
+def _found(
+    paths: tuple[str, ...], configurations: Configurations, choices: dict[str, Any]
+) -> list[FoundFile]:
     search = search_of(choices, configurations)
     search.every_name = choices["out"] is not None
     search.others = choices["copy_other"]
@@ -128,27 +135,30 @@ def _found(paths: tuple[str, ...], configurations: Configurations, choices: dict
 
 
 def _tasks(
-    found: Sequence[Found], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
+    found: Sequence[FoundFile], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> tuple[list[Task], list[Done]]:
-    """The files that can be read, and what is to be said of the others."""
+    """Return a task for each file that can be read, and a finding for each file that cannot."""
     tasks: list[Task] = []
     unread: list[Done] = []
     for path, root in ((one.path, one.root) for one in found):
-        options = configurations.of(path).options()
+        options = replace(configurations.of(path).options(), docs=choices["docs"])
         try:
             data = path.read_bytes()
         except OSError as error:
             unread.append(Done(path, [problem("NP2TF906", path, error.strerror or str(error))]))
             continue
         tasks.append(Task(path, root, data, options, choices["safe"], delivery.patch))
-    return tasks, unread
+    shared = passed_on((task.path, task.data) for task in tasks)
+    return [
+        replace(task, options=replace(task.options, passed_on=shared.get(task.path, ()))) for task in tasks
+    ], unread
 
 
 def _standard_input(
     configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> list[Task]:
     path = Path(choices["stdin_filename"] or "<stdin>")
-    options = configurations.of(path).options()
+    options = replace(configurations.of(path).options(), docs=choices["docs"])
     task = Task(path, Path(), sys.stdin.buffer.read(), options, choices["safe"], delivery.patch)
     if choices["force_exclude"] and search_of(choices, configurations).excludes(path):
         delivery.take(task, Done(path, []))
@@ -156,8 +166,8 @@ def _standard_input(
     return [task]
 
 
-def _copied(found: list[Found], out: Path) -> list[Done]:
-    """Copy what is not Python; the files for which that is not possible."""
+def _copied(found: list[FoundFile], out: Path) -> list[Done]:
+    """Copy the files that are not Python, and return a finding for each file that cannot be copied."""
     problems: list[Done] = []
     for one in found:
         if not one.is_source:
@@ -172,13 +182,13 @@ def _copied(found: list[Found], out: Path) -> list[Done]:
 def _delivered(
     tasks: list[Task], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> list[Done]:
-    """Translate the files and do with each what is to be done."""
+    """Translate the files, and print or write each translation."""
     outcomes: list[Done] = []
     unchanged = Unchanged(not choices["no_cache"])
     is_alone = any(task.options.target == "tf" for task in tasks)
     needed = imported_by_others((task.path, task.data) for task in tasks) if is_alone else {}
     with Bar(len(tasks), not choices["quiet"]) as bar:
-        for task, made in zip(tasks, converted(tasks, choices["jobs"], unchanged)):
+        for task, made in zip(tasks, convert_files(tasks, choices["jobs"], unchanged)):
             if task.options.target == "tf" and made.changed and task.path in needed:
                 # Whoever imports it is not translated with it, and would get tensors.
                 args = (("other", str(needed[task.path])),)
@@ -194,7 +204,9 @@ def _delivered(
 def _joined(
     tasks: Sequence[Task], outcomes: Sequence[Done], configurations: Configurations
 ) -> Iterator[Diagnostic]:
-    """The functions that are jitted, and whose calls run on the host for what a callee elsewhere does."""
+    """Yield the findings that need other files: jitted functions whose calls run on the host because of a
+    callee.
+    """
     summaries = {one.path: one.summary for one in outcomes}
     functions = (function for one in summaries.values() if one for function in one.functions.values())
     if not any(function.is_staged for function in functions):

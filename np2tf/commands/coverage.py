@@ -1,4 +1,4 @@
-"""`np2tf coverage`: how every public NumPy name is provided."""
+"""`np2tf coverage`: shows how every public NumPy name is provided."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import click
 
+from np2tf.commands import output
 from np2tf.coverage import Module, totals
 from np2tf.coverage import coverage as covered
 
@@ -53,13 +54,12 @@ def _print_names(modules: Mapping[str, Module]) -> None:
         click.echo(module)
         kinds = {**dict.fromkeys(names.native, "native"), **dict.fromkeys(names.host, "host")}
         for name in sorted({*kinds, *names.no}):
-            click.echo(
-                f"  {kinds.get(name, 'no'):8}{name}" + (f": {names.no[name]}" if name in names.no else "")
-            )
+            reason = f": {names.no[name]}" if name in names.no else ""
+            output.prose(f"  {kinds.get(name, 'no'):8}{name}{reason}", 8)
 
 
 def markdown(modules: Mapping[str, Module]) -> str:
-    """The counts as a table, then the names that are not native, module by module."""
+    """Return the counts as a table in Markdown, and then the names that are not native, module by module."""
     lines = ["| module | native | host | no |", "|---|--:|--:|--:|"]
     rows = [*((name, module.counts) for name, module in modules.items()), ("all", totals(modules.values()))]
     lines += [f"| {name} | {' | '.join(map(str, counts))} |" for name, counts in rows]

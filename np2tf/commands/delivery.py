@@ -1,4 +1,4 @@
-"""What `np2tf convert` does with the translations: print patches, name files, or write them."""
+"""Deliver the translations of `np2tf convert`: print patches, name files, or write files."""
 
 from __future__ import annotations
 
@@ -17,24 +17,30 @@ from np2tf.disk.writing import write
 
 
 class Delivery(Protocol):
-    """What is done with each file, and at the end."""
+    """The interface of all deliveries: an action for each file, and one at the end."""
 
     patch: Patch
-    """What patches it needs."""
+    """The kind of patch that the delivery needs."""
     verb: str
-    """What the summary says of files that change."""
+    """The words by which the summary counts the files that change."""
     is_written: bool
-    """Whether a file that changes is one that is done, and nothing that is left to do."""
+    """True if a changed file has been written, so that nothing is left to do for it."""
 
     def take(self, task: Task, done: Done) -> None:
-        """Print or write one file; OSError where that is not possible."""
+        """Print or write one file.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
 
     def finish(self) -> None:
-        """Print what could not be printed before."""
+        """Print the output that could not be printed before."""
 
 
 class Diffs:
-    """Patches on standard output; on a terminal all at once, to know whether they fill a page."""
+    """Prints patches on standard output. On a terminal it prints all at once, to know whether they fill a
+    page.
+    """
 
     verb = "would change"
     is_written = False
@@ -44,7 +50,7 @@ class Diffs:
         self._kept: list[bytes] = []
 
     def take(self, task: Task, done: Done) -> None:
-        """Print the patch, or keep it."""
+        """Print the patch, or keep it for `finish`."""
         if self.patch == "text":
             self._kept.append(done.patch)
         elif done.patch:
@@ -57,7 +63,7 @@ class Diffs:
 
 
 class Names:
-    """The names of the files that would change."""
+    """Prints the names of the files that would change."""
 
     patch: Patch = "none"
     verb = "would change"
@@ -73,14 +79,18 @@ class Names:
 
 
 class InPlace:
-    """Each file replaced by its translation."""
+    """Replaces each file by its translation."""
 
     patch: Patch = "none"
     verb = "changed"
     is_written = True
 
     def take(self, task: Task, done: Done) -> None:
-        """Write the translation, unless the file has become another meanwhile."""
+        """Write the translation.
+
+        Raises:
+            OSError: the file has changed since it was read, or cannot be written.
+        """
         if not done.changed:
             return
         if task.path.read_bytes() != task.data:
@@ -92,7 +102,7 @@ class InPlace:
 
 
 class Elsewhere:
-    """The translations in another folder, with what did not change."""
+    """Writes the translations, and the files that do not change, into another folder."""
 
     patch: Patch = "none"
     verb = "changed"
@@ -103,7 +113,7 @@ class Elsewhere:
         self._with_failed = with_failed
 
     def take(self, task: Task, done: Done) -> None:
-        """Write the translation, or the file as it is where it has none."""
+        """Write the translation, or a copy of the file if it has no translation."""
         if done.failed and not self._with_failed:
             return
         target = self._targets[task.path]
@@ -115,14 +125,14 @@ class Elsewhere:
 
 
 class Stream:
-    """The one translation on standard output."""
+    """Prints the single translation on standard output."""
 
     patch: Patch = "none"
     verb = "changed"
     is_written = True
 
     def take(self, task: Task, done: Done) -> None:
-        """Print the translation, or the program as it is where it has none."""
+        """Print the translation, or the program as it is if it has no translation."""
         output.write_bytes(done.data if done.changed else task.data)
 
     def finish(self) -> None:
@@ -130,7 +140,11 @@ class Stream:
 
 
 def delivered(delivery: Delivery, task: Task, done: Done) -> Done:
-    """Print or write one file; where that fails, it is a finding. What is returned has no texts any more."""
+    """Print or write one file. A failure becomes a finding.
+
+    Returns:
+        The result of the task, without its texts.
+    """
     try:
         delivery.take(task, done)
     except BrokenPipeError:
@@ -142,7 +156,7 @@ def delivered(delivery: Delivery, task: Task, done: Done) -> Done:
 
 
 def status(outcomes: list[Done], is_written: bool) -> int:
-    """The exit status: 123 np2tf's own fault, 1 a file has failed or would change, else 0."""
+    """Return the exit status: 123 for np2tf's own fault, 1 if a file has failed or would change, else 0."""
     if any(done.crashed for done in outcomes):
         return INTERNAL
     left = any(done.failed or (done.changed and not is_written) for done in outcomes)

@@ -1,10 +1,11 @@
-"""`np2tf explain`: what a diagnostic code means, and what is known of a NumPy name."""
+"""`np2tf explain`: explains diagnostic codes, and how np2tf provides a NumPy name."""
 
 from __future__ import annotations
 
 import click
 
 from np2tf import rules
+from np2tf.commands import output
 from np2tf.diagnostics import codes
 
 _KINDS = {
@@ -21,14 +22,18 @@ def explain(names: tuple[str, ...]) -> None:
     declared = codes()
     if not names:
         for code in sorted(declared):
-            click.echo(f"{code}  {declared[code].message}")
+            output.prose(f"{code}  {declared[code].message}", 10)
         return
     for name in names:
-        click.echo(explanation(name))
+        output.prose(explanation(name))
 
 
 def explanation(name: str) -> str:
-    """What is known of a code or a NumPy name."""
+    """Return the explanation of a code or of a NumPy name.
+
+    Raises:
+        click.UsageError: there is no such code or name.
+    """
     if name.startswith(("np.", "numpy.")):
         return "\n".join(_about(name)) + "\n"
     declared = codes()
@@ -41,7 +46,7 @@ def explanation(name: str) -> str:
 
 
 def _about(name: str) -> list[str]:
-    """What the rules know of a NumPy name, line by line."""
+    """Return the entries of the rules about a NumPy name, line by line."""
     full = "numpy." + name.split(".", 1)[1]
     rule = rules.find(full) or rules.kept().get(full)
     if rule is None:

@@ -1,35 +1,32 @@
-"""What the commands print: findings, diffs and summaries. Colours only on a terminal."""
+"""The printing of findings, diffs and summaries. Colours appear only on a terminal."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import click
 
+from np2tf.commands.tables.console import WIDTH
+from np2tf.commands.tables.console import wide_console as wide_console
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
 from np2tf.disk.outcome import Outcome
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-WIDTH = 150
-"""Columns of a table that goes to a file or a pipe."""
-
 
 def findings(found: Iterable[Diagnostic], *, to_stderr: bool) -> None:
-    """One line per finding: file:line:column: code message."""
+    """Print one line per finding: file:line:column: code message."""
     stream = sys.stderr if to_stderr else sys.stdout
     for finding in found:
         print(finding, file=stream)
 
 
 def show_patch(text: str) -> None:
-    """Print a patch on a terminal: in colour, and a page at a time where it is longer than one."""
-    coloured = "NO_COLOR" not in os.environ
+    """Print a patch on a terminal: in colour, and through a pager if it is longer than a page."""
+    coloured = not os.environ.get("NO_COLOR")
     lines = text.splitlines(keepends=True)
     shown = "".join(map(_coloured, lines)) if coloured else text
     if len(lines) < shutil.get_terminal_size().lines or not sys.stdin.isatty():
@@ -40,7 +37,7 @@ def show_patch(text: str) -> None:
 
 
 def _coloured(line: str) -> str:
-    """A line of a patch in git's colours."""
+    """Return a line of a patch in git's colours."""
     text = line.rstrip("\r\n")
     if text.startswith(("--- ", "+++ ")):
         return click.style(text, bold=True) + line[len(text) :]
@@ -49,7 +46,13 @@ def _coloured(line: str) -> str:
 
 
 def write_text(text: str, is_for_people: bool) -> None:
-    """Print text in UTF-8; what is for people, as far as the terminal's encoding goes."""
+    """Print text in UTF-8.
+
+    Args:
+        text: the text.
+        is_for_people: whether people read the text. Then characters that the terminal's encoding lacks are
+            escaped.
+    """
     encoding = (sys.stdout.encoding or "utf-8").lower().replace("-", "")
     if is_for_people and encoding != "utf8":
         write_bytes(text.encode(sys.stdout.encoding, "backslashreplace"))
@@ -58,24 +61,45 @@ def write_text(text: str, is_for_people: bool) -> None:
 
 
 def write_bytes(data: bytes) -> None:
-    """Print bytes as they are, whatever the terminal's encoding and line ends."""
+    """Print bytes unchanged, independent of the terminal's encoding and line ends."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 
 def colored() -> bool:
-    """Whether standard output shows colours, and nobody minds (https://no-color.org)."""
+    """Return whether standard output shows colours, and the user has not turned them off
+    (https://no-color.org).
+    """
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def columns() -> int:
-    """The columns that a line may take."""
+    """Return how many columns a line may take."""
     return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
 
 
+def prose(text: str, indent: int = 0) -> None:
+    """Print text for people. On a terminal, lines longer than its width are broken between words.
+
+    Args:
+        text: the text.
+        indent: the number of columns by which the rest of a broken line is further in than its beginning.
+    """
+    if sys.stdout.isatty():
+        text = "\n".join(_broken(line, columns(), indent) for line in text.split("\n"))
+    click.echo(text)
+
+
+def _broken(line: str, width: int, indent: int) -> str:
+    margin = " " * (indent + len(line) - len(line.lstrip()))
+    return textwrap.fill(
+        line, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
+    )
+
+
 def status(outcomes: Iterable[Outcome]) -> int:
-    """The exit status that a set of outcomes calls for."""
+    """Return the exit status that a set of outcomes calls for."""
     all_of = list(outcomes)
     if any(outcome.crashed for outcome in all_of):
         return INTERNAL
@@ -83,7 +107,7 @@ def status(outcomes: Iterable[Outcome]) -> int:
 
 
 class _Told(Protocol):
-    """What the summary counts."""
+    """The properties of an outcome that the summary counts."""
 
     @property
     def changed(self) -> bool: ...
@@ -96,7 +120,13 @@ class _Told(Protocol):
 
 
 def summary(outcomes: Sequence[_Told], verb: str, further: int = 0) -> str:
-    """`3 files would change, 1 failed, 20 files left as they are; 2 findings`."""
+    """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 findings`.
+
+    Args:
+        outcomes: the outcomes of all files.
+        verb: the words for files that change, such as "would change".
+        further: the number of findings beside those of the outcomes.
+    """
     failed = sum(outcome.failed for outcome in outcomes)
     changed = sum(outcome.changed for outcome in outcomes)
     notes = further + sum(len(outcome.diagnostics) for outcome in outcomes if not outcome.failed)
@@ -105,7 +135,7 @@ def summary(outcomes: Sequence[_Told], verb: str, further: int = 0) -> str:
 
 
 def files_told(number: int, changed: int, failed: int, verb: str) -> str:
-    """`3 files would change, 1 failed, 20 files left as they are`."""
+    """Return a line such as `3 files would change, 1 failed, 20 files left as they are`."""
     rest = number - failed - changed
     parts = [f"{many(changed, 'file')} {verb}"]
     if failed:
@@ -114,18 +144,5 @@ def files_told(number: int, changed: int, failed: int, verb: str) -> str:
 
 
 def many(number: int, name: str) -> str:
-    """A number of things: `1 file`, `2 files`."""
+    """Return a number with its noun: `1 file`, `2 files`."""
     return f"{number} {name}{'s' * (number != 1)}"
-
-
-def wide_console() -> Console:
-    """A console for tables: where it is no terminal, wide enough for them."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=WIDTH)
-
-
-def number(value: float | None, form: str = "{:.3f}") -> str:
-    """A number as a table has it; nothing for None."""
-    return "" if value is None else form.format(value)

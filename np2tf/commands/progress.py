@@ -1,4 +1,4 @@
-"""A bar on a terminal for work that takes longer than a moment."""
+"""A progress bar on a terminal, for work that takes longer than a moment."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _AFTER = 2.0
 
 
 class Bar:
-    """Counts what is done, and shows it on standard error if that is a terminal.
+    """Counts finished tasks, and shows the count on standard error if that is a terminal.
 
     Args:
-        total: how much there is to do.
-        is_shown: False for no bar whatever happens.
+        total: the number of tasks.
+        is_shown: False never shows a bar.
     """
 
     def __init__(self, total: int, is_shown: bool = True) -> None:
@@ -39,7 +39,7 @@ class Bar:
             self._bar[0].stop()
 
     def advance(self) -> None:
-        """One more is done."""
+        """Count one more finished task."""
         self._done += 1
         if not self._is_shown:
             return
@@ -56,3 +56,39 @@ class Bar:
         bar = Progress(*columns, console=Console(stderr=True), transient=True)
         bar.start()
         return bar, bar.add_task("", total=self._total, completed=self._done)
+
+
+class Steps:
+    """The display of the current step and its progress, on standard error if that is a terminal."""
+
+    def __init__(self) -> None:
+        self._bar: tuple[Progress, TaskID] | None = None
+
+    def __enter__(self) -> Steps:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar[0].stop()
+
+    def show(self, title: str, done: int, total: int | None) -> None:
+        """Show a title, and how much is done of how much; None where nobody knows."""
+        if not sys.stderr.isatty():
+            return
+        if self._bar is None:
+            self._bar = self._started()
+        shown = "" if total is None else f"{done}/{total}"
+        self._bar[0].update(self._bar[1], description=title, completed=done, total=total, shown=shown)
+
+    def _started(self) -> tuple[Progress, TaskID]:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.table import Column
+
+        title = TextColumn("{task.description}", table_column=Column(overflow="ellipsis", no_wrap=True))
+        columns = (title, BarColumn(20), TextColumn("{task.fields[shown]}"), TimeElapsedColumn())
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        bar.start()
+        return bar, bar.add_task("", total=None, shown="")

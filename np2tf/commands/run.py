@@ -1,9 +1,8 @@
-"""`np2tf run`: run a script or a module translated, as `python` would run it."""
+"""`np2tf run`: runs a script or a module translated, as `python` would run it."""
 
 from __future__ import annotations
 
 import importlib.util
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,9 @@ from np2tf.commands import Deferred
 from np2tf.config import config
 from np2tf.diagnostics import codes
 from np2tf.imports.programs.execute import execute, on_device
+from np2tf.imports.programs.one_line import warn_in_one_line
 from np2tf.imports.programs.program import CannotRun, Program, prepare
+from np2tf.imports.programs.startup_log import keep_quiet
 from np2tf.imports.programs.tracebacks import show
 
 FORMATS = ("text", "json")
@@ -28,7 +29,7 @@ class _Run(click.Command):
         return super().parse_args(ctx, self._separated(args))
 
     def _separated(self, args: Sequence[str]) -> list[str]:
-        """The arguments with `--` before those of the program, and `--report` with its value."""
+        """Return the arguments with `--` before those of the program, and `--report` with its value."""
         valued = {
             name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts
         }
@@ -60,13 +61,19 @@ class _Run(click.Command):
     "--include", multiple=True, metavar="PATTERN", help="Translate these modules, too: a name or a pattern."
 )
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not translate these modules.")
-@click.option("--device", metavar="DEVICE", help="Run TensorFlow's part there: cpu, gpu, gpu:1, tpu:0 …")
+@click.option(
+    "--device", metavar="DEVICE", help="Run TensorFlow's part on this device: cpu, gpu, gpu:1, tpu:0 …"
+)
 @click.option("--float32", is_flag=True, help="Make new floating-point arrays 32 bits wide by default.")
 @click.option(
-    "--jit", type=click.Choice(("on", "strict", "off")), help="Compile what can be, or all, or nothing."
+    "--jit",
+    type=click.Choice(("on", "strict", "off")),
+    help="Compile every function that can be, or all, or none.",
 )
 @click.option(
-    "--tier", type=click.Choice(("auto", "compile")), help="Compile when worth it, or at the first call."
+    "--tier",
+    type=click.Choice(("auto", "compile")),
+    help="Compile a function when it pays, or at the first call.",
 )
 @click.option(
     "--eager",
@@ -79,7 +86,10 @@ class _Run(click.Command):
     metavar="[text|json]",
     help="At the end, tell what ran compiled, eagerly and on the host, and how long that took.",
 )
-@click.option("--report-file", type=click.Path(path_type=Path), help="Write the report there, not to stderr.")
+@click.option(
+    "--report-file", type=click.Path(path_type=Path), help="Write the report to this file, not to stderr."
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show TensorFlow's start-up log.")
 @click.option("--full-traceback", is_flag=True, help="Show np2tf's and TensorFlow's frames in tracebacks.")
 @click.argument("program", nargs=-1, metavar="(FILE | -m MODULE) [ARGUMENT]…")
 def run(
@@ -91,6 +101,7 @@ def run(
     float32: bool,
     report: str | None,
     report_file: Path | None,
+    verbose: bool,
     full_traceback: bool,
     **settings: str | None,
 ) -> NoReturn:
@@ -110,12 +121,14 @@ def run(
     chosen = {name: value for name, value in settings.items() if value is not None}
     if float32:
         chosen["floats"] = "float32"
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    if not verbose:
+        keep_quiet()
+    warn_in_one_line()
     for name, value in chosen.items():
         setattr(config, name, value)
     found = _device(device) if device else None
     if report is not None or report_file is not None:
-        from np2tf.commands.reporting import report_at_exit
+        from np2tf.commands.printing.reporting import report_at_exit
 
         report_at_exit(report or "text", report_file)
     told = {**chosen, **({"device": found} if found else {})}
@@ -123,14 +136,14 @@ def run(
 
 
 def _start(program: Program, settings: dict[str, str], full_traceback: bool) -> None:
-    """Run the program: whatever is raised from here on is its own."""
+    """Run the program. Exceptions from here on are the program's own."""
     try:
         main = prepare(program)
     except CannotRun as error:
         _refuse(error)
     except SystemExit:
         raise
-    except BaseException as error:  # a package of the program's, imported to find the module, has failed
+    except BaseException as error:  # a package of the program, imported to find the module, has failed
         show(error, whole=full_traceback)
         sys.exit(1)
     with on_device(settings.get("device")):
@@ -143,7 +156,7 @@ def _refuse(error: CannotRun) -> NoReturn:
 
 
 def _device(name: str) -> str:
-    """TensorFlow's name of a device; ends the command if there is none of this name."""
+    """Return TensorFlow's name of a device; end the command if there is no device of this name."""
     import tensorflow as tf
 
     kind, _, number = name.removeprefix("/").removeprefix("device:").partition(":")

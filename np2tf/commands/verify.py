@@ -1,10 +1,9 @@
-"""`np2tf verify`: are the translations equal to their originals, and how fast are they?"""
+"""`np2tf verify`: compares the translations with their originals, and times both."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,182 +11,274 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from np2tf.commands import output
+from np2tf.commands.progress import Steps
+from np2tf.commands.tables.plot import Bar, PlotError, check_plot, draw
 from np2tf.diagnostics import CLEAN, FINDINGS, codes
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from np2tf.verify import Outcome, ProjectOutcome
-
+    from np2tf.verify.command import ProgramCommand, PytestCommand
 
 _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
+_COMMAND = "np2tf.command"
 
 
-@click.command()
+class _Verify(click.Command):
+    """A command that takes another command behind `--`, and whose --json may have a file."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            args, ctx.meta[_COMMAND] = args[:at], args[at + 1 :]
+        return super().parse_args(ctx, list(_with_json(args)))
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND…]"]
+
+
+def _with_json(args: Sequence[str]) -> list[str]:
+    """The arguments with --json's file, or `-` for standard output, in the same word."""
+    ours: list[str] = []
+    rest = list(args)
+    while rest:
+        word = rest.pop(0)
+        if word == "--json":
+            word = f"--json={rest.pop(0) if rest and rest[0].endswith('.json') else '-'}"
+        ours.append(word)
+    return ours
+
+
+@click.command(cls=_Verify)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--rtol", type=float, help="Relative tolerance of 64-bit floats: 1e-7, of projects 1e-9.")
+@click.option("--rtol", type=float, help="Relative tolerance of 64-bit floats: 1e-7, of processes 1e-9.")
+@click.option("--repeat", type=click.IntRange(min=1), help="Calls of every main(): 3. Runs of a command: 1.")
 @click.option(
-    "--repeat", default=3, show_default=True, type=click.IntRange(min=2), help="Calls of every main()."
+    "-k", "wanted", default="", metavar="TEXT", help="Verify only programs whose name contains TEXT."
 )
-@click.option("-k", "wanted", default="", metavar="TEXT", help="Only those whose name contains TEXT.")
-@click.option("--size", type=int, help="Of projects: their --size.")
-@click.option("--small", is_flag=True, help="Of projects: the --size that they call small.")
+@click.option("--size", type=int, help="For projects: the value of their option --size.")
+@click.option("--small", is_flag=True, help="For projects: use the --size that they call small.")
 @click.option(
-    "--tier", type=click.Choice(("auto", "compile")), help="Of projects, translated: as np2tf run's."
+    "--tier", type=click.Choice(("auto", "compile")), help="For translated processes: as in `np2tf run`."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-def verify(
-    paths: tuple[Path, ...],
-    rtol: float | None,
-    repeat: int,
-    wanted: str,
-    size: int | None,
-    small: bool,
-    tier: str | None,
-    as_json: bool,
-) -> None:
+@click.option(
+    "--package", "packages", multiple=True, metavar="NAME", help="Of tests: translate this package."
+)
+@click.option("--timeout", type=float, metavar="SECONDS", help="Of a command: what each process may take.")
+@click.option("--json", "json_file", metavar="[FILE.json]", help="Print the results as JSON, or write them.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw the ratios of times.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show TensorFlow's start-up log.")
+@click.pass_context
+def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, **given: Any) -> None:
     """Run programs on NumPy, their translations on TensorFlow, and compare.
 
     A program is a Python file with a function main() that takes no arguments and returns its results; it is
     compiled at the first call. Of a folder, every .py file in it is taken. A project is a folder with a
-    project.toml, or in such a folder: its package runs in processes of its own, as a user would run it. The
-    exit status is 1 if any translation differs or fails.
+    project.toml, or in such a folder: its package runs in processes of its own, as a user would run it.
+
+    With a command behind -- that runs twice, each time in a process of its own: `np2tf verify . -- pytest
+    tests` runs a repository's own tests, and compares them one by one; `np2tf verify . -- python script.py
+    --size 3`, or shorter `np2tf verify script.py -- --size 3`, a program with its arguments.
+
+    The exit status is 1 if any translation differs or fails.
     """
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    command = ctx.meta.get(_COMMAND)
+    idle = {"wanted": "-k", "size": "--size", "small": "--small"}
+    if command is None:
+        idle = {"packages": "--package", "timeout": "--timeout"}
+    for name in idle:
+        if given[name]:
+            raise click.UsageError(
+                f"{idle[name]} has no meaning {'without' if command is None else 'with'} a command"
+            )
+    _check(given)
+    if command is None:
+        data, show, is_equal, bars = _programs(paths, given)
+    else:
+        data, show, is_equal, bars = _command(paths, command, given)
+    if json_file == "-":
+        click.echo(json.dumps(data, indent=2))
+    else:
+        show()
+    try:
+        if json_file not in ("-", None):
+            Path(json_file).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+        if given["plot"]:
+            draw(bars, given["plot"])
+    except OSError as error:
+        raise click.UsageError(f"NP2TF906 {error.filename}: {error.strerror or error}") from error
+    sys.exit(CLEAN if is_equal else FINDINGS)
+
+
+def _check(given: dict[str, Any]) -> None:
+    """Look for what is needed, before anything runs."""
+    if not given["verbose"]:
+        from np2tf.imports.programs.startup_log import keep_quiet
+
+        keep_quiet()
     if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
         missing = codes()["NP2TF925"]
         raise click.UsageError(f"{missing.code} {missing.message}: {missing.remedy}")
-    from np2tf.commands import verified_projects
-    from np2tf.verify import (
-        ProjectError,
-        find_programs,
-        find_projects,
-        projects,
-        verify_program,
-        verify_project,
-    )
+    if given["plot"]:
+        try:
+            check_plot(given["plot"])
+        except PlotError as error:
+            raise click.UsageError(str(error)) from error
+
+
+#: The data of the JSON, what shows the tables, whether all is equal, and the bars of the plot.
+_Found = tuple[dict[str, Any], Callable[[], None], bool, list[Bar]]
+
+
+# -- programs with a main(), and projects
+
+
+def _programs(paths: tuple[Path, ...], given: dict[str, Any]) -> _Found:
+    from np2tf.commands.tables import programs as of_programs
+    from np2tf.commands.tables import projects as of_projects
+    from np2tf.verify import ProjectError, find_programs, find_projects, verify_program, verify_project
+    from np2tf.verify import projects as projects_module
     from np2tf.verify.compare import RTOL
 
     try:
-        found = find_projects(paths, wanted)
+        found = find_projects(paths, given["wanted"])
     except ProjectError as error:
         raise click.UsageError(f"NP2TF926 {error}") from error
-    programs = find_programs(paths, wanted)
+    programs = find_programs(paths, given["wanted"])
     if not programs and not found:
-        raise click.UsageError("there is no such program in these places")
-    rtols = (RTOL, projects.RTOL) if rtol is None else (rtol, rtol)
+        raise click.UsageError("there is no such program in the given files and folders")
+    rtol, small = given["rtol"], given["small"]
+    rtols = (RTOL, projects_module.RTOL) if rtol is None else (rtol, rtol)
+    repeat = max(2, given["repeat"] or 3)
     outcomes = _each(programs, lambda path: verify_program(path, rtol=rtols[0], repeat=repeat))
-    of_projects = _each(
+    projects = _each(
         found,
         lambda one: verify_project(
-            one, rtol=rtols[1], repeat=repeat, size=one.small if small else size, tier=tier
+            one,
+            rtol=rtols[1],
+            repeat=repeat,
+            size=one.small if small else given["size"],
+            tier=given["tier"],
         ),
     )
-    if as_json:
-        data = {**_as_data(outcomes, rtols[0]), **verified_projects.as_data(of_projects, rtols[1])}
-        click.echo(json.dumps(data, indent=2))
-    else:
+
+    def show() -> None:
         if outcomes:
-            _print(outcomes, rtols[0])
-        if of_projects:
-            verified_projects.show(of_projects, rtols[1])
-    every: list[Outcome | ProjectOutcome] = [*outcomes, *of_projects]
-    sys.exit(CLEAN if all(outcome.equal for outcome in every) else FINDINGS)
+            of_programs.show(outcomes, rtols[0])
+        if projects:
+            of_projects.show(projects, rtols[1])
+
+    data = {**of_programs.as_data(outcomes, rtols[0]), **of_projects.as_data(projects, rtols[1])}
+    every: list[Outcome | ProjectOutcome] = [*outcomes, *projects]
+    return data, show, all(one.equal for one in every), _bars(outcomes, projects)
 
 
 def _each(items: Sequence[_Item], verify_one: Callable[[_Item], _Made]) -> list[_Made]:
-    from rich.console import Console
-
     outcomes = []
-    with Console(stderr=True).status("") as status:
-        for number, item in enumerate(items, 1):
-            status.update(f"{number}/{len(items)} {getattr(item, 'name', item)}")
+    with Steps() as steps:
+        for number, item in enumerate(items):
+            steps.show(str(getattr(item, "name", item)), number, len(items))
             outcomes.append(verify_one(item))
     return outcomes
 
 
-def _summary(outcomes: list[Outcome]) -> dict[str, int]:
-    ratios = [outcome.ratio for outcome in outcomes if outcome.equal and outcome.ratio is not None]
-    return {
-        "programs": len(outcomes),
-        "equal": sum(outcome.equal for outcome in outcomes),
-        "different": sum(outcome.difference is not None for outcome in outcomes),
-        "failed": sum(not outcome.equal and outcome.difference is None for outcome in outcomes),
-        "faster": sum(ratio > 1 for ratio in ratios),
-        "three_times_faster": sum(ratio >= 3 for ratio in ratios),
-    }
+def _bars(outcomes: list[Outcome], projects: list[ProjectOutcome]) -> list[Bar]:
+    bars = [Bar(one.program, one.ratio or 0, one.equal, one.numpy_seconds or 0) for one in outcomes]
+    bars += [Bar(one.project, one.run_ratio or 0, one.equal, one.numpy_seconds or 0) for one in projects]
+    return [bar for bar in bars if bar.ratio > 0]
 
 
-def _as_data(outcomes: list[Outcome], rtol: float) -> dict[str, Any]:
-    programs = [
-        {
-            "program": outcome.program,
-            "equal": outcome.equal,
-            "code": outcome.code or None,
-            "message": _verdict(outcome),
-            "numpy_seconds": outcome.numpy_seconds,
-            "first_seconds": outcome.first_seconds,
-            "warm_seconds": outcome.warm_seconds,
-            "ratio": outcome.ratio,
-            "calls": outcome.counts,
-            "fallbacks": outcome.fallbacks,
-        }
-        for outcome in outcomes
-    ]
-    return {"rtol": rtol, "summary": _summary(outcomes), "programs": programs}
+# -- a command
 
 
-def _verdict(outcome: Outcome) -> str:
-    if outcome.equal:
-        return "equal"
-    return f"{outcome.code} {outcome.error}"
+def _command(paths: tuple[Path, ...], words: list[str], given: dict[str, Any]) -> _Found:
+    from np2tf.verify.command import CommandError, ProgramCommand, read_command
+
+    files = [path for path in paths if path.is_file()]
+    if files and len(paths) > 1:
+        raise click.UsageError("one program, or folders; what is behind -- belongs to one command")
+    try:
+        if files:
+            command: ProgramCommand | PytestCommand = ProgramCommand((), (str(files[0]), *words))
+            folder = Path()
+        elif not words:
+            raise CommandError("name the command behind --: pytest …, or python …")
+        else:
+            command = read_command(words)
+            folder = _folder(paths)
+    except CommandError as error:
+        raise click.UsageError(str(error)) from error
+    environment = {"NP2TF_TIER": given["tier"]} if given["tier"] else {}
+    if isinstance(command, ProgramCommand):
+        return _with_arguments(command, folder, given, environment)
+    return _tests(command, paths, folder, given, environment)
 
 
-def _table(outcomes: list[Outcome]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
+def _folder(paths: tuple[Path, ...]) -> Path:
+    """Where a command runs: in the repository that is named; if packages are, where we are."""
+    from np2tf.verify.command import is_package
 
-    from np2tf.verify.program import COUNTERS
+    return paths[0] if len(paths) == 1 and not is_package(paths[0]) else Path()
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("program", no_wrap=True)
-    table.add_column("result", overflow="fold", max_width=56)
-    headings = ("NumPy s", "first s", "warm s", "NumPy/warm", *COUNTERS)
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for outcome in outcomes:
-        table.add_row(
-            outcome.program,
-            Text(_verdict(outcome), style="green" if outcome.equal else "red"),
-            output.number(outcome.numpy_seconds),
-            output.number(outcome.first_seconds),
-            output.number(outcome.warm_seconds),
-            output.number(outcome.ratio, "{:.2f}×"),
-            *(str(outcome.counts.get(counter, "")) for counter in COUNTERS),
+
+def _with_arguments(
+    command: ProgramCommand, folder: Path, given: dict[str, Any], environment: dict[str, str]
+) -> _Found:
+    from np2tf.commands.tables import with_arguments
+    from np2tf.verify.with_arguments import RTOL, verify_command
+
+    with Steps() as steps:
+        outcome = verify_command(
+            command.options,
+            command.program,
+            folder,
+            rtol=RTOL if given["rtol"] is None else given["rtol"],
+            repeat=given["repeat"] or 1,
+            timeout=given["timeout"],
+            environment=environment,
+            progress=steps.show,
         )
-    return table
-
-
-def _print(outcomes: list[Outcome], rtol: float) -> None:
-    from np2tf.verify.compare import tolerance_text
-
-    console = output.wide_console()
-    console.print(_table(outcomes))
-    for outcome in outcomes:
-        for reason in outcome.fallbacks:
-            console.print(f"{outcome.program}: not staged: {reason}", markup=False)
-    console.print(
-        "Equal means: the same structure, dtypes and shapes, exact ints, bools and strings, "
-        f"{tolerance_text(rtol)}. compiled, graph, eager, host: calls in one warm main().",
-        markup=False,
+    bars = [Bar(outcome.command, outcome.ratio, outcome.equal, 0)] if outcome.ratio else []
+    return (
+        with_arguments.as_data(outcome),
+        lambda: with_arguments.show(outcome),
+        outcome.equal,
+        bars,
     )
-    console.print(
-        "{programs} programs: {equal} equal, {different} different, {failed} failed; "
-        "{faster} faster than NumPy when warm, {three_times_faster} at least 3×.".format(
-            **_summary(outcomes)
-        ),
-        markup=False,
-    )
+
+
+def _tests(
+    command: PytestCommand,
+    paths: tuple[Path, ...],
+    folder: Path,
+    given: dict[str, Any],
+    environment: dict[str, str],
+) -> _Found:
+    from np2tf.commands.tables import own_tests
+    from np2tf.verify.command import packages_in
+    from np2tf.verify.own_tests import verify_tests
+
+    packages = given["packages"] or tuple(dict.fromkeys(name for path in paths for name in packages_in(path)))
+    if not packages:
+        raise click.UsageError("there is no package with NumPy in these places; name it by --package")
+    with Steps() as steps:
+        outcome = verify_tests(
+            command.arguments,
+            packages,
+            folder,
+            python=command.python,
+            timeout=given["timeout"],
+            environment=environment,
+            progress=steps.show,
+        )
+    bars = [
+        Bar(pair.name, pair.ratio, pair.equal, pair.numpy.seconds)
+        for pair in outcome.pairs
+        if pair.ratio and pair.numpy and pair.numpy.seconds >= 0.001
+    ]
+    return own_tests.as_data(outcome), lambda: own_tests.show(outcome), outcome.equal, bars

@@ -1,15 +1,15 @@
-"""What a project chooses for its files: `[tool.np2tf]` in pyproject.toml, or np2tf.toml.
+"""The settings of a project for its files: `[tool.np2tf]` in pyproject.toml, or np2tf.toml.
 
-    configurations = Configurations({"select": ["NP2TF4"]})   # what the command line says goes before
-    settings = configurations.of(path)                        # of the nearest file upwards; cached by folder
-    settings.is_selected("NP2TF401", path)                    # select, ignore and per-file-ignores
-    settings.options()                                        # for the translator
-    settings.told_by["jit"]                                   # where a value comes from
+  configurations = Configurations({"select": ["NP2TF4"]})   # the options of the command line, which win
+  settings = configurations.of(path)                        # of the nearest file upwards; cached by folder
+  settings.is_selected("NP2TF401", path)                    # select, ignore and per-file-ignores
+  settings.options()                                        # for the translator
+  settings.told_by["jit"]                                   # where a value comes from
 
-The nearest configuration counts as a whole: what it does not say has its default, whatever stands further up.
-Imports the diagnostics and the options of the translator; what looks at sources stays out.
+Only the nearest configuration counts: a key that it does not set has its default, even if a configuration
+further up sets the key. Imports the diagnostics and the options of the translator; reading sources stays out.
 
-What is wrong with a file is a `ConfigurationError`, which the command line makes wrong usage (status 2).
+A mistake in a file is a `ConfigurationError`, which the command line reports as wrong usage (status 2).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which configuration applies to a file: the nearest one upwards."""
+"""Find the configuration that applies to a file: the nearest configuration upwards."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 from np2tf.configuration.reading import checked, read
 from np2tf.configuration.settings import COMMAND_LINE, Settings
 
-#: In this order, where a folder has both.
+#: If a folder has both files, the first name counts.
 _NAMES = ("np2tf.toml", "pyproject.toml")
 
 
 class Configurations:
-    """The configurations of all files that one command looks at; each is read once.
+    """The configurations of all files that one command looks at. Each configuration is read once.
 
     Args:
-        given: key -> value, from the command line; None is nothing given. `select` and the other keys replace
-            what a configuration says, `ignore` and `extend-exclude` add to it.
+        given: key -> value, from the command line; None means that the option is not given. `ignore` and
+            `extend-exclude` add to the configuration's values, all other keys replace them.
 
     Raises:
-        ConfigurationError: a value that cannot be.
+        ConfigurationError: an option has a value that is not allowed.
     """
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
@@ -34,7 +34,7 @@ class Configurations:
         self._by_folder: dict[Path, Settings] = {}
 
     def of(self, path: str | os.PathLike[str]) -> Settings:
-        """What applies to a file, by the folder that it is named in.
+        """Return the settings that apply to a file, by the folder in its path.
 
         Raises:
             ConfigurationError: the configuration cannot be used.
@@ -42,7 +42,7 @@ class Configurations:
         return self.of_folder(os.path.dirname(os.path.abspath(path)))
 
     def of_folder(self, folder: str | os.PathLike[str]) -> Settings:
-        """What applies to the files that lie directly in a folder."""
+        """Return the settings that apply to the files directly in a folder."""
         return self._of(Path(os.path.abspath(folder)))
 
     def _of(self, folder: Path) -> Settings:
@@ -71,7 +71,7 @@ class Configurations:
         return None
 
     def _completed(self, settings: Settings) -> Settings:
-        """The same, with what the command line says."""
+        """Return the settings with the options of the command line applied."""
         values: dict[str, Any] = {}
         told = dict(settings.told_by)
         for key, value in self._given.items():
@@ -83,7 +83,7 @@ class Configurations:
                 values[name] = value
                 told[key] = COMMAND_LINE
         if "select" in self._given:
-            # Who selects the very code that the configuration ignores wants to see it.
+            # A user who selects exactly a code that the configuration ignores wants to see it.
             kept = tuple(one for one in settings.ignore if one not in values["select"])
             values["ignore"] = (*kept, *self._given.get("ignore", ()))
         return replace(settings, **values, told_by=told)

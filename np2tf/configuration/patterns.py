@@ -1,4 +1,4 @@
-"""Patterns with the meaning that they have in a .gitignore."""
+"""Match paths with patterns, which have the meaning of the lines of a .gitignore."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def spec_of(patterns: tuple[str, ...]) -> GitIgnoreSpec:
-    """The patterns as one that paths are matched with: relative to their folder, folders with `/` behind.
+    """Return a matcher for the patterns. Paths are relative to the patterns' folder, and those of folders end
+    in `/`.
 
-    It takes what lies in a folder that a pattern takes as well.
+    The matcher also takes everything in a folder that a pattern takes.
     """
     from pathspec import GitIgnoreSpec  # takes longer to import than `np2tf --help` may
 
@@ -21,9 +22,11 @@ def spec_of(patterns: tuple[str, ...]) -> GitIgnoreSpec:
 
 
 def verdict(patterns: tuple[str, ...], path: str) -> bool | None:
-    """Whether the patterns take a path itself (False: by `!` they do not); None where none is about it.
+    """Return whether the patterns take a path itself (True) or keep it by `!` (False); None if no pattern
+    matches.
 
-    This is how git looks at a tree from the top down: a pattern for a folder says nothing of what is in it.
+    This is how git walks a tree from the top down: a pattern for a folder does not match the paths in the
+    folder.
     """
     if spec_of(patterns).check_file(path).include is None:
         return None
@@ -34,7 +37,7 @@ def verdict(patterns: tuple[str, ...], path: str) -> bool | None:
 
 
 def _takes(pattern: str, path: str) -> bool:
-    """Whether one pattern is about a path, and not about a folder above it."""
+    """Return whether a pattern matches a path itself, and not only a folder above it."""
     parts = path.rstrip("/").split("/")
     body = pattern.rstrip().rstrip("/")
     if "/" not in body:

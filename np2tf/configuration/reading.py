@@ -1,4 +1,4 @@
-"""One configuration file: its values, and the lines they stand in; mistakes are told with their place."""
+"""Read one configuration file: its values, and the lines in which they stand. Errors name their place."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 TARGETS = ("np2tf", "tf")
-#: In characters. Shorter lines have no place for a call, longer ones are no lines.
+#: In characters. Shorter lines have no room for a call; longer lines are not readable.
 _LINE_LENGTHS = range(40, 1001)
 
 
 class ConfigurationError(ValueError):
-    """A configuration that cannot be used: which file, where in it, and why."""
+    """A configuration cannot be used. The message says which file, where in it, and why."""
 
 
 @dataclass(frozen=True)
 class Read:
-    """What one file says."""
+    """The values of one configuration file."""
 
     file: Path
     values: Mapping[str, Any]
     lines: Mapping[str, int]
-    """Of the keys whose line is known."""
+    """Key -> line, for the keys whose line is known."""
 
 
 def read(file: Path) -> Read | None:
-    """The table of a pyproject.toml or np2tf.toml; None for a pyproject.toml that has none.
+    """Return the table of a pyproject.toml or np2tf.toml; None for a pyproject.toml without such a table.
 
     Raises:
-        ConfigurationError: the file cannot be read, or says what no configuration may say.
+        ConfigurationError: the file cannot be read, or has a key or a value that is not allowed.
     """
     try:
         text = file.read_bytes().decode("utf-8-sig")
@@ -51,7 +51,7 @@ def read(file: Path) -> Read | None:
         table: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         if not own and "np2tf" not in text:
-            return None  # somebody else's trouble
+            return None  # the mistake is in a table that is not np2tf's
         raise ConfigurationError(f"{file}: not valid TOML: {error}") from None
     if not own:
         table = table.get("tool", {})
@@ -72,7 +72,11 @@ def read(file: Path) -> Read | None:
 
 
 def checked(key: str, value: Any) -> Any:
-    """A value that the command line gives; ConfigurationError where it cannot be."""
+    """Return a value of the command line in the form that settings have it.
+
+    Raises:
+        ConfigurationError: the value is not allowed.
+    """
     return _checked(key, value, "")
 
 
@@ -87,7 +91,7 @@ def _checked(key: str, value: Any, place: str) -> Any:
 
 
 class _WrongValueError(Exception):
-    """A value that a key cannot have; the text goes on from the key."""
+    """A key cannot have this value. The text continues a sentence that begins with the key."""
 
 
 def _truth(value: Any) -> bool:
@@ -129,7 +133,7 @@ def _patterns(value: Any) -> tuple[str, ...]:
     for pattern in patterns:
         try:
             GitIgnoreSpec.from_lines([pattern])
-        except ValueError:  # of which pathspec's own errors are
+        except ValueError:  # pathspec's own errors are ValueErrors
             raise _WrongValueError(f'has a pattern that git would not take: "{pattern}"') from None
     return patterns
 
@@ -139,7 +143,10 @@ def _codes(value: Any) -> tuple[str, ...]:
 
 
 def _prefix(text: str) -> str:
-    """A code, or what several begin with: `NP2TF401`, `NP2TF4`, `401`, `ALL`."""
+    """Return the full spelling of a code, or of the beginning of codes: `NP2TF401`, `NP2TF4`, `401`.
+
+    The word `ALL` stands for the beginning of every code.
+    """
     prefix = text.strip().upper()
     prefix = "NP2TF" if prefix == "ALL" else prefix
     prefix = prefix if prefix.startswith("NP2TF") or not prefix.isdigit() else f"NP2TF{prefix}"
@@ -155,7 +162,7 @@ def _per_file(value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((pattern, _codes(ignored)) for pattern, ignored in value.items())
 
 
-#: Key -> what makes a value of it, or says why it is none.
+#: Key -> the function that returns its value, or raises _WrongValueError with the reason.
 KEYS: dict[str, Callable[[Any], Any]] = {
     "target": _target,
     "jit": _truth,
@@ -192,7 +199,7 @@ def _place(file: Path, line: int | None) -> str:
 
 
 def _line_of(text: str, header: str, key: str) -> int | None:
-    """The line in which a key of a table stands, as people write it; another spelling is not found."""
+    """Return the line in which a key of a table stands. Unusual spellings of the key are not found."""
     spelled = rf"[\"']?{re.escape(key)}[\"']?"
     beneath = rf"{re.escape(header)}\s*\.\s*" if header else ""
     inside = not header

@@ -1,4 +1,4 @@
-"""The settings that apply to a file, and what follows from them."""
+"""The settings that apply to a file, and their effect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_EXCLUDE = (
     *("node_modules/", "site-packages/", "venv/"),
 )
 DEFAULT_INCLUDE = ("*.py",)
-#: The prefix that every code begins with: all of them are selected.
+#: Every code begins with this prefix, so that it selects all codes.
 EVERY_CODE = "NP2TF"
 DEFAULT = "the default"
 COMMAND_LINE = "the command line"
@@ -25,34 +25,34 @@ COMMAND_LINE = "the command line"
 
 @dataclass(frozen=True)
 class Settings:
-    """What one configuration says, completed by defaults and by the command line."""
+    """The values of one configuration, completed by defaults and by the command line."""
 
     folder: Path
-    """Patterns are relative to it: where the configuration lies, or the current folder without one."""
+    """The folder of the configuration, or else the current folder. Patterns are relative to it."""
     target: str = "np2tf"
     jit: bool = True
     line_length: int = LINE_LENGTH
     select: tuple[str, ...] = (EVERY_CODE,)
-    """Beginnings of codes; among those of `select` and `ignore` that fit a code the longest decides."""
+    """Beginnings of codes. Of those in `select` and `ignore` that fit a code, the longest decides."""
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Patterns of files, each with beginnings of codes; `!pattern` is every other file."""
+    """Patterns of files, each with beginnings of codes. `!pattern` matches files that `pattern` does not."""
     include: tuple[str, ...] = DEFAULT_INCLUDE
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()
     file: Path | None = None
-    """The configuration; None where there is none."""
+    """The configuration file; None if there is none."""
     told_by: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """Key, as it is spelled in TOML -> where its value comes from; a default is not in it."""
+    """Key, as TOML spells it -> where its value comes from. Keys with default values are missing."""
 
     def options(self) -> Options:
-        """What the translator is told."""
+        """Return the options of the translator."""
         return Options(jit=self.jit, line_length=self.line_length, target=self.target)
 
     def is_selected(self, code: str, path: str | os.PathLike[str]) -> bool:
-        """Whether a finding of this code in this file is to be shown.
+        """Return whether a finding of this code in this file is shown.
 
-        Errors, for which a file is left alone, always are.
+        Errors, for which a file is left alone, are always shown.
         """
         known = codes().get(code)
         if known is not None and known.severity == "error":
@@ -67,7 +67,9 @@ class Settings:
         return True
 
     def relative(self, path: str | os.PathLike[str]) -> str | None:
-        """A path as patterns see it; None for what lies elsewhere."""
+        """Return a path relative to the configuration's folder, with slashes; None if it is not below that
+        folder.
+        """
         try:
             return Path(os.path.abspath(path)).relative_to(self.folder).as_posix()
         except ValueError:

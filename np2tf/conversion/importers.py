@@ -1,4 +1,4 @@
-"""Which files of a project import which others: what is not translated with a module must get no tensors.
+"""The imports among the files of a project: a file that is not translated must get no tensors from others.
 
 By names alone, and rather one too many: a module of the same name in another folder counts as well.
 """

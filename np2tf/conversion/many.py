@@ -1,4 +1,4 @@
-"""The files of one command: what is known of them is looked up, the rest is worked on."""
+"""Translate the files of one command: known results come from the cache, workers translate the rest."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from contextlib import closing
 from np2tf.conversion.tasks import Done, Task, done, failure
 from np2tf.conversion.unchanged import Unchanged
 
-#: Workers take about 0.2 s to start, in which one process translates so many bytes and more.
+#: Workers take about 0.2 s to start. In that time one process translates so many bytes.
 _WORTH_WORKERS = 48 * 1024
 
 
-def converted(tasks: Sequence[Task], jobs: int | None, unchanged: Unchanged) -> Iterator[Done]:
-    """What has become of the files, in their order.
+def convert_files(tasks: Sequence[Task], jobs: int | None, unchanged: Unchanged) -> Iterator[Done]:
+    """Yield the results of the files, in the order of the files.
 
     Args:
         tasks: the files.
-        jobs: how many processes; None is as many as there are processors, if there is work for them.
-        unchanged: the files that are known to stay as they are.
+        jobs: the number of processes; None takes one per processor if the files are large enough.
+        unchanged: the files that a translation is known not to change.
     """
     known = [unchanged.find(task) for task in tasks]
     rest = [task for task, found in zip(tasks, known) if found is None]
@@ -31,13 +31,13 @@ def converted(tasks: Sequence[Task], jobs: int | None, unchanged: Unchanged) -> 
 
 
 def _worked_on(tasks: Sequence[Task], jobs: int | None) -> Generator[Done, None, None]:
-    """What becomes of files of which nothing is known."""
+    """Yield the results of files that the cache does not know."""
     from np2tf.conversion.workers import cores, in_order  # not loaded where all is known
 
     if jobs is None:
         jobs = cores() if sum(len(task.data) for task in tasks) > _WORTH_WORKERS else 1
-    yield from in_order(done, _failed, tasks, max(1, min(jobs, len(tasks))))
+    yield from in_order(done, _crash_result, tasks, max(1, min(jobs, len(tasks))))
 
 
-def _failed(task: Task, error: BaseException) -> Done:
+def _crash_result(task: Task, error: BaseException) -> Done:
     return failure(task.path, error)

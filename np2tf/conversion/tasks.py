@@ -12,13 +12,13 @@ from np2tf.disk.patches import patch_of, patch_text
 from np2tf.linking.summary import ModuleSummary
 from np2tf.options import Options
 
-#: Whether a patch is made: of the files' bytes, for programs, or of their text, for people.
+#: The kind of patch to make: none, of the files' bytes (for programs), or of their text (for people).
 Patch = Literal["none", "bytes", "text"]
 
 
 @dataclass(frozen=True)
 class Task:
-    """One file: its bytes, and what is to be done with them."""
+    """One file: its bytes, and how to translate it."""
 
     path: Path
     root: Path
@@ -30,30 +30,30 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """What has become of a file, as far as it is told to other processes."""
+    """The result of one task, as plain data that processes can exchange."""
 
     path: Path
     diagnostics: list[Diagnostic]
     changed: bool = False
     data: bytes = field(default=b"", repr=False)
-    """The translation; nothing where the file stays as it is."""
+    """The translation; empty if the file does not change."""
     patch: bytes = field(default=b"", repr=False)
     summary: ModuleSummary | None = field(default=None, repr=False)
-    """What other files need to know of it, if it has been translated."""
+    """What other files need to know of this file; None if it has not been translated."""
 
     @property
     def failed(self) -> bool:
-        """The file could not be translated."""
+        """Return whether the file could not be translated."""
         return has_failed(self.diagnostics)
 
     @property
     def crashed(self) -> bool:
-        """np2tf itself failed on the file."""
+        """Return whether np2tf itself failed on the file."""
         return is_own_fault(self.diagnostics)
 
 
 def done(task: Task) -> Done:
-    """Do a task; whatever goes wrong becomes a diagnostic."""
+    """Do a task. Every failure becomes a diagnostic."""
     from np2tf.files import summary_of, translated_bytes  # loads the translator
 
     made = translated_bytes(task.data, task.path, task.root, task.options, task.is_safe)
@@ -70,5 +70,5 @@ def done(task: Task) -> Done:
 
 
 def failure(path: Path, error: BaseException) -> Done:
-    """A task that could not be done."""
+    """Return the result of a task that raised an exception."""
     return Done(path, [problem("NP2TF905", path, reason_of(error))])

@@ -1,4 +1,4 @@
-"""Where the translations of a tree are written to, and what else of it is copied."""
+"""Where the translations of a tree are written, and which other files of the tree are copied."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from np2tf.disk.discovery import Found
+from np2tf.disk.discovery import FoundFile
 
 
 class TargetError(ValueError):
-    """A folder that translations cannot be written to without a loss."""
+    """Translations cannot be written to a folder without a loss."""
 
 
-def targets(found: Sequence[Found], out: Path) -> dict[Path, Path]:
-    """File -> where it goes: to the same place below `out` that it has below its root.
+def targets(found: Sequence[FoundFile], out: Path) -> dict[Path, Path]:
+    """Return the target of each file: its place below `out` is that of the file below its root.
 
     Raises:
-        TargetError: two files would go to one place, or one to where one is read.
+        TargetError: two files have the same target, or a target is one of the source files.
     """
     taken: dict[str, Path] = {}
     made: dict[Path, Path] = {}
@@ -39,7 +39,7 @@ def copy(path: Path, target: Path) -> None:
     """Copy a file with its permissions and times.
 
     Raises:
-        OSError: that is not possible.
+        OSError: the file cannot be copied.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(path, target)

@@ -1,7 +1,7 @@
-"""The files that are known to stay as they are, and what is to be said of them.
+"""The files that a translation is known not to change, with their findings.
 
-Kept in the cache of translations, in a folder of their own. The key is a hash of the file's content and path,
-of the options and of the translator itself, so that nothing in it can be out of date.
+The cache of translations keeps them in a folder of their own. The key is a hash of the file's content and
+path, of the options and of the translator itself, so that an entry is never out of date.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from np2tf.conversion.tasks import Done, Task
 from np2tf.diagnostics import Diagnostic
 from np2tf.imports.cache import store
 from np2tf.imports.cache.files import Cache
-from np2tf.imports.cache.fingerprint import begun, key_from
+from np2tf.imports.cache.fingerprint import begin_hash, key_from
 
 
 class Unchanged:
-    """What is known of files.
+    """Looks up files that a translation does not change, and records them.
 
     Args:
-        is_used: whether anything is looked up or kept.
+        is_used: False turns off looking up and recording.
     """
 
     def __init__(self, is_used: bool = True) -> None:
-        self._cache: Cache | None = store.unchanged() if is_used else None
+        self._cache: Cache | None = store.unchanged_files_cache() if is_used else None
 
     def find(self, task: Task) -> Done | None:
-        """What becomes of a file that stays as it is, if that is known."""
+        """Return the result of a task whose file is known not to change; None if that is not known."""
         if self._cache is None:
             return None
         found = self._cache.load(self._key(task))
@@ -37,11 +37,11 @@ class Unchanged:
         return Done(task.path, diagnostics)
 
     def keep(self, task: Task, done: Done) -> None:
-        """Take note of what has become of a file."""
+        """Record the result of a task, if its file does not change and has not failed."""
         if self._cache is None or done.changed or done.failed:
             return
         told = [(one.code, one.line, one.column, one.args) for one in done.diagnostics]
         self._cache.store(self._key(task), told)
 
     def _key(self, task: Task) -> str:
-        return key_from(begun(("unchanged", task.options)), task.data, os.path.abspath(task.path))
+        return key_from(begin_hash(("unchanged", task.options)), task.data, os.path.abspath(task.path))

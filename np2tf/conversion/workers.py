@@ -1,7 +1,8 @@
-"""Work on several processes, results in order.
+"""Do tasks on several processes, and return their results in order.
 
-A worker that dies (killed, out of memory, a crash of the interpreter) takes with it what nobody can name: so
-what was under way is done again, each task in a process of its own, and the one that fails there is told.
+A worker that dies (killed, out of memory, a crash of the interpreter) does not say which task was the cause.
+Therefore all tasks that were under way are done again, each in its own process, and the task that fails there
+is reported.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from typing import Generic, TypeVar
 In = TypeVar("In")
 Out = TypeVar("Out")
 
-#: Tasks per worker that are under way or wait for one: enough that none is idle while earlier results are
-#: waited for.
+#: Tasks per worker that are under way or queued: enough that no worker is idle while the caller waits for
+#: an earlier result.
 _AHEAD = 4
-#: What a process loads before workers are forked from it.
+#: The modules that a process loads before workers are forked from it.
 _LOADED = ["np2tf.files", "np2tf.conversion.tasks"]
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -38,13 +39,13 @@ def cores() -> int:
 def in_order(
     work: Callable[[In], Out], failed: Callable[[In, BaseException], Out], tasks: Iterable[In], jobs: int
 ) -> Generator[Out, None, None]:
-    """`work` of each task, in the order of the tasks.
+    """Yield the result of `work` for each task, in the order of the tasks.
 
     Args:
         work: a function of a module.
-        failed: what stands for a task on which a worker failed.
-        tasks: what is worked on; taken as workers become free.
-        jobs: how many processes; 1 is this one.
+        failed: returns the result for a task on which a worker failed.
+        tasks: the tasks; they are taken as workers become free.
+        jobs: the number of processes; 1 is this process.
     """
     if jobs == 1:
         for task in tasks:
@@ -64,7 +65,7 @@ def in_order(
 
 
 class _Pool(Generic[In, Out]):
-    """Workers, and the tasks that they have."""
+    """Worker processes, and the tasks that they are doing."""
 
     def __init__(
         self, work: Callable[[In], Out], failed: Callable[[In, BaseException], Out], jobs: int
@@ -73,20 +74,20 @@ class _Pool(Generic[In, Out]):
         self._failed = failed
         self._jobs = jobs
         self._context = _context()
-        self._executor = self._started(jobs)
+        self._executor = self._start_pool(jobs)
         self._under_way: deque[tuple[In, Future[Out]]] = deque()
 
     def fill(self, waiting: Iterator[In]) -> bool:
-        """Hand out tasks; whether there are any left to wait for."""
+        """Hand out tasks. Return whether there are any results left to wait for."""
         while len(self._under_way) < self._jobs * _AHEAD:
             task = next(waiting, None)
             if task is None:
                 break
-            self._under_way.append((task, self._submitted(task)))
+            self._under_way.append((task, self._submit(task)))
         return bool(self._under_way)
 
     def next(self) -> Out:
-        """The result of the oldest task."""
+        """Return the result of the oldest task."""
         task, future = self._under_way[0]
         try:
             result = future.result()
@@ -99,10 +100,10 @@ class _Pool(Generic[In, Out]):
         return result
 
     def close(self) -> None:
-        """Let the workers finish what they have begun, and go."""
+        """Let the workers finish their current tasks, and end them."""
         self._executor.shutdown(cancel_futures=True)
 
-    def _submitted(self, task: In) -> Future[Out]:
+    def _submit(self, task: In) -> Future[Out]:
         try:
             return self._executor.submit(self._work, task)
         except BrokenProcessPool as error:
@@ -111,30 +112,34 @@ class _Pool(Generic[In, Out]):
             return broken
 
     def _do_again(self) -> None:
-        """Do what was under way when a worker died, each task by itself; go on with new workers."""
+        """Do the tasks that were under way when a worker died, each by itself; continue with new workers."""
         self._executor.shutdown(wait=True)
         for index, (task, future) in enumerate(self._under_way):
             if isinstance(future.exception(), BrokenProcessPool):
                 self._under_way[index] = task, self._alone(task)
-        self._executor = self._started(self._jobs)
+        self._executor = self._start_pool(self._jobs)
 
     def _alone(self, task: In) -> Future[Out]:
         told: Future[Out] = Future()
-        with self._started(1) as executor:
+        with self._start_pool(1) as executor:
             try:
                 told.set_result(executor.submit(self._work, task).result())
             except BrokenProcessPool:
-                told.set_result(self._failed(task, ChildProcessError("the process that worked on it died")))
+                told.set_result(
+                    self._failed(task, ChildProcessError("the process that translated the file died"))
+                )
             except Exception as error:
                 told.set_result(self._failed(task, error))
         return told
 
-    def _started(self, jobs: int) -> ProcessPoolExecutor:
+    def _start_pool(self, jobs: int) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(jobs, self._context, initializer=_begin)
 
 
 def _context() -> BaseContext:
-    """Workers are forked from a process of one thread that has loaded the translator, where that exists."""
+    """Return the way to start workers: forked from a process that has loaded the translator, if the platform
+    can.
+    """
     if "forkserver" not in multiprocessing.get_all_start_methods() or sys.platform == "darwin":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -143,7 +148,7 @@ def _context() -> BaseContext:
 
 
 def _begin() -> None:
-    """Prepare a worker: Ctrl-C ends it without a word, and it does not outlive its parent."""
+    """Prepare a worker: Ctrl-C ends it silently, and it ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -1,4 +1,4 @@
-"""Files on disk: which ones there are, what became of one, its patch, and how it is written.
+"""Files on disk: which files there are, the outcome of each, its patch, and how it is written.
 
-Imports the configuration and the diagnostics. What translates stays out: nothing here loads libcst.
+Imports the configuration and the diagnostics. Translating stays out: nothing here loads libcst.
 """

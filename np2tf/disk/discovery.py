@@ -1,8 +1,8 @@
-"""Which files are to be translated: the ones that are named, and those found in the folders that are named.
+"""Find the files to translate: the files that are named, and the files in the folders that are named.
 
-What is in a folder is taken if `include` says so, and neither `exclude` nor a .gitignore takes it out.
-Patterns mean what they mean to git; those of a configuration are relative to its folder. What is named is
-taken in any case, unless `force_exclude` is set.
+A file in a folder is taken if `include` matches it, and neither `exclude` nor a .gitignore excludes it.
+Patterns have git's meaning; those of a configuration are relative to its folder. A path that is named is
+always taken, unless `force_exclude` is set.
 """
 
 from __future__ import annotations
@@ -18,45 +18,53 @@ from np2tf.configuration.patterns import spec_of, verdict
 
 
 @dataclass(frozen=True)
-class Found:
-    """A file that is to be looked at."""
+class FoundFile:
+    """A file that the search has found."""
 
     path: Path
     root: Path
-    """The folder it was found under: the argument, or what a named file lies in."""
+    """The folder under which it was found: the argument, or the folder of a named file."""
     is_source: bool = True
-    """Python, and not one of the other files that `others` asks for."""
+    """True for a Python file; False for one of the other files that `Search.others` asks for."""
 
 
 @dataclass(frozen=True)
 class _Patterns:
-    """The lines of one .gitignore or configuration, and the folder that they are about."""
+    """The lines of one .gitignore or configuration, and the folder to which they apply."""
 
     base: str
     lines: tuple[str, ...]
 
     def says(self, path: str) -> bool | None:
-        """Whether a path is taken out or, by `!`, kept; None where nothing is said. Folders end with `/`."""
+        """Return whether the patterns exclude a path (True) or keep it by `!` (False); None if no pattern
+        matches.
+
+        Args:
+            path: an absolute path; that of a folder ends with `/`.
+        """
         inside = _relative(path, self.base)
         return None if inside is None else verdict(self.lines, inside)
 
     def beneath(self, root: str) -> _Patterns:
-        """The same for what lies in a folder that was named: relative to that, if they are of elsewhere."""
+        """Return the patterns for a folder that was named: relative to that folder, if these belong to
+        another place.
+        """
         is_near = _relative(root, self.base) is not None or _relative(self.base, root) is not None
         return self if is_near else _Patterns(root, self.lines)
 
 
 @dataclass
 class Search:
-    """How files are looked for.
+    """A search for files.
 
     Attributes:
-        configurations: those that apply.
+        configurations: the configurations that apply.
         gitignore: whether .gitignore files count.
-        force_exclude: whether what is named is taken out like what is found.
-        every_name: whether a file is to be found under each of its names, and not under the first one only.
-        others: whether files are given that are not Python.
-        apart_from: a folder that is not looked into.
+        force_exclude: whether named paths can be excluded like found ones.
+        every_name: whether a file is found under each of its names, and not under the first name only.
+        others: whether to find files that are not Python, too.
+        apart_from: a folder that is not searched.
+        pages: endings of names of files that are searched in addition to the patterns of `include`.
     """
 
     configurations: Configurations = field(default_factory=Configurations)
@@ -65,10 +73,11 @@ class Search:
     every_name: bool = False
     others: bool = False
     apart_from: Path | None = None
+    pages: tuple[str, ...] = ()
     _seen: set[str] = field(default_factory=set, init=False, repr=False)
 
-    def files(self, paths: Iterable[Path]) -> Iterator[Found]:
-        """The files, in the order of the arguments, each once; in a folder by name, folders last."""
+    def files(self, paths: Iterable[Path]) -> Iterator[FoundFile]:
+        """Yield the files in the order of the arguments, each once; in a folder by name, subfolders last."""
         self._seen = set()
         for path in paths:
             if self.force_exclude and self.excludes(path):
@@ -76,17 +85,17 @@ class Search:
             if path.is_dir():
                 yield from self._below(path)
             elif self._is_new(path):
-                yield Found(path, path.parent)
+                yield FoundFile(path, path.parent)
 
     def excludes(self, path: Path) -> bool:
-        """Whether a path would be taken out if it was found: itself, or a folder above it."""
+        """Return whether the search would exclude a path, or a folder above it, if it found the path."""
         whole = os.path.abspath(path)
         above = [str(folder) for folder in reversed(Path(whole).parents)]
         settings = self.configurations.of(path)
         base = str(settings.folder)
         if settings.relative(whole) is None:  # no configuration, and not below the current folder
             base = _repository(above[-1]) or Path(whole).anchor
-        excluding, ignoring = [_Patterns(base, _excluding(settings))], self._gitignores(above[-1])
+        excluding, ignoring = [_Patterns(base, _exclusions(settings))], self._gitignores(above[-1])
         for folder in above:
             if _relative(folder, base) is not None and os.path.exists(os.path.join(folder, "pyvenv.cfg")):
                 return True
@@ -94,23 +103,23 @@ class Search:
                 return True
         return self._is_taken_out(whole + "/" * path.is_dir(), excluding, ignoring)
 
-    def _below(self, root: Path) -> Iterator[Found]:
+    def _below(self, root: Path) -> Iterator[FoundFile]:
         whole = os.path.abspath(root)
         ignoring: list[_Patterns] = []
-        if not os.path.lexists(os.path.join(whole, ".git")):  # a repository is not ignored by one around it
+        if not os.path.lexists(os.path.join(whole, ".git")):  # only a .gitignore inside applies
             ignoring = self._gitignores(os.path.dirname(whole))
         yield from self._in(root, root, whole, ignoring)
 
-    def _in(self, folder: Path, root: Path, whole_root: str, above: list[_Patterns]) -> Iterator[Found]:
+    def _in(self, folder: Path, root: Path, whole_root: str, above: list[_Patterns]) -> Iterator[FoundFile]:
         whole, real = os.path.abspath(folder), os.path.realpath(folder)
         settings = self.configurations.of_folder(whole)
         ignoring = [*above, *(_gitignore(whole) if self.gitignore else ())]
-        excluding = [_Patterns(str(settings.folder), _excluding(settings)).beneath(whole_root)]
+        excluding = [_Patterns(str(settings.folder), _exclusions(settings)).beneath(whole_root)]
         including = _Patterns(str(settings.folder), settings.include).beneath(whole_root)
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
-            yield Found(folder, root)  # who reads it is told why that does not work
+            yield FoundFile(folder, root)  # reading it will fail, and report the reason
             return
         folders = []
         for entry in entries:
@@ -121,10 +130,10 @@ class Search:
                 continue
             if not _is_regular(entry) or self._is_taken_out(shown, excluding, ignoring):
                 continue
-            is_source = including.says(shown) is True
+            is_source = including.says(shown) is True or entry.name.endswith(self.pages)
             known = None if entry.is_symlink() else os.path.join(real, entry.name)
             if (is_source or self.others) and self._is_new(path, known):
-                yield Found(path, root, is_source)
+                yield FoundFile(path, root, is_source)
         for inner in folders:
             if not (inner / "pyvenv.cfg").exists() and not self._is_apart(inner):
                 yield from self._in(inner, root, whole_root, ignoring)
@@ -133,7 +142,12 @@ class Search:
         return _last_word(excluding, path) is True or _last_word(ignoring, path) is True
 
     def _is_new(self, path: Path, real: str | None = None) -> bool:
-        """Whether a file has not been found yet; `real` is its name without links, if that is known."""
+        """Return whether a file has not been found yet.
+
+        Args:
+            path: the file.
+            real: its name without symbolic links, if that is known.
+        """
         name = os.path.abspath(path) if self.every_name else real or os.path.realpath(path)
         known = name in self._seen
         self._seen.add(name)
@@ -143,7 +157,9 @@ class Search:
         return self.apart_from is not None and os.path.realpath(folder) == os.path.realpath(self.apart_from)
 
     def _gitignores(self, folder: str) -> list[_Patterns]:
-        """The .gitignore files from the top of the repository down to `folder`; none outside of one."""
+        """Return the .gitignore files from the top of the repository down to `folder`; none outside of a
+        repository.
+        """
         if not self.gitignore:
             return []
         top = _repository(folder)
@@ -159,14 +175,14 @@ class Search:
 
 
 def python_files(paths: Iterable[Path], search: Search | None = None) -> Iterator[tuple[Path, Path]]:
-    """(file, the folder it was found under) of all that is to be translated."""
+    """Yield each file to translate with the folder under which it was found."""
     for found in (search or Search()).files(paths):
         if found.is_source:
             yield found.path, found.root
 
 
 def _repository(folder: str) -> str | None:
-    """The top of the repository that a folder is in."""
+    """Return the top folder of the repository that holds a folder; None if there is no repository."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
         if above == folder:
@@ -176,7 +192,7 @@ def _repository(folder: str) -> str | None:
 
 
 def _last_word(patterns: list[_Patterns], path: str) -> bool | None:
-    """What the last of the patterns says that says something."""
+    """Return the verdict of the last of the patterns that match; None if none matches."""
     for one in reversed(patterns):
         said = one.says(path)
         if said is not None:
@@ -185,23 +201,25 @@ def _last_word(patterns: list[_Patterns], path: str) -> bool | None:
 
 
 def _relative(path: str, base: str) -> str | None:
-    """A path below `base`, as patterns see it; None for what lies elsewhere."""
+    """Return a path relative to `base`, with slashes, as patterns need it; None if it is not below `base`."""
     top = base if base.endswith(os.sep) else base + os.sep
     return path[len(top) :].replace(os.sep, "/") if path.startswith(top) and len(path) > len(top) else None
 
 
-def _excluding(settings: Settings) -> tuple[str, ...]:
+def _exclusions(settings: Settings) -> tuple[str, ...]:
     return (*settings.exclude, *settings.extend_exclude)
 
 
 def _gitignore(folder: str) -> list[_Patterns]:
-    """The .gitignore of a folder; at the top of a repository also what the user alone ignores there."""
+    """Return the patterns of a folder's .gitignore; at the top of a repository also those of
+    .git/info/exclude.
+    """
     own = _patterns_in(os.path.join(folder, ".git", "info", "exclude"), folder)
     return own + _patterns_in(os.path.join(folder, ".gitignore"), folder)
 
 
 def _patterns_in(file: str, base: str) -> list[_Patterns]:
-    """The patterns of a file, if there is one; lines that git would not take are passed over."""
+    """Return the patterns of a file, if it exists. Lines that git would not accept are skipped."""
     try:
         with open(file, encoding="utf-8-sig", errors="surrogateescape") as opened:
             lines = tuple(line for line in opened.read().split("\n") if _is_pattern(line))
@@ -213,12 +231,12 @@ def _patterns_in(file: str, base: str) -> list[_Patterns]:
 def _is_pattern(line: str) -> bool:
     try:
         return bool(line.strip()) and not line.startswith("#") and spec_of((line,)) is not None
-    except ValueError:  # of which pathspec's own errors are
+    except ValueError:  # pathspec's own errors are ValueErrors
         return False
 
 
 def _is_regular(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a file, or leads to one: a pipe has no end, a link may lead nowhere or to itself."""
+    """Return whether the entry is a regular file, or a link to one. Reading a pipe would never end."""
     try:
         return stat.S_ISREG(entry.stat().st_mode)
     except OSError:

@@ -1,4 +1,4 @@
-"""What became of one file."""
+"""The outcome of translating one file."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from np2tf.diagnostics import Diagnostic
 if TYPE_CHECKING:
     from np2tf.facts import Facts
 
-#: np2tf's own fault: it failed on the file, or its translation is not what it should be.
+#: Codes of np2tf's own faults: it failed on the file, or its translation failed the checks.
 _OWN_FAULTS = frozenset({"NP2TF905", "NP2TF908"})
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one file."""
+    """The outcome of translating one file."""
 
     path: Path
     root: Path
-    """The argument it was found under; `--out` mirrors the tree below it."""
+    """The argument under which the file was found; `--out` mirrors the tree below it."""
     before: str = ""
     after: str = ""
     data: bytes = b""
@@ -29,44 +29,44 @@ class Outcome:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     facts: Facts | None = field(default=None, repr=False, compare=False)
     suppressed: list[Diagnostic] = field(default_factory=list)
-    """What the comments of the file ask to hide."""
+    """The findings that the comments of the file hide."""
 
     @property
     def changed(self) -> bool:
-        """The translation differs from the source."""
+        """Return whether the translation differs from the source."""
         return self.before != self.after
 
     @property
     def failed(self) -> bool:
-        """The file could not be translated and was left alone."""
+        """Return whether the file could not be translated. Then it does not change."""
         return has_failed(self.diagnostics)
 
     @property
     def crashed(self) -> bool:
-        """np2tf itself failed on the file."""
+        """Return whether np2tf itself failed on the file."""
         return is_own_fault(self.diagnostics)
 
     @property
     def findings(self) -> list[Diagnostic]:
-        """The diagnostics that are more than a note."""
+        """Return the diagnostics that are more than a note."""
         return [found for found in self.diagnostics if found.severity != "note"]
 
 
 def has_failed(diagnostics: list[Diagnostic]) -> bool:
-    """Whether a file with these diagnostics could not be translated."""
+    """Return whether a file with these diagnostics could not be translated."""
     return any(found.severity == "error" for found in diagnostics)
 
 
 def is_own_fault(diagnostics: list[Diagnostic]) -> bool:
-    """Whether np2tf itself failed on it."""
+    """Return whether one of these diagnostics reports a fault of np2tf itself."""
     return any(found.code in _OWN_FAULTS for found in diagnostics)
 
 
 def problem(code: str, path: Path, reason: str) -> Diagnostic:
-    """A finding about a file as a whole."""
+    """Return a finding about a file as a whole."""
     return Diagnostic(code, str(path), 1, 1, (("reason", reason),))
 
 
 def reason_of(error: BaseException) -> str:
-    """An exception in one line."""
+    """Describe an exception in one line."""
     return f"{type(error).__name__}: {error}".splitlines()[0][:200]

@@ -1,4 +1,4 @@
-"""The change of a file as a patch that `patch -p0` and `git apply -p0` take."""
+"""Write the change of a file as a patch that `patch -p0` and `git apply -p0` accept."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
 def patch_of(path: Path, before: bytes, after: bytes) -> bytes:
-    """From bytes to bytes: in the file's own encoding, which the patch must have to apply."""
+    """Return the patch from bytes to bytes: in the file's own encoding, which the patch needs in order to
+    apply.
+    """
     name = os.fsencode(path.as_posix()).decode("latin-1")
     text = patch_text(name, before.decode("latin-1"), after.decode("latin-1"))
     return text.encode("latin-1")
 
 
 def patch_text(name: str, before: str, after: str) -> str:
-    """From text to text, for people."""
+    """Return the patch from text to text, for people."""
     parts = []
     for line in difflib.unified_diff(_lines(before), _lines(after), name, name):
         parts.append(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}")
@@ -25,6 +27,6 @@ def patch_text(name: str, before: str, after: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines as `diff` sees them: only a line feed ends one."""
+    """Return the lines as `diff` sees them: only a line feed ends a line."""
     *whole, last = text.split("\n")
     return [f"{line}\n" for line in whole] + ([last] if last else [])

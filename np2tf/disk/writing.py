@@ -1,4 +1,4 @@
-"""Writing a file in one step: whatever happens meanwhile, there is the old file or the new one."""
+"""Write a file in one step: at every moment there is either the old file or the new file."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 
 
 def write(path: Path, data: bytes, like: Path | None = None) -> None:
-    """Write a file; a link's target is written, not the link.
+    """Write a file. If the path is a symbolic link, its target is written.
 
-    A file that is there keeps its owners, permissions and extended attributes; a new one gets the permissions
-    of `like`, if that is given.
+    An existing file keeps its owners, permissions and extended attributes. A new file gets the executable
+    bits of `like`, if that is given.
 
     Raises:
-        OSError: it cannot be written, or not without a change of its owners. The file is as it was.
+        OSError: the file cannot be written, or only with a change of its owners. The old file is unchanged.
     """
     path = Path(os.path.realpath(path))
     before = path.stat() if path.exists() else None
@@ -53,7 +53,7 @@ def _keep_owners(temporary: str, before: os.stat_result) -> None:
 
 
 def _executable(like: Path | None) -> int:
-    """The bits by which a file may be run."""
+    """Return the permission bits of a file that let it be executed; 0 for None."""
     everybody = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
     return like.stat().st_mode & everybody if like is not None else 0
 

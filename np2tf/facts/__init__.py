@@ -30,7 +30,7 @@ Node = TypeVar("Node", bound=cst.CSTNode)
 
 @dataclass(eq=False)
 class Facts:
-    """Everything the rewrites may know of a module."""
+    """The facts about one module that the rewrites may use."""
 
     module: cst.Module
     parents: Parents
@@ -39,15 +39,17 @@ class Facts:
     kinds: Kinds
     instances: Instances
     foreign: frozenset[cst.CSTNode]
-    """Nodes that another compiler reads: they stay as they are."""
+    """Nodes that another compiler reads. The rewrites leave them unchanged."""
     folders: frozenset[str]
-    """The names of the folders that the file is in: an import from one of these is of the same program."""
+    """The names of the folders that the file is in. An import from one of these folders belongs to the same
+    program.
+    """
     _by_class: dict[type[cst.CSTNode], list[cst.CSTNode]]
     _positions: Mapping[cst.CSTNode, CodeRange] = field(default_factory=dict)
 
     @classmethod
     def of(cls, module: cst.Module, path: str = "") -> Facts:
-        """Analyse a module; `path` is where it is, if it is a file."""
+        """Analyse a module. `path` is the path of its file, if it is a file."""
         by_class: dict[type[cst.CSTNode], list[cst.CSTNode]] = {}
         for node in walk(module):
             by_class.setdefault(type(node), []).append(node)
@@ -61,21 +63,27 @@ class Facts:
         return cls(module, parents, scopes, imports, kinds, instances, foreign, folders, by_class)
 
     def nodes(self, kind: type[Node]) -> list[Node]:
-        """Every node of exactly this class, in source order."""
+        """Return every node of exactly this class, in source order."""
         return cast("list[Node]", self._by_class.get(kind, []))
 
     def fresh_name(self, where: cst.CSTNode, wanted: str) -> str:
-        """A name for the def, lambda or module `where` that nobody uses: `wanted`, or `wanted_2`, …"""
+        """Return an unused name for the def, lambda or module `where`: `wanted`, or `wanted_2`, …"""
         return self.scopes.fresh_name(where, wanted)
 
     def position(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Line and column of a node, both from 1. Only diagnostics ask; the first to do so pays for all."""
+        """Return the line and the column of a node, both from 1.
+
+        The first call computes the positions of all nodes, so only diagnostics call this method.
+        """
         start = self._range(node).start
         return start.line, start.column + 1
 
     def place(self, node: cst.CSTNode) -> tuple[int, int, tuple[int, int]]:
-        """What a diagnostic needs: where a node begins, and where that ends which speaks for it: the name of
-        a function, the header of a loop."""
+        """Return the line and the column where a node begins, and the (line, column) where its telling part
+        ends.
+
+        The telling part is the name of a function, the header of a loop. A diagnostic stores these positions.
+        """
         end = self._range(told_by(node)).end
         return *self.position(node), (end.line, end.column + 1)
 
@@ -85,5 +93,5 @@ class Facts:
         return self._positions[node]
 
     def code(self, node: cst.CSTNode) -> str:
-        """The source of a node on one line, for messages."""
+        """Return the source of a node on one line, for messages."""
         return " ".join(self.module.code_for_node(node).split())

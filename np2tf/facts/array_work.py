@@ -1,4 +1,6 @@
-"""What a function visibly does with arrays: whether it is about any, loops over them, or is worth staging."""
+"""Evidence in a function's text that it works on arrays: it uses arrays, loops over them, or is worth
+staging.
+"""
 
 from __future__ import annotations
 
@@ -25,38 +27,78 @@ _LITERALS = (cst.BaseString, cst.List, cst.Tuple, cst.Integer)
 _COMPUTES = (cst.BinaryOperation, cst.AugAssign, cst.Subscript, cst.Comparison, cst.Call)
 
 
-class ArrayWork:
-    """Looks at one function; it is walked once."""
+class ArrayWorks:
+    """Analyses the functions of a module, each once."""
 
-    def __init__(self, function: cst.FunctionDef, facts: Facts, effects: Effects) -> None:
+    def __init__(self, facts: Facts, effects: Effects) -> None:
+        self._facts = facts
+        self._effects = effects
+        self._known: dict[cst.FunctionDef, ArrayWork] = {}
+
+    def of(self, function: cst.FunctionDef) -> ArrayWork:
+        """Return the analysis of a function."""
+        if function not in self._known:
+            self._known[function] = ArrayWork(function, self._facts, self._effects, self)
+        return self._known[function]
+
+
+class ArrayWork:
+    """Analyses one function. The function's tree is walked once."""
+
+    def __init__(self, function: cst.FunctionDef, facts: Facts, effects: Effects, works: ArrayWorks) -> None:
         self.function = function
         self._facts = facts
         self._effects = effects
+        self._works = works
         self._nodes = list(walk(function))
 
     @cached_property
     def is_there(self) -> bool:
-        """Whether the function visibly is about arrays."""
+        """Return whether the function visibly uses arrays."""
         holds = self._effects.classes.holds_array
         return any(self._shows_arrays(node) or holds(node) for node in self._nodes)
 
     @cached_property
     def loops(self) -> bool:
-        """Whether it has a loop that computes with what may be arrays.
+        """Return whether the function has a loop that computes with values that may be arrays.
 
-        One that calculates may be over the caller's arrays, which nothing in the text has to show.
+        A loop with arithmetic may run over the caller's arrays even if nothing in the text shows an array.
         """
         if not self.is_there:
             return any(map(_calculates, self._nodes))
-        bodies = (_repeated(node) for node in self._nodes)
+        bodies = (body for node in self._nodes for body in _repeated_part(node)[:1])
+        return any(any(isinstance(node, _COMPUTES) for node in self._walk_unprinted(body)) for body in bodies)
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Return whether the function has a loop that calls functions of the module which use arrays."""
         return any(
-            any(isinstance(node, _COMPUTES) for node in self._unprinted(body)) for body in bodies if body
+            self._works.of(callee).is_reached
+            for loop in self._nodes
+            for part in _repeated_part(loop)
+            for node in walk(part)
+            for callee in self._effects.callees_at(node)
         )
 
     @property
+    def is_reached(self) -> bool:
+        """Return whether the function, or a function of the module that it calls, uses arrays."""
+        pending, seen = [self.function], {self.function}
+        while pending:
+            function = pending.pop()
+            if self._works.of(function).is_there:
+                return True
+            new = [callee for callee in self._effects.callees(function) if callee not in seen]
+            seen.update(new)
+            pending += new
+        return False
+
+    @property
     def pays(self) -> bool:
-        """Whether it is worth staging: a loop or a recursion that computes, or a few array operations."""
-        if self.loops:
+        """Return whether staging the function pays: a loop or a recursion that computes, or a few array
+        operations.
+        """
+        if self.loops or self.repeats:
             return True
         if not self.is_there or not self._takes_arrays():
             return False
@@ -69,15 +111,15 @@ class ArrayWork:
         )
         return slices >= ENOUGH or any(map(self._is_numpy_call, self._nodes))
 
-    def _unprinted(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """`node` and what is below it, without what is only printed."""
+    def _walk_unprinted(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """Yield `node` and the nodes below it, without the arguments of `print` calls."""
         if not is_call(self._facts, node, ("print",)):
             yield node
             for child in children(node):
-                yield from self._unprinted(child)
+                yield from self._walk_unprinted(child)
 
     def _shows_arrays(self, node: cst.CSTNode) -> bool:
-        """Whether a node can only be about arrays."""
+        """Return whether a node can only be about arrays."""
         if isinstance(node, cst.Subscript):
             return len(node.slice) > 1 and not self._is_of_a_type(node)
         if isinstance(node, cst.Attribute):
@@ -89,7 +131,7 @@ class ArrayWork:
         return looks_like_a_draw(node) or self._is_numpy_call(node)
 
     def _is_of_a_type(self, node: cst.Subscript) -> bool:
-        """Whether a subscript says of what type something is: `x: Optional[Dict[str, int]]`."""
+        """Return whether a subscript is part of a type annotation: `x: Optional[Dict[str, int]]`."""
         up = self._facts.parents[node]
         while isinstance(up, (cst.SubscriptElement, cst.Index, cst.Subscript, cst.BinaryOperation)):
             up = self._facts.parents[up]
@@ -103,7 +145,7 @@ class ArrayWork:
         return rule is not None and (rule.kind == "native" or rule.random)
 
     def _is_operation(self, node: cst.CSTNode) -> bool:
-        """Whether a node is an operation on an array, or on what NumPy or a slice gives."""
+        """Return whether a node is an operation on an array, on a result of NumPy, or on a slice."""
         if isinstance(node, cst.BinaryOperation):
             if isinstance(node.operator, cst.MatrixMultiply) or self._is_array(node):
                 return True
@@ -113,7 +155,7 @@ class ArrayWork:
         return self._is_computed(node)
 
     def _is_operand(self, node: cst.BaseExpression) -> bool:
-        """Whether an operand comes from NumPy, from a slice, or from an operation on such."""
+        """Return whether an operand is a result of NumPy, a slice, or an operation on such operands."""
         if isinstance(node, cst.BinaryOperation):
             return self._is_operand(node.left) or self._is_operand(node.right)
         if isinstance(node, cst.Subscript):
@@ -121,7 +163,7 @@ class ArrayWork:
         return self._is_computed(node)
 
     def _is_computed(self, node: cst.CSTNode) -> bool:
-        """Whether a node is a call of NumPy that is no size or shape."""
+        """Return whether a node is a call of a NumPy function that does not return a size or a shape."""
         if not isinstance(node, cst.Call) or not self._is_numpy_call(node):
             return False
         return self._facts.kinds.kind(node) is not Kind.STATIC
@@ -130,7 +172,9 @@ class ArrayWork:
         return self._facts.kinds.kind(node) is Kind.ARRAY
 
     def _takes_arrays(self) -> bool:
-        """Whether a parameter visibly is an array, and not only a size or a number to make arrays with."""
+        """Return whether the text uses a parameter as an array, not only as a size or a number to make arrays
+        with.
+        """
         names = set(parameters(self.function.params))
         return any(
             isinstance(node, cst.Name) and node.value in names and self._is_used_as_array(node)
@@ -148,11 +192,11 @@ class ArrayWork:
             return False
         qualified = self._facts.imports.qualified(call.func) or ""
         rule = rules.find(qualified)
-        return rule is not None and (rule.chapter != "creation" or qualified.endswith(("_like", "array")))
+        return rule is not None and (not rule.creates or qualified.endswith(("_like", "array")))
 
 
 def _calculates(loop: cst.CSTNode) -> bool:
-    """Whether a loop does with what it finds what is done with numbers and arrays, and not with texts."""
+    """Return whether a loop does arithmetic as on numbers or arrays, not as on strings."""
     if not isinstance(loop, (cst.For, cst.While)):
         return False
     for node in walk(loop.body):
@@ -170,15 +214,21 @@ def _calculates(loop: cst.CSTNode) -> bool:
     return False
 
 
-def _repeated(node: cst.CSTNode) -> cst.CSTNode | None:
-    """What a loop or a comprehension does again and again."""
+def _repeated_part(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """Return the parts of a loop or a comprehension that every iteration evaluates: its body, and the test of
+    a `while`.
+    """
     if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
-        return node.elt
-    return node.body if isinstance(node, (cst.For, cst.While)) else None
+        return [node.elt]
+    if isinstance(node, cst.While):
+        return [node.body, node.test]
+    return [node.body] if isinstance(node, cst.For) else []
 
 
 def _calculates_with_slices(node: cst.BinaryOperation) -> bool:
-    """Whether slices are subtracted, divided or scaled, which lists and texts cannot be."""
+    """Return whether an operation subtracts, divides or scales slices, which lists and strings do not
+    support.
+    """
     if isinstance(node.operator, (cst.Subtract, cst.Divide, cst.Power)):
         return _is_sliced(node.left) or _is_sliced(node.right)
     if not isinstance(node.operator, cst.Multiply):
@@ -188,7 +238,9 @@ def _calculates_with_slices(node: cst.BinaryOperation) -> bool:
 
 
 def _changes_slices(node: cst.Assign | cst.AugAssign | cst.UnaryOperation) -> bool:
-    """Whether slices are negated, set to one number, or changed by an operator that lists and texts lack."""
+    """Return whether a node negates slices, sets them to one number, or uses an operator that lists and
+    strings lack.
+    """
     if isinstance(node, cst.UnaryOperation):
         return isinstance(node.operator, cst.Minus) and _is_sliced(node.expression)
     if isinstance(node, cst.Assign):
@@ -199,7 +251,7 @@ def _changes_slices(node: cst.Assign | cst.AugAssign | cst.UnaryOperation) -> bo
 
 
 def _is_sliced(node: cst.CSTNode) -> bool:
-    """Whether an expression is a slice, or a sum of slices."""
+    """Return whether an expression is a slice, or a sum of slices."""
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
         return _is_sliced(node.left) or _is_sliced(node.right)
     return isinstance(node, cst.Subscript) and any(isinstance(one.slice, cst.Slice) for one in node.slice)

@@ -1,4 +1,6 @@
-"""The classes of a module: whose objects consist of their attributes, and what `self.method(…)` runs."""
+"""The classes of a module: which have objects that consist of their attributes, and which methods
+`self.method(…)` may run.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,13 @@ _PLAIN_BASES = frozenset(
 _METACLASSES = frozenset({"ABCMeta", "abc.ABCMeta"})
 #: Methods that Python calls by itself when attributes are touched or the object goes away.
 _HOOKS = frozenset({"__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__"})
-#: Decorators of methods that can be seen through.
+#: Decorators of methods that do not hide the function below them.
 TRANSPARENT = ("staticmethod", "classmethod", "property")
 
 
 @dataclass
 class Classes:
-    """What the classes at the top of a module define."""
+    """The definitions of the classes at the top of a module."""
 
     facts: Facts
     _members: dict[cst.ClassDef, dict[str, cst.FunctionDef]] = field(default_factory=dict)
@@ -43,16 +45,18 @@ class Classes:
                 self._owner.update(dict.fromkeys(members.values(), node))
 
     def methods(self) -> Iterator[cst.FunctionDef]:
-        """The functions defined in the classes at the top of the module."""
+        """Yield the functions defined in the classes at the top of the module."""
         for members in self._members.values():
             yield from members.values()
 
     def class_of(self, method: cst.FunctionDef) -> cst.ClassDef | None:
-        """The class that a function is defined in."""
+        """Return the class whose body defines a function; None if it is no method."""
         return self._owner.get(method)
 
     def is_known(self, node: cst.ClassDef) -> bool:
-        """Whether the class and all its bases are written here, without hooks and metaclasses."""
+        """Return whether the class and all its bases are defined in this module, without attribute hooks and
+        metaclasses.
+        """
         return self._is_plain(node) and all(
             _is_plain_base(arg.value) or self._knows_base(arg.value) for arg in node.bases
         )
@@ -62,9 +66,10 @@ class Classes:
         return base is not None and self.is_known(base)
 
     def is_simple(self, node: cst.ClassDef) -> bool:
-        """Whether objects of the class may consist of their attributes: so far as it is written here.
+        """Return whether the objects of the class may consist of their attributes, as far as this module
+        shows.
 
-        Bases from other modules are looked at when an object is an argument of something staged.
+        Bases from other modules are checked when an object is an argument of a staged function.
         """
         return self._is_plain(node) and all(
             _is_plain_base(arg.value) or self._may_be_simple(arg.value) for arg in node.bases
@@ -78,15 +83,20 @@ class Classes:
         return imports.qualified(node) is None and imports.imported(node) is not None
 
     def _is_plain(self, node: cst.ClassDef) -> bool:
-        """Whether nothing in the class itself acts when attributes are touched, or makes another class."""
-        if any(dotted(item.decorator) not in _HARMLESS and not _configured(item) for item in node.decorators):
+        """Return whether the class body has no attribute hook, no unknown decorator and no unknown
+        metaclass.
+        """
+        if any(
+            dotted(item.decorator) not in _HARMLESS and not _has_configuration(item)
+            for item in node.decorators
+        ):
             return False
         if any(dotted(arg.value) not in _METACLASSES for arg in node.keywords):
             return False
         return not _HOOKS & self._members.get(node, {}).keys()
 
     def class_named(self, node: cst.CSTNode) -> cst.ClassDef | None:
-        """The class at the top of the module that a name certainly is."""
+        """Return the class at the top of the module that a name certainly refers to."""
         only = self.facts.scopes.only_binding(node)
         return only if isinstance(only, cst.ClassDef) and only in self._members else None
 
@@ -94,12 +104,12 @@ class Classes:
         found = [self.class_named(arg.value) for arg in node.bases]
         return [base for base in found if base is not None and base is not node]
 
-    def _derived(self, node: cst.ClassDef) -> list[cst.ClassDef]:
+    def _derived_classes(self, node: cst.ClassDef) -> list[cst.ClassDef]:
         direct = [one for one in self._members if node in self._bases(one)]
-        return direct + [far for one in direct for far in self._derived(one)]
+        return direct + [far for one in direct for far in self._derived_classes(one)]
 
     def is_self(self, node: cst.CSTNode) -> bool:
-        """Whether a name is the object that the method around it was called on."""
+        """Return whether a name is the `self` of the method around it."""
         if not isinstance(node, cst.Name):
             return False
         owner = self.facts.scopes.of(node).owner_of(node.value)
@@ -112,7 +122,9 @@ class Classes:
         return first and plain and self.is_simple(self._owner[method])
 
     def holds_array(self, node: cst.CSTNode) -> bool:
-        """Whether `node` is an attribute `self.x` that a method of the class visibly sets to an array."""
+        """Return whether `node` is an attribute `self.x` that a method of the class visibly sets to an
+        array.
+        """
         if not isinstance(node, cst.Attribute) or not self.is_self(node.value):
             return False
         around = self._around(node)
@@ -134,15 +146,15 @@ class Classes:
         return self._array_names[node]
 
     def _around(self, node: cst.CSTNode) -> cst.FunctionDef | None:
-        """The method in which a node is."""
+        """Return the method that a node is in."""
         around = self.facts.scopes.function_of(node)
         while around is not None and around not in self._owner:
             around = self.facts.scopes.function_of(around)
         return around
 
-    def called(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
+    def called_methods(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
         """The methods that `self.name` or `super().name` may be, those of derived classes included."""
-        if not isinstance(node, cst.Attribute):
+        if type(node) is not cst.Attribute:  # most nodes: isinstance would be slow
             return []
         of_super = isinstance(node.value, cst.Call) and dotted(node.value.func) == "super"
         if not of_super and not self.is_self(node.value):
@@ -152,31 +164,35 @@ class Classes:
             return []
         start = self._owner[around]
         places = self._bases(start) if of_super else [start]
-        first = [found for place in places for found in [self.inherited(place, node.attr.value)] if found]
-        overriding = [self._members[one].get(node.attr.value) for one in self._derived(start)]
+        first = [
+            found for place in places for found in [self.inherited_method(place, node.attr.value)] if found
+        ]
+        overriding = [self._members[one].get(node.attr.value) for one in self._derived_classes(start)]
         every = [*first[:1], *(one for one in overriding if one is not None)]
         return list(dict.fromkeys(every)) if first else []
 
     def lineage(self, node: cst.ClassDef) -> list[cst.ClassDef]:
-        """A class and its bases in this module."""
+        """Return a class and its bases in this module."""
         return [node, *(far for base in self._bases(node) for far in self.lineage(base))]
 
-    def inherited(self, node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
-        """The method of that name that objects of a class have."""
+    def inherited_method(self, node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
+        """Return the method of this name that objects of a class have."""
         if name in self._members[node]:
             return self._members[node][name]
-        return next((found for base in self._bases(node) if (found := self.inherited(base, name))), None)
+        return next(
+            (found for base in self._bases(node) if (found := self.inherited_method(base, name))), None
+        )
 
 
 def _is_plain_base(node: cst.BaseExpression) -> bool:
-    """Whether a base brings no attributes: `object`, `ABC`, `Generic[T]`."""
+    """Return whether a base brings no attributes: `object`, `ABC`, `Generic[T]`."""
     return dotted(node.value if isinstance(node, cst.Subscript) else node) in _PLAIN_BASES
 
 
 def decorators(function: cst.FunctionDef) -> list[str | None]:
-    """The names of a function's decorators."""
+    """Return the names of a function's decorators."""
     return [dotted(item.decorator) for item in function.decorators]
 
 
-def _configured(item: cst.Decorator) -> bool:
+def _has_configuration(item: cst.Decorator) -> bool:
     return isinstance(item.decorator, cst.Call) and dotted(item.decorator.func) in _HARMLESS

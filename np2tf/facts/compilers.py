@@ -1,4 +1,6 @@
-"""Code that another compiler reads: functions and classes under its decorators stay as they are."""
+"""Functions and classes that another compiler reads, by its decorators. The translator leaves them
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from np2tf.tree.names import dotted
 from np2tf.tree.walk import walk
 
 _COMPILERS = frozenset({"cupyx", "numba", "pythran", "taichi", "transonic", "triton", "warp"})
-#: Decorators of numba's that packages import from modules of their own, which do without where it is missing.
+#: Decorators of numba that packages re-export from modules of their own, with a fallback if numba is missing.
 _DECORATORS = frozenset({"cfunc", "guvectorize", "jitclass", "njit"})
 
 
 def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
-    """Every node of the functions and classes that are given to a compiler of Python."""
+    """Return every node of the functions and classes that are given to a compiler of Python."""
     nodes = list(walk(module))
     ours = {name for node in nodes for name in _names(node)}
     if not ours and not any(isinstance(node, cst.Name) and node.value in _DECORATORS for node in nodes):
@@ -41,8 +43,13 @@ def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
     )
 
 
+_IMPORTS = frozenset({cst.ImportFrom, cst.Import})
+
+
 def _names(node: cst.CSTNode) -> Iterator[str]:
     """The names by which a statement imports a compiler or a part of it."""
+    if type(node) not in _IMPORTS:
+        return
     names: Sequence[cst.ImportAlias] | cst.ImportStar = ()
     if isinstance(node, cst.ImportFrom) and not node.relative and _is_compiler(node.module):
         names = node.names
@@ -58,7 +65,9 @@ def _is_compiler(name: cst.BaseExpression | None) -> bool:
 
 
 def _names_of(node: cst.BaseExpression) -> list[str]:
-    """`nb` and `njit` of `nb.njit` and `nb.njit(cache=True)`."""
+    """Return the parts of a dotted decorator, such as `nb` and `njit` of `nb.njit` and
+    `nb.njit(cache=True)`.
+    """
     while isinstance(node, cst.Call):
         node = node.func
     return (dotted(node) or "").split(".")

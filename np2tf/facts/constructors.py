@@ -1,4 +1,7 @@
-"""What making an object runs: which classes of a module can be called in staged code, where they run once."""
+"""The code that making an object runs: which classes of a module staged code may call.
+
+While a function is staged, such a call runs once.
+"""
 
 from __future__ import annotations
 
@@ -11,34 +14,35 @@ from np2tf.facts.classes import Classes, decorators
 from np2tf.facts.dataflow.flow import block
 from np2tf.tree.names import dotted
 
-#: Where the standard library has a class whose objects are their attributes, and nothing else.
+#: A class of the standard library whose objects consist of their attributes.
 _NAMESPACE = "types.SimpleNamespace"
 _FIELD = frozenset({"field", "dataclasses.field"})
-#: What a field may be made by.
+#: The default factories that a field may have.
 _FACTORIES = frozenset({"list", "dict", "set", "float", "int"})
 _PLAIN: tuple[list[str], ...] = ([], ["property"], ["staticmethod"], ["classmethod"], ["np2tf.jit"])
-#: The methods that are run when an object is made.
+#: The methods that Python runs when it makes an object.
 _RUN = ("__init__", "__post_init__")
 
 
 class Constructors:
-    """Answers for the classes at the top of one module, and for `types.SimpleNamespace`."""
+    """Analyses the classes at the top of one module, and `types.SimpleNamespace`."""
 
     def __init__(self, facts: Facts, classes: Classes) -> None:
         self._facts = facts
         self._classes = classes
 
     def run_by(self, func: cst.CSTNode) -> list[cst.FunctionDef]:
-        """The functions that calling a class runs."""
+        """Return the functions that calling a class runs."""
         node = self._classes.class_named(func)
         if node is None:
             return []
-        methods = [self._classes.inherited(node, name) for name in _RUN]
+        methods = [self._classes.inherited_method(node, name) for name in _RUN]
         return [method for method in methods if method is not None]
 
     def makes(self, func: cst.CSTNode) -> bool:
-        """Whether calling `func` makes an object that consists of its attributes, and does nothing else
-        besides what the functions do that it runs (`run_by`).
+        """Return whether calling `func` makes an object that consists of its attributes.
+
+        Such a call has no effects besides those of the functions that it runs (`run_by`).
         """
         if self._facts.imports.imported(func) == _NAMESPACE:
             return True
@@ -48,7 +52,7 @@ class Constructors:
         return all(map(self._is_plain, self._classes.lineage(node)))
 
     def _is_plain(self, node: cst.ClassDef) -> bool:
-        """Whether a class holds only methods, properties without setters, and plain values."""
+        """Return whether a class holds only methods, properties without setters, and plain values."""
         for statement in block(node.body):
             if isinstance(statement, cst.FunctionDef):
                 special = statement.name.value in ("__new__", "__set_name__")
@@ -62,13 +66,16 @@ class Constructors:
         return True
 
     def _is_value(self, node: cst.CSTNode) -> bool:
-        """Whether what stands in a class is neither an object with a mind of its own, nor makes one."""
+        """Return whether a value in a class body is no call, or a call that makes a plain value.
+
+        Other calls may make a descriptor, which acts when the attribute is read.
+        """
         if not isinstance(node, cst.Call):
             return True
         if self._facts.imports.qualified(node.func) is not None:
             return True
         made_by = [arg.value for arg in node.args if arg.keyword and arg.keyword.value == "default_factory"]
-        return _named(node) in _FIELD and all(dotted(value) in _FACTORIES for value in made_by)
+        return _attribute_name(node) in _FIELD and all(dotted(value) in _FACTORIES for value in made_by)
 
 
 def _values(statement: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:
@@ -77,5 +84,5 @@ def _values(statement: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:
             yield small.value
 
 
-def _named(node: cst.CSTNode) -> str | None:
+def _attribute_name(node: cst.CSTNode) -> str | None:
     return dotted(node.func if isinstance(node, cst.Call) else node)

@@ -1,4 +1,4 @@
-"""Mutable defaults of parameters: those that a function does more with than to read them."""
+"""Mutable defaults of parameters that a function may change, keep or pass on."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from np2tf.facts import Facts, Kind
 from np2tf.tree.names import words
 from np2tf.tree.walk import walk
 
-#: Methods that read a container or a text, and change nothing.
+#: Methods that read a container or a string without changing it.
 READS = words(
     """
     items keys values get index count join split strip lower upper startswith endswith replace format
     """
 )
-#: Builtins that only go through what they are given.
+#: Builtins that only iterate over their argument.
 _GOING_THROUGH = words("len enumerate zip sum max min sorted any all")
 _READING = (cst.Comparison, cst.ComparisonTarget, cst.CompFor, cst.If, cst.For)
 
 
 def mutable_defaults(function: cst.FunctionDef, facts: Facts) -> Iterator[cst.BaseExpression]:
-    """The defaults that all calls share, and one may change, keep or hand on."""
+    """Yield the mutable default values that a call may change, keep or pass on. All calls share these
+    values.
+    """
     params = function.params
     for param in (*params.posonly_params, *params.params, *params.kwonly_params):
         default = param.default
@@ -35,7 +37,9 @@ def mutable_defaults(function: cst.FunctionDef, facts: Facts) -> Iterator[cst.Ba
 
 
 def _is_only_read(name: str, function: cst.FunctionDef, facts: Facts) -> bool:
-    """Whether a parameter is used for what it holds alone, and neither changed, kept nor handed on."""
+    """Return whether the function only reads the contents of a parameter, and neither changes, keeps nor
+    passes it on.
+    """
     uses = (node for node in walk(function.body) if isinstance(node, cst.Name) and node.value == name)
     return all(_reads(node, facts) for node in uses)
 

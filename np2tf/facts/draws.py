@@ -1,4 +1,4 @@
-"""Which calls may draw random numbers that staged code draws as NumPy does."""
+"""Recognises calls that may draw random numbers which staged code draws as NumPy does."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import libcst as cst
 
 from np2tf.draws import DRAWS
 
-#: Among them names that many other objects have, too.
+#: Names of drawing methods that many other objects have, too.
 _COMMON = frozenset({"f", "power", "sample", "default_rng", "RandomState"})
 
 
 def looks_like_a_draw(node: cst.CSTNode) -> bool:
-    """Whether a call is of a method that generators have, and hardly anything else."""
+    """Return whether a call is of a method whose name is common for generators and rare for other objects."""
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
         return False
     return node.func.attr.value in DRAWS - _COMMON

@@ -1,8 +1,9 @@
-"""Which functions only compute: every effect known, nothing touched but arrays, numbers and own containers.
+"""The effects of functions: a function that only computes may be staged.
 
-Only such a function may be staged, because staging runs its text once and its graph many times. What stands
-against a function is a Problem: a node and a reason in words. A call of something that no text shows stands
-against nothing yet: what is called is looked at while the function is traced (`np2tf.call`).
+Such a function touches nothing but arrays, numbers and its own containers, and every effect of it is known.
+This is required because staging runs the function's text once and its graph many times. A `Problem` is a
+reason against staging: a node and a reason in words. A call whose callee the text does not show is no problem
+yet: `np2tf.call` checks the callee while the function is traced.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from np2tf.facts.classes import TRANSPARENT, Classes, decorators
 from np2tf.facts.constructors import Constructors
 from np2tf.facts.dataflow.flow import GROWS, block, parameters
 from np2tf.facts.defaults import READS, mutable_defaults
-from np2tf.facts.guarded import hidden, staged_parts
+from np2tf.facts.guarded import hidden_exception, staged_parts
 from np2tf.facts.stores import is_own, store_problems
 from np2tf.facts.texts import print_problem
 from np2tf.tree.names import root_of, words
@@ -33,7 +34,7 @@ _BUILTINS = words(
     repr
     """
 )
-#: Builtins that read or change what is outside of the function.
+#: Builtins that read or change state outside of the function.
 _ACTING = words(
     "open input exec eval compile __import__ breakpoint delattr globals locals vars help exit quit"
 )
@@ -47,7 +48,7 @@ _OF_THE_STACK = frozenset(
         "traceback.print_stack",
     ]
 )
-#: Those that are looked at when they are reached, under a test that may keep them from it.
+#: Builtins with effects that are checked only when a trace reaches them, if a test guards the call.
 _ACTING_OPENLY = words("open input breakpoint help exit quit")
 _EXCEPTIONS = frozenset(
     name
@@ -67,26 +68,30 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.ClassDef: "defines a class",
 }
 
-
+#: The nodes that anything can stand against; most are others.
+_ASKED = frozenset({
+    *_STATEMENTS, cst.With, cst.Del, cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For, cst.Call, cst.Try,
+    cst.GeneratorExp, cst.Name, cst.FunctionDef, cst.Return,
+})  # fmt: skip
 #: Expressions that may give a function.
 _REFERENCES = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
-#: What goes through a generator that stands in it, at once.
+#: Nodes that consume a generator expression inside them at once.
 _GO_THROUGH = (cst.Arg, cst.For, cst.CompFor)
-#: What np.errstate may say without an error or a call being due.
+#: Modes of np.errstate that neither raise an error nor call a function.
 _QUIET = ("ignore", "warn")
-#: Context managers of NumPy's.
+#: Context managers of NumPy that may be staged.
 _CONTEXTS = ("numpy.errstate", "numpy.printoptions")
 
 
 class _Callee(Enum):
-    """What a call may be of, besides what is known to compute, or not to."""
+    """Results of analysing a callee, besides a reason against staging (a string) and None."""
 
     UNKNOWN = "no text shows it"
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What stands against staging a function: where, and why (as the rest of "it ...")."""
+    """A reason against staging a function: the node, and the reason as the rest of "it ..."."""
 
     node: cst.CSTNode
     reason: str
@@ -94,13 +99,14 @@ class Problem:
 
 @dataclass
 class Effects:
-    """The effects of a module's functions, each looked at once."""
+    """The effects of a module's functions. Each function is analysed once."""
 
     facts: Facts
     _problems: dict[cst.FunctionDef, list[Problem]] = field(default_factory=dict)
     _unknown: dict[cst.FunctionDef, list[cst.Call]] = field(default_factory=dict)
     _handed: dict[cst.FunctionDef, list[cst.BaseExpression]] = field(default_factory=dict)
     _contexts: dict[cst.FunctionDef, list[cst.BaseExpression]] = field(default_factory=dict)
+    _callees: dict[cst.FunctionDef, dict[cst.FunctionDef, cst.CSTNode]] = field(default_factory=dict)
     classes: Classes = field(init=False)
     constructors: Constructors = field(init=False)
 
@@ -109,7 +115,7 @@ class Effects:
         self.constructors = Constructors(self.facts, self.classes)
 
     def problems(self, function: cst.FunctionDef) -> list[Problem]:
-        """What the function's own text does that cannot be staged; its callees are not looked at."""
+        """Return the reasons against staging in the function's own text; its callees are not analysed."""
         if function not in self._problems:
             self._unknown[function], self._handed[function], self._contexts[function] = [], [], []
             self._problems[function] = list(self._find(function))
@@ -119,24 +125,31 @@ class Effects:
         return self._call(call, function) is _Callee.UNKNOWN
 
     def unknown_calls(self, function: cst.FunctionDef) -> list[cst.Call]:
-        """The calls in the function's own text whose callees no text shows."""
+        """Return the calls in the function's own text whose callees the text does not show."""
         self.problems(function)
         return self._unknown[function]
 
+    def method_calls(self, function: cst.FunctionDef) -> list[cst.Call]:
+        """Return the calls of methods of the module's classes in the function's own text."""
+        calls = (node for node in walk(function) if isinstance(node, cst.Call))
+        return [call for call in calls if isinstance(call.func, cst.Attribute) and self._methods(call.func)]
+
     def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.CSTNode]:
         """The functions, methods and properties of this module that it runs, each with one place."""
-        found: dict[cst.FunctionDef, cst.CSTNode] = {}
-        for node in staged_parts(function):
-            for callee in self._callees_at(node):
-                found.setdefault(callee, node)
+        found = self._callees.get(function)
+        if found is None:
+            found = self._callees[function] = {}
+            for node in staged_parts(function):
+                for callee in self.callees_at(node):
+                    found.setdefault(callee, node)
         return found
 
     def calls_of(self, callee: cst.FunctionDef, function: cst.FunctionDef) -> list[cst.CSTNode]:
-        """Where a function runs another one of the module."""
-        return [node for node in staged_parts(function) if callee in self._callees_at(node)]
+        """Return the nodes where a function runs another one of the module."""
+        return [node for node in staged_parts(function) if callee in self.callees_at(node)]
 
     def is_under_a_test(self, node: cst.CSTNode, function: cst.FunctionDef) -> bool:
-        """Whether a test decides whether an expression is evaluated: a trace need not reach it."""
+        """Return whether a test decides if an expression is evaluated, so that a trace need not reach it."""
         inner = node
         for up in self.facts.parents.above(node):
             if up is function:
@@ -147,41 +160,46 @@ class Effects:
         return False
 
     def _is_told_when_reached(self, call: cst.Call, function: cst.FunctionDef) -> bool:
-        """Whether `np2tf.call` can say of a function that acts that it does, should a trace come to it."""
+        """Return whether `np2tf.call` can report a callee's effect when a trace reaches it under a test."""
         acts = isinstance(call.func, cst.Name) and call.func.value in _ACTING_OPENLY
         known = acts or self.facts.imports.qualified(call.func) is not None
         return known and self.is_under_a_test(call, function)
 
-    def _callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
+    def callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
+        kind = type(node)
+        if kind is not cst.Call and kind is not cst.Attribute:
+            return
         if isinstance(node, cst.Call):
             callee = self.module_function(node.func)
             yield from [callee] if callee is not None else self.constructors.run_by(node.func)
         up = self.facts.parents[node]
         if not (isinstance(up, cst.Call) and node is up.func) or self._methods(node):
-            yield from self.classes.called(node)
+            yield from self.classes.called_methods(node)
 
     def _methods(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
-        """The methods that a call of `node` may run, if none is under a decorator that hides it."""
-        found = self.classes.called(node)
+        """Return the methods that a call of `node` may run, if none is under a decorator that hides it."""
+        found = self.classes.called_methods(node)
         return [] if any(map(_is_hidden, found)) else found
 
     def handed_on(self, function: cst.FunctionDef) -> list[cst.BaseExpression]:
-        """What the function hands to something that calls it, such as `map`, and no text shows."""
+        """Return the functions, unknown to the text, that the function passes to a caller of them, such as
+        `map`.
+        """
         self.problems(function)
         return self._handed[function]
 
     def contexts(self, function: cst.FunctionDef) -> list[cst.BaseExpression]:
-        """What the function's with blocks enter, where no text shows what that does."""
+        """Return the context managers of the function's with blocks whose effects the text does not show."""
         self.problems(function)
         return self._contexts[function]
 
     def _callables_in(self, call: cst.Call) -> Iterator[cst.BaseExpression]:
-        """The arguments of a call that what is called calls, where they are not written there."""
+        """Yield the arguments of a call that the callee will call, if the text does not show their code."""
         qualified = self.facts.imports.qualified(call.func)
         rule = rules.find(qualified) if qualified is not None else None
         name = call.func.value if isinstance(call.func, cst.Name) else ""
         builtin = isinstance(call.func, cst.Name) and self.facts.scopes.of(call.func).owner_of(name) is None
-        first = (builtin and name in ("map", "filter")) or (rule is not None and rule.chapter == "functional")
+        first = (builtin and name in ("map", "filter")) or (rule is not None and rule.calls_first)
         for place, arg in enumerate(call.args):
             keyword = arg.keyword.value if arg.keyword is not None else ""
             taken = (first and place == 0) or (builtin and keyword == "key")
@@ -189,7 +207,7 @@ class Effects:
                 yield arg.value
 
     def _is_known(self, node: cst.BaseExpression) -> bool:
-        """Whether a text shows what is handed on: a function of NumPy's, a builtin, one defined inside."""
+        """Return whether the text shows a passed-on function: NumPy's, a builtin, or an inner one."""
         qualified = self.facts.imports.qualified(node)
         if qualified is not None:
             return rules.against_staging(qualified) is None
@@ -201,7 +219,7 @@ class Effects:
         return not owner.is_module and all(map(self._is_inner_function, owner.bindings[node.value]))
 
     def module_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
-        """The top-level function that a name certainly is."""
+        """Return the top-level function that a name certainly refers to."""
         only = self.facts.scopes.only_binding(node)
         return only if isinstance(only, cst.FunctionDef) and not _is_hidden(only) else None
 
@@ -218,11 +236,11 @@ class Effects:
     def _below(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
         if _is_unused_class(node, function):
             return
-        yield from self._one(node, function, in_message)
+        yield from self._problems_of(node, function, in_message)
         message = in_message or isinstance(node, (cst.Raise, cst.Assert))
         for child in children(node):
             if isinstance(child, cst.ExceptHandler):
-                # It only ever runs on the host.
+                # A handler only ever runs on the host.
                 yield from (
                     Problem(part, _STATEMENTS[type(part)])
                     for part in walk(child)
@@ -231,7 +249,11 @@ class Effects:
             else:
                 yield from self._below(child, function, message)
 
-    def _one(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
+    def _problems_of(
+        self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool
+    ) -> Iterator[Problem]:
+        if type(node) not in _ASKED:
+            return
         reason = _STATEMENTS.get(type(node))
         if reason is not None:
             yield Problem(node, reason)
@@ -252,7 +274,7 @@ class Effects:
             elif verdict is not None:
                 self._unknown[function].append(node)
         elif isinstance(node, cst.Try):
-            found = hidden(node, function, self.facts, self._callees_at, self._is_unknown)
+            found = hidden_exception(node, function, self.facts, self.callees_at, self._is_unknown)
             if found is not None:
                 yield Problem(*found)
         else:
@@ -269,7 +291,7 @@ class Effects:
             yield Problem(node, "returns a function")
 
     def _with(self, node: cst.With, function: cst.FunctionDef) -> Iterator[Problem]:
-        """What stands against a with block; managers that no text shows are looked at while tracing."""
+        """Yield the reasons against staging a with block. Unknown managers are checked while tracing."""
         if node.asynchronous is not None:
             yield Problem(node, "has an asynchronous with block")
         for item in node.items:
@@ -281,7 +303,7 @@ class Effects:
                 yield Problem(node, "asks for floating-point errors or calls, which a graph does not give")
 
     def _call(self, node: cst.Call, function: cst.FunctionDef) -> str | _Callee | None:
-        """Why a call cannot be staged; None if it can."""
+        """Return why a call cannot be staged; UNKNOWN if the text does not show it; None if it can."""
         qualified = self.facts.imports.qualified(node.func)
         if qualified is not None and qualified.startswith("numpy.testing."):
             return _Callee.UNKNOWN
@@ -296,9 +318,9 @@ class Effects:
             return None
         if isinstance(node.func, cst.Attribute):
             return self._method(node, node.func, function)
-        return self._named(node, node.func) if isinstance(node.func, cst.Name) else _Callee.UNKNOWN
+        return self._resolve_callee(node, node.func) if isinstance(node.func, cst.Name) else _Callee.UNKNOWN
 
-    def _named(self, node: cst.Call, func: cst.Name) -> str | _Callee | None:
+    def _resolve_callee(self, node: cst.Call, func: cst.Name) -> str | _Callee | None:
         name, scopes = func.value, self.facts.scopes
         owner = scopes.of(func).owner_of(name)
         if owner is None:
@@ -313,7 +335,7 @@ class Effects:
         return None if known else _Callee.UNKNOWN
 
     def _builtin(self, name: str) -> str | _Callee:
-        """What stands against a builtin that does not only compute; other unbound names may be anything."""
+        """Return the reason against a builtin that has effects; any other unbound name is unknown."""
         return f"calls `{name}`, which does more than to compute" if name in _ACTING else _Callee.UNKNOWN
 
     def _method(self, node: cst.Call, func: cst.Attribute, function: cst.FunctionDef) -> str | _Callee | None:
@@ -324,7 +346,7 @@ class Effects:
         if any(isinstance(one, cst.ImportAlias) for one in self.facts.scopes.top_bindings(root)):
             return None if self._is_math(func) else _Callee.UNKNOWN
         if method in GROWS:
-            # The list of an object, or what else has a method of that name, is told when it is there.
+            # If the base is no list of the function's own, the trace checks the object when it is known.
             own = isinstance(base, cst.Name) and is_own(base, function, self.facts)
             params = parameters(function.params)
             return None if own and base.value not in params else _Callee.UNKNOWN  # type: ignore[attr-defined]
@@ -346,7 +368,7 @@ class Effects:
         return isinstance(assign, cst.Assign) and isinstance(assign.value, cst.Lambda)
 
     def _is_handed_on(self, node: cst.Name) -> bool:
-        """Whether a builtin is used otherwise than by calling it."""
+        """Return whether a builtin is used in another way than by calling it."""
         up = self.facts.parents[node]
         called = isinstance(up, cst.Call) and node is up.func
         named = isinstance(up, cst.Attribute) or (isinstance(up, cst.Arg) and node is up.keyword)
@@ -354,7 +376,7 @@ class Effects:
 
 
 def _is_hidden(function: cst.FunctionDef) -> bool:
-    """Whether a decorator may have put something else in the place of a function."""
+    """Return whether a decorator may have replaced a function by another object."""
     return any(name not in TRANSPARENT and name != "np2tf.jit" for name in decorators(function))
 
 
@@ -363,13 +385,15 @@ def _has_keyword(call: cst.Call, name: str) -> bool:
 
 
 def _is_quiet(call: cst.Call) -> bool:
-    """Whether np.errstate raises and calls nothing: a graph gives no floating-point warnings."""
+    """Return whether np.errstate neither raises nor calls a function: a graph reports no floating-point
+    warnings.
+    """
     modes = [arg.value for arg in call.args]
     return all(isinstance(mode, cst.SimpleString) and mode.value[1:-1] in _QUIET for mode in modes)
 
 
 def _is_unused_class(node: cst.CSTNode, function: cst.FunctionDef) -> bool:
-    """Whether a class does nothing when it is defined, and nothing in the function names it."""
+    """Return whether defining a class has no effect, and nothing in the function names the class."""
     if not isinstance(node, cst.ClassDef) or node.decorators or node.bases or node.keywords:
         return False
     if any(isinstance(part, (cst.Call, cst.Await, cst.Yield)) for part in _run_by_class(node)):
@@ -381,7 +405,7 @@ def _is_unused_class(node: cst.CSTNode, function: cst.FunctionDef) -> bool:
 
 
 def _run_by_class(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """What runs when a class is defined: its text without the bodies of its methods."""
+    """Yield the nodes that run when a class is defined: its text without the bodies of its methods."""
     yield node
     for child in children(node):
         yield from () if isinstance(child, cst.FunctionDef) and not child.decorators else _run_by_class(child)

@@ -1,7 +1,7 @@
-"""`try` blocks: what stands in them, and whether a graph would show every exception that NumPy raises there.
+"""Safety of `try` blocks: a graph must show every exception that NumPy raises in their bodies.
 
-While a function is staged no handler ever runs: an exception discards the call, which is repeated on the
-host. So a `try` is staged rightly where none can be missed.
+While a function is staged no handler ever runs: an exception discards the call, and the host repeats it. So a
+`try` can be staged only if the graph cannot miss an exception.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from np2tf.facts import Facts
 from np2tf.tree.names import words
 from np2tf.tree.walk import children, walk
 
-#: Chapters of NumPy whose functions raise nothing that depends on data, or are known to discard the call.
-_CHAPTERS = words("ufuncs products logic constants dtypes numbers")
+#: Further functions than those with `shows_errors` in the rules; the methods of these names as well.
 _FUNCTIONS = words(
     """
     array asarray asanyarray ascontiguousarray copy zeros zeros_like ones ones_like empty empty_like full
@@ -34,28 +33,31 @@ _METHODS = _FUNCTIONS | words(
 )
 
 Callees = Callable[[cst.CSTNode], Iterator[cst.FunctionDef]]
-#: Whether no text shows what a call in a function is of.
+#: Returns whether the text does not show the callee of a call in a function.
 Unknown = Callable[[cst.Call, cst.FunctionDef], bool]
 
 
 def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """`node` and what is below it, without the handlers of exceptions: these run on the host."""
-    yield node
-    for child in children(node):
-        if not isinstance(child, cst.ExceptHandler):
-            yield from staged_parts(child)
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        yield top
+        stack.extend(child for child in reversed(children(top)) if type(child) is not cst.ExceptHandler)
 
 
-def hidden(
+def hidden_exception(
     node: cst.Try, function: cst.FunctionDef, facts: Facts, callees: Callees, unknown: Unknown
 ) -> tuple[cst.CSTNode, str] | None:
-    """What in a `try` may raise an exception that a graph would not show: the place, and the reason."""
+    """Return the node in a `try` that may raise an exception which a graph would not show, with the
+    reason.
+    """
     if not node.handlers:
         return None
-    return _hidden(node.body, function, facts, callees, unknown, {function})
+    return _find_hidden_exception(node.body, function, facts, callees, unknown, {function})
 
 
-def _hidden(
+def _find_hidden_exception(
     top: cst.CSTNode,
     function: cst.FunctionDef,
     facts: Facts,
@@ -70,11 +72,11 @@ def _hidden(
                 return node, f"has a try block around `{name}`, whose exceptions a graph may not show"
             local = isinstance(node.func, cst.Name) and _is_inner(node.func, facts)
             if local and top is not function.body:
-                return _hidden(function.body, function, facts, callees, unknown, seen)
+                return _find_hidden_exception(function.body, function, facts, callees, unknown, seen)
         for callee in callees(node):
             if callee not in seen:
                 seen.add(callee)
-                found = _hidden(callee.body, callee, facts, callees, unknown, seen)
+                found = _find_hidden_exception(callee.body, callee, facts, callees, unknown, seen)
                 if found is not None:
                     return node, found[1]
     return None
@@ -86,12 +88,12 @@ def _is_inner(name: cst.Name, facts: Facts) -> bool:
 
 
 def _unsafe(call: cst.Call, facts: Facts) -> str | None:
-    """The name of a function that is called, if it may hide an exception."""
+    """Return the name of the called function if a graph may miss an exception of it; None if it is safe."""
     qualified = facts.imports.qualified(call.func)
     if qualified is not None:
         rule = rules.find(qualified)
         name = qualified.rpartition(".")[2]
-        known = name in _FUNCTIONS or (rule is not None and rule.chapter in _CHAPTERS)
+        known = name in _FUNCTIONS or (rule is not None and rule.shows_errors)
         if name == "norm" and any(arg.keyword is None or arg.keyword.value == "ord" for arg in call.args[1:]):
             known = False  # singular values may not converge
         return None if known else qualified

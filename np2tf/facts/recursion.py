@@ -1,8 +1,9 @@
-"""Functions that call themselves, directly or by way of others: which calls do, and what counts them.
+"""Functions that call themselves directly or through others: the recursive calls, and the parameters that
+count them.
 
-While such a function is staged its calls of itself become part of the graph, so that they must end by what is
-known then. A parameter that changes by whole numbers from call to call is taken for a counter, and a test on
-it for Python's.
+While such a function is staged, its recursive calls become part of the graph, so values known while staging
+must end the recursion. A parameter that changes by whole numbers from call to call is treated as a counter,
+and a test on it as a Python condition.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ _REDUCING = frozenset({"sum", "max", "min", "mean", "any", "all", "prod", "std",
 
 
 class Recursion:
-    """Answers for the functions of one module."""
+    """Analyses the functions of one module."""
 
     def __init__(self, effects: Effects) -> None:
         self._effects = effects
         self._facts: Facts = effects.facts
 
     def calls(self, function: cst.FunctionDef) -> list[cst.Call]:
-        """The calls in a function that lead back to it, or to an inner function that they stand in."""
+        """Return the calls in a function that lead back to it, or to an inner function that they stand in."""
         found = [call for call in _calls(function) if self._leads_to(call, function)]
         for inner in walk(function):
             if isinstance(inner, cst.FunctionDef) and inner is not function:
@@ -37,15 +38,19 @@ class Recursion:
         return found
 
     def counters(self, function: cst.FunctionDef) -> Names:
-        """The parameters that change by whole numbers where the function calls itself: `f(x, n - 1)`."""
+        """Return the parameters that change by whole numbers where the function calls itself: `f(x, n -
+        1)`.
+        """
         steps = (arg.value for call in self.calls(function) for arg in call.args)
-        stepped = {name for step in steps for name in [_stepped(step)] if name is not None}
+        stepped = {name for step in steps for name in [_stepped_name(step)] if name is not None}
         arrays = {name for node in walk(function) for name in self._taken_for_array(node)}
         inner = [node for node in walk(function) if isinstance(node, cst.FunctionDef)]
         return frozenset(name for one in inner for name in parameters(one.params)) & (stepped - arrays)
 
     def ends_by_data(self, function: cst.FunctionDef) -> cst.Call | None:
-        """The first call of itself in a function where nothing but the values of arrays can be its end."""
+        """Return the function's first direct recursive call if only the values of arrays can end the
+        recursion.
+        """
         calls = [call for call in _calls(function) if self._effects.module_function(call.func) is function]
         nodes = list(walk(function))
         tests = [node.test for node in nodes if isinstance(node, (cst.If, cst.IfExp, cst.While))]
@@ -56,7 +61,7 @@ class Recursion:
 
     def _leads_to(self, call: cst.Call, function: cst.FunctionDef) -> bool:
         callee = self._effects.module_function(call.func)
-        starts = [callee] if callee is not None else self._effects.classes.called(call.func)
+        starts = [callee] if callee is not None else self._effects.classes.called_methods(call.func)
         seen: set[cst.FunctionDef] = set()
         stack = list(starts)
         while stack:
@@ -75,18 +80,18 @@ class Recursion:
         return owner is not None and owner.bindings[func.value] == [inner]
 
     def _taken_for_array(self, node: cst.CSTNode) -> Iterator[str]:
-        """The names that a node can only take for arrays."""
+        """Yield the names that a node can only use as arrays."""
         taken: cst.CSTNode | None = None
         if isinstance(node, (cst.Subscript, cst.Attribute)):
             taken = node.value
         elif isinstance(node, cst.Call) and node.args and self._facts.imports.qualified(node.func):
             rule = rules.find(self._facts.imports.qualified(node.func) or "")
-            taken = node.args[0].value if rule is not None and rule.chapter != "creation" else None
+            taken = node.args[0].value if rule is not None and not rule.creates else None
         if isinstance(taken, cst.Name):
             yield taken.value
 
     def _is_data(self, test: cst.CSTNode) -> bool:
-        """Whether a test visibly is about the elements of arrays."""
+        """Return whether a test visibly depends on the elements of arrays."""
         for call in _calls(test):
             name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
             qualified = self._facts.imports.qualified(call.func)
@@ -99,8 +104,8 @@ def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:
     return (part for part in walk(node) if isinstance(part, cst.Call))
 
 
-def _stepped(step: cst.CSTNode) -> str | None:
-    """The name in `name - 1`, `name // 2` and the like."""
+def _stepped_name(step: cst.CSTNode) -> str | None:
+    """Return the name in `name - 1`, `name // 2` and similar expressions."""
     if not isinstance(step, cst.BinaryOperation) or not isinstance(step.operator, _STEPS):
         return None
     pairs = ((step.left, step.right), (step.right, step.left))

@@ -1,4 +1,4 @@
-"""What expressions refer to beyond their own file, in a form that outlives the file's tree."""
+"""References of expressions to objects in other files, as plain data that does not need the file's tree."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from np2tf.linking.summary import UNKNOWN, ClassSummary, Ref
 from np2tf.tree.names import dotted
 from np2tf.tree.walk import walk
 
-#: So many elements of a table are looked at.
+#: The largest number of elements of a table that are recorded.
 _WIDEST = 64
 _DISPLAYS = (cst.Dict, cst.List, cst.Tuple, cst.Set)
 _FIELD = frozenset({"field", "dataclasses.field"})
 
 
 class References:
-    """Answers for the expressions of one module."""
+    """Analyses the expressions of one module."""
 
     def __init__(self, facts: Facts, classes: Classes) -> None:
         self._facts = facts
@@ -30,7 +30,7 @@ class References:
     # -- expressions ----------------------------------------------------------------------------------------
 
     def of(self, node: cst.CSTNode) -> Ref:
-        """What an expression refers to."""
+        """Return a reference to the object that an expression refers to."""
         if node in self._open:
             return UNKNOWN
         self._open.add(node)
@@ -111,26 +111,26 @@ class References:
     # -- bindings -------------------------------------------------------------------------------------------
 
     def bound(self, binding: cst.CSTNode) -> Ref:
-        """What a name stands for that is bound here."""
+        """Return a reference to the object that a binding gives its name."""
         if isinstance(binding, cst.ImportAlias):
-            return self._imported(binding)
+            return self._import_ref(binding)
         top = self._facts.parents[binding]
         if isinstance(top, cst.Module) or self._facts.scopes.of(binding).is_module:
             if isinstance(binding, cst.FunctionDef):
                 return Ref("function", binding.name.value)
             if isinstance(binding, cst.ClassDef):
                 return Ref("class", binding.name.value)
-        value = self._assigned(binding)
+        value = self._assigned_value(binding)
         return UNKNOWN if value is None else self.of(value)
 
-    def _assigned(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
+    def _assigned_value(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
         target = self._facts.parents[binding]
         if isinstance(target, cst.AnnAssign):
             return target.value
         assign = self._facts.parents[target] if isinstance(target, cst.AssignTarget) else None
         return assign.value if isinstance(assign, cst.Assign) else None
 
-    def _imported(self, alias: cst.ImportAlias) -> Ref:
+    def _import_ref(self, alias: cst.ImportAlias) -> Ref:
         around = self._facts.parents[alias]
         if isinstance(around, cst.ImportFrom):
             return Ref("attribute", alias.evaluated_name, (module_of(around),))
@@ -140,7 +140,7 @@ class References:
     # -- classes --------------------------------------------------------------------------------------------
 
     def class_summary(self, node: cst.ClassDef) -> ClassSummary:
-        """What is known of a class at the top of the module."""
+        """Return the summary of a class at the top of the module."""
         bases = [arg.value.value if isinstance(arg.value, cst.Subscript) else arg.value for arg in node.bases]
         found: dict[str, list[Ref]] = {}
         for name, ref in self._assignments(node):
@@ -163,7 +163,9 @@ class References:
                 yield from self._set_by(statement)
 
     def _field(self, node: cst.AnnAssign) -> Ref:
-        """A field of a dataclass or a named tuple: what makes it, or what it is said to be."""
+        """Return a reference for a field of a dataclass or a named tuple: its default factory, or its
+        annotation.
+        """
         if isinstance(node.value, cst.Call) and dotted(node.value.func) in _FIELD:
             for arg in node.value.args:
                 if arg.keyword is not None and arg.keyword.value == "default_factory":
@@ -182,7 +184,7 @@ class References:
 
 
 def _stores(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression | None]]:
-    """What a node assigns to, each with what it assigns if that is seen."""
+    """Yield the targets of an assignment, each with the assigned expression if the text shows it."""
     if isinstance(node, cst.Assign):
         yield from ((one.target, node.value) for one in node.targets)
     elif isinstance(node, cst.AnnAssign):
@@ -192,7 +194,7 @@ def _stores(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression
 
 
 def module_of(node: cst.ImportFrom) -> Ref:
-    """The module that a `from … import` statement names."""
+    """Return the module that a `from … import` statement names."""
     return Ref("module", "." * len(node.relative) + (dotted(node.module) or ""))
 
 

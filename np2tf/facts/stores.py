@@ -1,4 +1,6 @@
-"""A function's stores into arrays, containers and objects: which reach further than staging can see."""
+"""A function's stores into arrays, containers and objects, and which of them have effects that staging cannot
+see.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ from np2tf.facts.dataflow.flow import VIEWS, parameters
 from np2tf.tree.names import root_of
 
 Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign | cst.For
-#: What leads from an object to things that it shares with others.
+#: Attributes that lead from an object to state that it shares with other objects.
 _SHARED = frozenset({"__class__", "__dict__", "__globals__", "__code__", "__defaults__"})
-#: Attributes that are an array's layout, if what has them is an array.
+#: Attributes that set the layout if the object is an array.
 _LAYOUT = frozenset({"shape", "dtype", "strides"})
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.ImportAlias)
 
@@ -22,7 +24,9 @@ _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.ImportAlias)
 def store_problems(
     node: Assignment, function: cst.FunctionDef, facts: Facts, classes: Classes
 ) -> Iterator[tuple[cst.CSTNode, str]]:
-    """The targets of an assignment in `function` that it may not store into while it is staged, and why."""
+    """Yield the targets that an assignment in `function` may not store into while it is staged, each with a
+    reason.
+    """
     targets = [item.target for item in node.targets] if isinstance(node, cst.Assign) else [node.target]
     for part in [leaf for target in targets for leaf in _leaves(target)]:
         reason = None if isinstance(part, cst.Name) else _reason(part, function, facts, classes)
@@ -31,7 +35,7 @@ def store_problems(
 
 
 def is_own(name: cst.Name, function: cst.FunctionDef, facts: Facts) -> bool:
-    """Whether a name belongs to the function or to one inside it."""
+    """Return whether a name belongs to the function or to a scope inside it."""
     owner = facts.scopes.of(name).owner_of(name.value)
     inside = facts.scopes.inside(function)
     return owner is not None and any(scope is owner for scope in inside.within())
@@ -67,7 +71,7 @@ def _elsewhere(root: cst.CSTNode, of_object: bool, facts: Facts) -> str:
 
 
 def _is_defined(root: cst.Name, facts: Facts) -> bool:
-    """Whether a name stands for a function, a class or an import."""
+    """Return whether a name refers to a function, a class or an import."""
     owner = facts.scopes.of(root).owner_of(root.value)
     return owner is not None and any(isinstance(one, _DEFINITIONS) for one in owner.bindings[root.value])
 

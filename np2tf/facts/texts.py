@@ -1,4 +1,6 @@
-"""Text made of values: which expressions are that, and whether it is only printed and returned."""
+"""Strings made from values: which expressions make them, and whether such a string is only printed or
+returned.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,13 @@ from np2tf.facts import Facts
 from np2tf.tree.walk import walk
 
 _STRINGS = (cst.SimpleString, cst.ConcatenatedString, cst.FormattedString)
+_MAKING = frozenset({cst.FormattedString, cst.ConcatenatedString, cst.BinaryOperation, cst.Call})
 _STREAMS = ("sys.stdout", "sys.stderr", "None")
 _OF_PRINT = ("sep", "end", "file", "flush")
 
 
 class Texts:
-    """Looks at the text that one function makes."""
+    """Analyses the strings that one function makes."""
 
     def __init__(self, function: cst.FunctionDef, facts: Facts) -> None:
         self._function = function
@@ -21,7 +24,9 @@ class Texts:
         self._asked: set[str] = set()
 
     def is_text(self, node: cst.CSTNode) -> bool:
-        """Whether an expression visibly makes text of values."""
+        """Return whether an expression visibly makes text of values."""
+        if type(node) not in _MAKING:
+            return False
         if isinstance(node, cst.FormattedString):
             return not isinstance(self._facts.parents[node], cst.ConcatenatedString)
         if isinstance(node, cst.ConcatenatedString):
@@ -32,7 +37,9 @@ class Texts:
         return isinstance(node, cst.Call) and (self._is_format(node) or is_call(self._facts, node, _MAKERS))
 
     def is_shown(self, node: cst.CSTNode) -> bool:
-        """Whether text goes nowhere but to prints, logs, warnings, other such text, and the result."""
+        """Return whether a string is used only in prints, logs, warnings, other such strings, and the
+        result.
+        """
         up = self._facts.parents[node]
         if isinstance(up, cst.Arg):
             call = self._facts.parents[up]
@@ -58,7 +65,7 @@ class Texts:
         return isinstance(up, cst.DictElement) and node is up.value and self.is_shown(up)
 
     def _is_format(self, call: cst.Call) -> bool:
-        """`"…".format(…)`."""
+        """Return whether a call is `"…".format(…)`."""
         func = call.func
         return (
             isinstance(func, cst.Attribute)
@@ -67,7 +74,7 @@ class Texts:
         )
 
     def _name_is_shown(self, name: str) -> bool:
-        """Whether a name of the function is read only where text may go."""
+        """Return whether every use of a name in the function is one where a string may go."""
         if name in self._asked:
             return True
         self._asked.add(name)
@@ -75,7 +82,7 @@ class Texts:
         return all(self._is_other(node) or self.is_shown(node) for node in uses)
 
     def _is_other(self, node: cst.Name) -> bool:
-        """Whether a name stands where it is not read."""
+        """Return whether an occurrence of a name does not read it."""
         up = self._facts.parents[node]
         if isinstance(up, cst.Attribute):
             return node is up.attr
@@ -85,7 +92,7 @@ class Texts:
 
 
 def _is_told(call: cst.Call) -> bool:
-    """`warnings.warn(…)`, or a call that looks like a logger's."""
+    """Return whether a call is `warnings.warn(…)` or looks like a logger's call."""
     return isinstance(call.func, cst.Attribute) and call.func.attr.value in _TELLING
 
 
@@ -94,14 +101,14 @@ _TELLING = ("warn", "debug", "info", "warning", "error", "exception", "critical"
 
 
 def is_call(facts: Facts, node: cst.CSTNode, names: tuple[str, ...]) -> bool:
-    """Whether a node is a call of one of these builtins."""
+    """Return whether a node is a call of one of these builtins."""
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Name) or node.func.value not in names:
         return False
     return facts.scopes.of(node.func).owner_of(node.func.value) is None
 
 
 def print_problem(facts: Facts, call: cst.Call) -> str | None:
-    """Why a call of the builtin `print` cannot be staged, as the rest of "it …"."""
+    """Return why a call of the builtin `print` cannot be staged, as the rest of "it …"; None if it can."""
     for arg in call.args:
         name = arg.keyword.value if arg.keyword is not None else ""
         if arg.star == "**" or (name and name not in _OF_PRINT):

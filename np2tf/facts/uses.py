@@ -1,4 +1,4 @@
-"""What a function certainly calls and reads: the expressions that every call of it evaluates."""
+"""The expressions that every call of a function evaluates, and so the calls and reads that are certain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from np2tf.facts import Facts
 from np2tf.facts.dataflow.flow import block
 from np2tf.tree.walk import children
 
-#: What runs at other times, if at all: inner definitions where they are called, handlers on the host alone.
+#: Nodes that run at other times, if at all: inner definitions when they are called, handlers only on the
+#: host.
 _LATER = frozenset(
     {cst.FunctionDef, cst.Lambda, cst.ClassDef, cst.ExceptHandler, cst.ExceptStarHandler, cst.Raise}
 )
@@ -19,7 +20,7 @@ _SUITES = frozenset({cst.IndentedBlock, cst.SimpleStatementSuite})
 
 
 class Certain:
-    """Answers for the functions of one module."""
+    """Analyses the functions of one module."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -31,10 +32,11 @@ class Certain:
                 self._leaving.add(up)
 
     def nodes(self, function: cst.FunctionDef) -> Iterator[cst.CSTNode]:
-        """The nodes of a function that no test keeps from being evaluated; a loop is taken to have rounds.
+        """Yield the nodes of a function that are evaluated in every call; a loop is assumed to have
+        iterations.
 
-        What stands behind a `return` under a test is not certain. The bodies of inner functions are, where a
-        certain call is of one.
+        A statement behind a `return` under a test is not certain. The body of an inner function is certain if
+        a certain call calls that function.
         """
         seen: set[cst.CSTNode] = {function}
         stack: list[cst.CSTNode] = [function.body]
@@ -49,7 +51,7 @@ class Certain:
                     stack.append(inner.body)
 
     def _parts(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
-        """What of a node is evaluated whenever it is."""
+        """Return the children of a node that are evaluated whenever the node is."""
         kind = type(node)
         if kind in _LATER:
             return ()
@@ -62,7 +64,7 @@ class Certain:
         return (node.subject,) if kind is cst.Match else children(node)  # type: ignore[attr-defined]
 
     def _until_a_return(self, body: cst.CSTNode) -> Sequence[cst.CSTNode]:
-        """The statements of a block up to the first that may leave the function."""
+        """Return the statements of a block up to the first statement that may leave the function."""
         statements = block(body)
         for place, statement in enumerate(statements):
             if statement in self._leaving:
@@ -70,7 +72,7 @@ class Certain:
         return statements
 
     def _inner(self, name: cst.Name) -> cst.FunctionDef | cst.Lambda | None:
-        """The inner function that a name of a function is."""
+        """Return the inner function that a name refers to."""
         owner = self._facts.scopes.of(name).owner_of(name.value)
         if owner is None or owner.is_module or len(owner.bindings[name.value]) != 1:
             return None

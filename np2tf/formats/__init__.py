@@ -1,7 +1,7 @@
-"""How findings are printed: one file a format, loaded when it is asked for.
+"""The output formats of findings: one module per format, loaded when it is asked for.
 
-Each module has `render(listing) -> str`. May import the diagnostics. What finds, selects or hides findings
-stays out.
+Each module has `render(listing) -> str`. May import the diagnostics. Finding, selecting and hiding findings
+stay out.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ FORMATS: dict[str, str] = {
     "sarif": "sarif",
     "junit": "junit",
 }
-#: Those that people read.
+#: The formats that people read.
 PLAIN = frozenset({"text", "concise"})
 
 __all__ = ["FORMATS", "PLAIN", "Listing", "render"]
 
 
 def render(name: str, listing: Listing) -> str:
-    """The findings in a format, with a line end behind the last line; nothing, where that has nothing."""
+    """Return the findings in a format, with a line end behind the last line; an empty text if there is no
+    output.
+    """
     text: str = importlib.import_module(f"np2tf.formats.{FORMATS[name]}").render(listing)
     return text

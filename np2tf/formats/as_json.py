@@ -9,7 +9,7 @@ from np2tf.formats.listing import Listing
 
 
 def render(listing: Listing) -> str:
-    """The findings with all that is known of them."""
+    """Return the findings with all their fields."""
     return json.dumps([_entry(found, listing) for found in listing.findings], indent=2) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""One line per finding, `file:line:column: CODE message`: for editors and for `grep`."""
+"""One line per finding, `file:line:column: CODE message`, for editors and for `grep`."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from np2tf.formats.listing import Listing
 
 
 def render(listing: Listing) -> str:
-    """The findings, one on a line."""
+    """Return the findings, one on each line."""
     return "".join(f"{found}\n" for found in listing.findings)

@@ -9,7 +9,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def render(listing: Listing) -> str:
-    """One command for each finding."""
+    """Return one workflow command for each finding."""
     return "".join(_command(found, listing) for found in listing.findings)
 
 
@@ -17,7 +17,7 @@ def _command(found: Diagnostic, listing: Listing) -> str:
     line, column, end_line, end_column = listing.place(found)
     path = relative(found.path)
     properties = {"title": f"np2tf ({found.code})", "file": path, "line": line, "endLine": end_line}
-    if end_line == line:  # columns of a range over several lines are refused
+    if end_line == line:  # GitHub refuses columns of a range over several lines
         properties |= {"col": column, "endColumn": end_column}
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     text = f"{path}:{line}:{column}: {found.code} {listing.message(found)}"

@@ -11,7 +11,7 @@ _SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
 
 
 def render(listing: Listing) -> str:
-    """A list of issues; GitLab tells known ones by their fingerprints."""
+    """Return a list of issues. GitLab recognises known issues by their fingerprints."""
     issues = [_issue(found, mark, listing) for found, mark in listing.with_fingerprints()]
     return json.dumps(issues, indent=2) + "\n"
 

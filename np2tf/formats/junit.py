@@ -1,4 +1,4 @@
-"""Findings as JUnit's XML: each file is a suite, each finding a test that failed; notes are no failures."""
+"""Findings as JUnit's XML: each file is a suite, each finding a failed test. Notes are not failures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(listing: Listing) -> str:
-    """One suite for each file that was looked at; one without findings is a test that passed."""
+    """Return one suite for each file that was checked. A file without findings is a test that passed."""
     found = {path: list(group) for path, group in groupby(listing.findings, lambda one: one.path)}
     suites = ElementTree.Element("testsuites", name="np2tf")
     total = failed = 0

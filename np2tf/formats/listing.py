@@ -1,4 +1,4 @@
-"""What a format is given: the findings of a run, and the texts that they are about."""
+"""The input of a format: the findings of a run, and the texts that they are about."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Listing:
     """The findings of a run.
 
     Attributes:
-        findings: file by file, in the order of the text.
-        texts: what the files hold, by path, and the cells of notebooks (`Diagnostic.source`).
-        files: those that were looked at.
+        findings: the findings, file by file, in the order of the text.
+        texts: the texts of the files, by path, and of the cells of notebooks, by `Diagnostic.source`.
+        files: the paths of all files that were checked.
         color: whether the output goes to a terminal that shows colours.
         width: the columns that a line of text may take.
-        version: np2tf's.
+        version: the version of np2tf.
     """
 
     findings: Sequence[Diagnostic]
@@ -37,7 +37,7 @@ class Listing:
     version: str = "0"
 
     def line(self, source: str, number: int) -> str | None:
-        """A line of a file or cell without its end; None where there is none."""
+        """Return a line of a file or cell without its end; None if there is no such line."""
         lines = self._lines.get(source)
         if lines is None:
             text = self.texts.get(source, "").removeprefix("\ufeff")
@@ -49,7 +49,7 @@ class Listing:
         return {}
 
     def end(self, found: Diagnostic) -> tuple[int, int]:
-        """The last line that a finding is about, and the column behind its last character."""
+        """Return the last line that a finding is about, and the column behind its last character."""
         if found.end is not None:
             return found.end
         if found.code == "NP2TF901":
@@ -58,19 +58,24 @@ class Listing:
         return found.line, max(found.column, len(line.rstrip()) + 1)
 
     def place(self, found: Diagnostic) -> tuple[int, int, int, int]:
-        """Where a finding is in its file: line and column, and those of its end. What is in a cell is at the
-        beginning for those who know of lines only."""
+        """Return the place of a finding in its file: line, column, last line, and the column behind the end.
+
+        A finding in a notebook cell is placed at the beginning of the file, because these formats know lines
+        only.
+        """
         if found.cell is not None:
             return 1, 1, 1, 2
         return found.line, found.column, *self.end(found)
 
     def message(self, found: Diagnostic) -> str:
-        """The message, with the cell for those who know of lines only."""
+        """Return the message; for a finding in a notebook cell, with the cell and the line in front."""
         where = f"cell {found.cell}, line {found.line}: " if found.cell is not None else ""
         return where + found.message
 
     def with_fingerprints(self) -> Iterator[tuple[Diagnostic, str]]:
-        """Each finding with a digest that stays when it moves within its file; no two are equal."""
+        """Yield each finding with a digest that does not change when it moves within its file. No two are
+        equal.
+        """
         seen: Counter[str] = Counter()
         for found in self.findings:
             line = (self.line(found.source, found.line) or "").strip()
@@ -82,7 +87,7 @@ class Listing:
 
 
 def relative(path: str) -> str:
-    """A path as reports have it: with slashes, and seen from the current folder if it lies below."""
+    """Return a path as reports spell it: with slashes, relative to the current folder if it lies below."""
     absolute = os.path.abspath(path)
     here = os.getcwd()
     inside = absolute.startswith(here.rstrip(os.sep) + os.sep)

@@ -14,7 +14,7 @@ _ROOT = "SRCROOT"
 
 
 def render(listing: Listing) -> str:
-    """One run with the rules that it has findings of."""
+    """Return one run, with the rules of the codes that occur."""
     rules = sorted({found.code for found in listing.findings})
     driver = {"name": "np2tf", "version": listing.version, "rules": [_rule(code) for code in rules]}
     results = [_result(found, mark, rules, listing) for found, mark in listing.with_fingerprints()]
@@ -59,7 +59,7 @@ def _result(found: Diagnostic, fingerprint: str, rules: list[str], listing: List
 
 
 def _artifact(path: str) -> dict[str, str]:
-    """A file below the current folder is named from there, another one wholly."""
+    """Return the location of a file: relative if it lies below the current folder, else absolute."""
     short = relative(path)
     if Path(short).is_absolute():
         return {"uri": "file://" + quote(short, errors="surrogateescape")}

@@ -1,4 +1,4 @@
-"""Findings with the lines that they are about, the offending part underlined: for people."""
+"""Findings with the lines that they are about, with the faulty part underlined: for people."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from np2tf.diagnostics import Diagnostic
 from np2tf.formats.listing import Listing
 
 _TAB = 4
-#: So many lines of a finding are shown.
+#: The most lines of a finding that are shown.
 _LINES = 4
 _CUT = "…"
 _COLORS = {"error": "31", "warning": "33", "note": "36"}
 
 
 def render(listing: Listing) -> str:
-    """The findings, each with its frame."""
+    """Return the findings, each with a frame of source lines."""
     return "".join(f"{line}\n" for found in listing.findings for line in _finding(found, listing))
 
 
@@ -30,7 +30,7 @@ def _finding(found: Diagnostic, listing: Listing) -> Iterator[str]:
 
 
 def _is_of_the_file(found: Diagnostic) -> bool:
-    """Whether a finding has no place in the text of its file, and stands at its beginning for want of one."""
+    """Return whether a finding is about its file as a whole, and line 1, column 1 only stands for that."""
     return found.severity == "error" and found.end is None and (found.line, found.column) == (1, 1)
 
 
@@ -60,7 +60,9 @@ def _frame(found: Diagnostic, listing: Listing, color: str) -> Iterator[str]:
 
 
 def _underlined(line: str, begin: int, end: int, width: int) -> tuple[str, str]:
-    """A line as a terminal can show it, and what stands below its characters from `begin` to `end`."""
+    """Return a line as a terminal can show it, and the line of marks below the characters from `begin` to
+    `end`.
+    """
     cells: list[str] = []
     for character in line:
         if character == "\t":
@@ -76,7 +78,7 @@ def _underlined(line: str, begin: int, end: int, width: int) -> tuple[str, str]:
 
 
 def _window(widths: list[int], begin: int, end: int, width: int) -> tuple[int, int]:
-    """The part of a line that is shown: all, or so much around `begin` that it fits."""
+    """Return the range of a line's cells that is shown: all, or as much around `begin` as fits."""
     if sum(widths) <= width:
         return 0, len(widths)
     first, last = begin, begin
@@ -99,14 +101,14 @@ def _window(widths: list[int], begin: int, end: int, width: int) -> tuple[int, i
 
 
 def _printable(character: str) -> str:
-    """A character, or what stands for one that would move the cursor or change the terminal's state."""
+    """Return a character, or a replacement if it would move the cursor or change the terminal's state."""
     if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
         return "\N{REPLACEMENT CHARACTER}"
     return character
 
 
 def _width(text: str) -> int:
-    """The columns that a text takes in a terminal."""
+    """Return the columns that a text takes in a terminal."""
     return sum(map(_columns, text))
 
 

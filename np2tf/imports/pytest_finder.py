@@ -1,4 +1,6 @@
-"""The import hook of ``pytest --np2tf``: it finds a package's modules as pytest collects and imports them."""
+"""The import hook of ``pytest --np2tf``, which finds a package's modules as pytest collects and imports
+them.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +16,28 @@ from _pytest.assertion.rewrite import AssertionRewritingHook
 from np2tf.imports.hooks.hook import TESTS, TranslatingFinder
 from np2tf.imports.hooks.loader import TranslatingLoader
 
-#: Patterns for the files of tests that say nothing: with them every file is one.
+#: Patterns for test files that match every file, and so do not tell tests from other files.
 _EVERY_FILE = ("*", "*.py")
 
 
 class PackageFinder(TranslatingFinder):
-    """Translates the packages under test, and remembers what became of their modules.
+    """Translates the packages under test, and records which of their modules were translated.
 
-    pytest imports the modules that it collects by names of its own: in a folder without `__init__.py`,
-    `pkg/a.py` is the module `a`. So modules are found by where they are as well as by name. And pytest
-    rewrites the assertions in every file that is named on the command line: a file of the package is
-    translated instead.
+    pytest imports the modules that it collects under its own names: in a folder without `__init__.py`,
+    `pkg/a.py` is the module `a`. So modules are found by place as well as by name. pytest also rewrites the
+    assertions in every file that is named on the command line; a file of the package is translated instead.
     """
 
     def __init__(
         self, packages: Sequence[str], folders: Mapping[Path, str], python_files: Iterable[str] = ()
     ) -> None:
-        """`folders` are those of the packages; `python_files` tells the names of files with tests."""
+        """Find the modules of `packages`.
+
+        Args:
+            packages: the names of the packages, or patterns.
+            folders: the folders of the packages.
+            python_files: pytest's patterns for the names of test files.
+        """
         super().__init__(packages)
         self.folders = folders
         self._tests = [pattern for pattern in python_files if pattern not in _EVERY_FILE]
@@ -39,13 +46,13 @@ class PackageFinder(TranslatingFinder):
         self._inside: dict[str, bool] = {}
 
     def matches(self, fullname: str) -> bool:
-        """Whether the module of this name is one of the package's, or may be one by its place."""
+        """Return whether the module of this name belongs to a package, or may belong to it by its place."""
         return super().matches(fullname) or self._place(fullname) is not None
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """A spec with the translating loader for a module of a package under test, or None."""
+        """Return a spec with the translating loader for a module of a package under test, or None."""
         spec = super().find_spec(fullname, path, target)
         if spec is None or spec.origin is None:
             return spec
@@ -58,7 +65,7 @@ class PackageFinder(TranslatingFinder):
         return spec
 
     def modules(self) -> dict[str, dict[str, bool]]:
-        """Of each package, the modules that were imported, and whether a translation runs."""
+        """Return, for each package, its imported modules, and whether the translation of each runs."""
         found: dict[str, dict[str, bool]] = {name: {} for name in self.include}
         for package, loader in self._loaders:
             if loader.translated is not None:
@@ -70,7 +77,7 @@ class PackageFinder(TranslatingFinder):
         return next(named, None) or self._package_around(origin) or self.include[0]
 
     def _place(self, fullname: str) -> Path | None:
-        """Where a module of this name is in a folder of a package, if `sys.path` leads there."""
+        """Return the file of a module of this name in a folder of a package, if `sys.path` leads there."""
         inner = Path(*fullname.split("."))
         for entry in sys.path if self.folders else ():
             if entry not in self._inside:
@@ -82,7 +89,7 @@ class PackageFinder(TranslatingFinder):
         return None
 
     def _package_around(self, file: Path) -> str | None:
-        """The package in whose folder a file lies, unless it is one of its tests or of an environment."""
+        """Return the package whose folder contains a file, unless the file is a test or in an environment."""
         for folder, package in self.folders.items():
             if file.is_relative_to(folder):
                 parts = file.relative_to(folder).with_suffix("").parts
@@ -95,17 +102,17 @@ class PackageFinder(TranslatingFinder):
         return None
 
     def _is_test(self, file: Path) -> bool:
-        """Whether pytest knows a file as one with tests by its name."""
+        """Return whether pytest recognises a file as a test file by its name."""
         return any(fnmatch(file.name, pattern) or fnmatch(str(file), pattern) for pattern in self._tests)
 
 
 def folders_of(packages: Iterable[str], places: Iterable[Path], arguments: Iterable[str]) -> dict[Path, str]:
-    """The folders of packages that lie in one of `places`, or that an argument of pytest's lies in.
+    """Return the folders of packages that are in one of `places`, or that contain an argument of pytest.
 
     Args:
-        packages: their names; patterns have no folder.
+        packages: the names of the packages; patterns have no folder.
         places: the folders that tests are run from.
-        arguments: what is to be collected: paths, each perhaps with `::` and the name of a test.
+        arguments: the paths to collect, each perhaps with `::` and the name of a test.
     """
     around = list(places)
     for argument in arguments:
@@ -122,7 +129,7 @@ def folders_of(packages: Iterable[str], places: Iterable[Path], arguments: Itera
 
 
 def _is_project(folder: Path, inner: Path) -> bool:
-    """Whether a folder of the package's name is the project around it."""
+    """Return whether a folder of the package's name is the project around the package."""
     files = ("pyproject.toml", "setup.py", "setup.cfg")
     nested = (folder / inner, folder / "src" / inner)
     return any((folder / file).is_file() for file in files) or any(one.is_dir() for one in nested)

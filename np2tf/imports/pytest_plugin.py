@@ -1,6 +1,6 @@
-"""``pytest --np2tf PACKAGE``: a package's own tests on the translated package.
+"""``pytest --np2tf PACKAGE``: runs a package's own tests on the translated package.
 
-Installed with np2tf as the pytest plugin "np2tf". Until ``--np2tf`` is given it does nothing, and imports
+np2tf installs this module as the pytest plugin "np2tf". Without ``--np2tf`` it does nothing, and imports
 neither TensorFlow nor the translator.
 """
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 #: The plugin's name in pytest, as in ``-p no:np2tf``.
 NAME = "np2tf"
-#: Under which a worker of pytest-xdist sends what it counted.
+#: The key under which a worker of pytest-xdist sends its counts.
 SENT = "np2tf"
-#: How many diagnostics the summary shows.
+#: The number of diagnostics that the summary shows.
 ROWS = 60
-#: What a run can end with that has imported what it wanted to import.
+#: The exit codes of runs that have imported the modules of their tests.
 _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 _STARTED: pytest.StashKey[PackageFinder] = pytest.StashKey()
 _EARLY: pytest.StashKey[list[str]] = pytest.StashKey()
 
 
 class Plugin:
-    """The hooks; one object, so that it cannot be registered twice."""
+    """The hooks of the plugin. There is one object, so that it cannot be registered twice."""
 
     def __init__(self) -> None:
         self._workers: list[dict[str, Any]] = []
@@ -58,7 +58,7 @@ class Plugin:
         return (yield)
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Install the import hook where the plugin came too late for the hook above."""
+        """Install the import hook if the plugin was loaded too late for the hook above."""
         self._start(config, config.option)
 
     def _start(self, config: pytest.Config, options: Any) -> None:
@@ -82,32 +82,33 @@ class Plugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """In a worker of pytest-xdist: send what was counted to the process that shows it.
+        """Send a worker's counts, or let a run without any translation fail.
 
-        In that process: a run in which nothing of a package was translated is no success.
+        A worker of pytest-xdist sends its counts to the process that shows them. In that process, a run fails
+        if nothing of a package was translated.
         """
         config = session.config
         output = getattr(config, "workeroutput", None)
         if _STARTED not in config.stash:
             return
         if output is not None:
-            output[SENT] = _counted(config)
-        elif session.exitstatus == pytest.ExitCode.OK and self._untranslated(config):
+            output[SENT] = _count_data(config)
+        elif session.exitstatus == pytest.ExitCode.OK and self._untranslated_packages(config):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """In the process that shows it: take what a worker counted."""
+        """Receive a worker's counts in the process that shows them."""
         sent = getattr(node, "workeroutput", {}).get(SENT)
         if sent is not None:
             self._workers.append(sent)
 
     def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
-        """Say what ran where, and what could not be translated or compiled."""
+        """Report the tier of calls and operations, and the parts that could not be translated or compiled."""
         if _STARTED not in config.stash:
             return
-        processes = [_counted(config), *self._workers]
-        missed = self._untranslated(config)
+        processes = [_count_data(config), *self._workers]
+        missed = self._untranslated_packages(config)
         done = [name for name in config.option.np2tf if name not in missed]
         terminalreporter.section(f"np2tf: {', '.join(done) or 'nothing'} translated")
         here = str(config.invocation_params.dir) + os.sep
@@ -117,11 +118,15 @@ class Plugin:
             for name, reason in missed.items():
                 terminalreporter.line(f"ERROR: nothing of {name} was translated: {reason}", red=True)
 
-    def _untranslated(self, config: pytest.Config) -> dict[str, str]:
-        """The packages of which nothing was translated in any process, with the reason and the remedy."""
+    def counted(self, config: pytest.Config) -> list[dict[str, Any]] | None:
+        """Return the counts of each process as plain data; None if nothing was to be translated."""
+        return [_count_data(config), *self._workers] if _STARTED in config.stash else None
+
+    def _untranslated_packages(self, config: pytest.Config) -> dict[str, str]:
+        """Return the packages of which no process translated a module, with the reason and the remedy."""
         if config.option.collectonly:
             return {}
-        modules = _modules([_counted(config), *self._workers])
+        modules = _modules([_count_data(config), *self._workers])
         early = config.stash[_EARLY]
         return {
             name: _reason(name, modules.get(name, {}), name in early)
@@ -137,8 +142,8 @@ class Plugin:
             sys.meta_path.remove(finder)
 
 
-def _counted(config: pytest.Config) -> dict[str, Any]:
-    """What this process ran and met, as plain data."""
+def _count_data(config: pytest.Config) -> dict[str, Any]:
+    """Return the counts and findings of this process, as plain data."""
     from np2tf.counts import counts
     from np2tf.imports.hooks.run_diagnostics import diagnostics_met
 
@@ -153,7 +158,9 @@ def _counted(config: pytest.Config) -> dict[str, Any]:
 
 
 def _modules(processes: list[dict[str, Any]]) -> dict[str, dict[str, bool]]:
-    """Of each package, the modules that any process imported, and whether one of them has it translated."""
+    """Return, for each package, the modules that any process imported, and whether any process translated
+    them.
+    """
     found: dict[str, dict[str, bool]] = {}
     for sent in processes:
         for package, modules in sent["modules"].items():
@@ -163,7 +170,7 @@ def _modules(processes: list[dict[str, Any]]) -> dict[str, dict[str, bool]]:
 
 
 def modules_line(processes: list[dict[str, Any]]) -> str:
-    """How many modules of each package were translated, of those that were imported."""
+    """Return a line with the numbers of translated and of imported modules of each package."""
     each = (
         f"{package} {sum(modules.values())} of {len(modules)}"
         for package, modules in _modules(processes).items()
@@ -172,7 +179,7 @@ def modules_line(processes: list[dict[str, Any]]) -> str:
 
 
 def _reason(package: str, modules: dict[str, bool], early: bool) -> str:
-    """Why nothing of a package was translated, and what to do."""
+    """Return why nothing of a package was translated, and the remedy."""
     if early:
         return (
             "it was imported before np2tf could translate it, by a plugin or at the start of Python; "
@@ -187,14 +194,15 @@ def _reason(package: str, modules: dict[str, bool], early: bool) -> str:
 
 
 def summary(processes: list[dict[str, Any]]) -> list[str]:
-    """The lines of the summary over all processes."""
+    """Return the lines of the summary over all processes."""
     from np2tf.counts import Counts
 
     total = Counts()
     met: Counter[tuple[Any, ...]] = Counter()
     for sent in processes:
         total.add(sent)
-        # Every process imports the modules: a finding in a file is one finding, however many have met it.
+        # Every process imports the modules: a finding in a file counts once, however many processes report
+        # it.
         met |= Counter(map(tuple, sent["met"]))
     rows = [
         (one.path, one.line, one.code, f"{one} (ran as Python)", one.calls) for one in total.fallbacks
@@ -218,9 +226,10 @@ plugin = Plugin()
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """``-p np2tf.imports.pytest_plugin``: the plugin where np2tf is not installed, as in a bare checkout.
+    """Register the plugin for ``-p np2tf.imports.pytest_plugin`` in a bare checkout, where np2tf is not
+    installed.
 
-    Where it is installed it is registered under its own name already, or will not be a second time.
+    If np2tf is installed, pytest knows the plugin under its own name, and does not register it a second time.
     """
     if not pluginmanager.has_plugin(NAME) and not pluginmanager.is_blocked(NAME):
         pluginmanager.register(plugin, NAME)

@@ -1,4 +1,4 @@
 """Summaries joined over a project's imports.
 
-Imports nothing else of np2tf. Trees and facts stay out: summaries (`summary.py`) are plain data.
+May import no other package of np2tf. Trees and facts stay out: summaries (`summary.py`) are plain data.
 """

@@ -1,8 +1,9 @@
-"""Which functions of a project certainly end a trace, by what they and their callees do.
+"""Finds the functions of a project whose trace certainly ends, by their own effects and those of their
+callees.
 
-Only what the texts show counts: a call is followed where everything that it may be of is known. This forbids
-nothing: a trace need not come to a call, and `np2tf.call` decides at run time. `np2tf check` says what it
-will decide.
+Only facts that the text shows count: a call is followed if all its possible callees are known. The result
+forbids nothing, because a trace need not reach a call, and `np2tf.call` decides at run time. `np2tf check`
+predicts its decision.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ from np2tf.linking.modules import Modules
 from np2tf.linking.summary import ModuleSummary, Use
 from np2tf.linking.things import Resolution, Thing
 
-#: Modules of Python's whose functions do more than to compute, whichever of them is called.
+#: Modules of Python's standard library whose functions have effects besides computing.
 _ACTING = frozenset({"copy", "json", "os", "pickle", "random", "shutil", "subprocess", "time"})
-#: One thing that a call may be of: the functions that run then, or why none can be traced.
+#: One possible callee of a call: the functions that it runs, or the reason why it cannot be traced.
 _Candidate = tuple[Thing, ...] | str
 
 
-class Linked:
-    """The summaries of a project, joined.
+class LinkedProject:
+    """The summaries of a project, joined over its imports.
 
     Args:
-        files: those of the project, each with the folder that it was found under.
-        summaries: of the files that have been read.
-        read: gives the summary of any other of the files; None where there is none.
-        mentioning: gives those of the others that derive classes from one of that name.
+        files: the project's files, each with the folder that it was found under.
+        summaries: the summaries of the files that have been read.
+        read: returns the summary of any other file; None if it has no summary.
+        mentioning: returns the unread files that derive a class from a class of the given name.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Linked:
         self._why = self._spread()
 
     def why(self, path: str, name: str) -> str | None:
-        """A clause on why a trace of a function of a file certainly ends; None if it may not."""
+        """Return a clause on why a trace of a function certainly ends; None if it need not end."""
         return self._why.get(Thing("function", path, name))
 
     def _read(self, path: str) -> ModuleSummary | None:
@@ -59,7 +60,7 @@ class Linked:
     # -- calls ----------------------------------------------------------------------------------------------
 
     def _follow(self, functions: Iterable[Thing]) -> None:
-        """Find what functions call, and what those call."""
+        """Find the callees of functions, and the callees of these."""
         pending = list(functions)
         while pending:
             function = pending.pop()
@@ -72,7 +73,7 @@ class Linked:
             pending += [one for use in found for run in use if not isinstance(run, str) for one in run]
 
     def _candidates(self, function: Thing, use: Use) -> Iterator[_Candidate]:
-        """What a use may run; nothing if that may be something that no text shows."""
+        """Yield the possible callees of a use; nothing if a callee may be unknown."""
         things = self._resolution.things(function.path, use.ref, function.bound)
         if None in things:
             return
@@ -84,7 +85,7 @@ class Linked:
                 yield (thing,)
 
     def _run_by(self, thing: Thing) -> _Candidate:
-        """What calling a thing runs."""
+        """Return the functions that calling a thing runs."""
         if thing.kind == "function":
             return (thing,)
         if thing.kind == "external":
@@ -103,8 +104,9 @@ class Linked:
     # -- reasons --------------------------------------------------------------------------------------------
 
     def _spread(self) -> dict[Thing, str]:
-        """Why functions end a trace: for what they do, or for what each of the things does that a call may
-        be of."""
+        """Return why functions end a trace: for effects of their own, or of every possible callee of one
+        call.
+        """
         why = {}
         for function in self._uses:
             summary = self._resolution.function(function)
@@ -115,14 +117,16 @@ class Linked:
         while changed:
             changed = False
             for function, uses in pending:
-                reason = next(filter(None, (self._ending(use, why) for use in uses)), None)
+                reason = next(filter(None, (self._reason_of_end(use, why) for use in uses)), None)
                 if function not in why and reason is not None:
                     why[function] = reason
                     changed = True
         return why
 
-    def _ending(self, use: list[_Candidate], why: dict[Thing, str]) -> str | None:
-        """Why everything that a use may run ends the trace: of the first such thing; None if one may not."""
+    def _reason_of_end(self, use: list[_Candidate], why: dict[Thing, str]) -> str | None:
+        """Return why all possible callees of a use end the trace, by the first of them; None if a callee may
+        not.
+        """
         reasons = [self._ending_of(run, why) for run in use]
         return reasons[0] if reasons and None not in reasons else None
 

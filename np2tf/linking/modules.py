@@ -1,4 +1,4 @@
-"""Which file an import names, among the files of a project."""
+"""Resolves the names of imports to the files of a project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Modules:
     """The files of a project by the names under which they can be imported.
 
     Args:
-        files: each with the folder that it was found under.
+        files: the files, each with the folder that it was found under.
     """
 
     def __init__(self, files: Iterable[tuple[str, str]]) -> None:
@@ -24,11 +24,11 @@ class Modules:
                 self._by_name[name] = str(path) if name not in self._by_name else None
 
     def absolute(self, name: str) -> str | None:
-        """The file of the module `name`, if just one can be it."""
+        """Return the file of the module `name`, if exactly one file can be that module."""
         return self._by_name.get(name)
 
     def relative(self, file: str, name: str) -> str | None:
-        """The file that `name`, which begins with dots, names in `file`."""
+        """Return the file that the relative name `name`, which begins with dots, refers to in `file`."""
         rest = name.lstrip(".")
         folder = PurePath(file).parent
         for _ in range(len(name) - len(rest) - 1):
@@ -42,7 +42,7 @@ class Modules:
         return str(path)
 
     def below(self, file: str, name: str) -> str | None:
-        """The file of a package's module `name`; `file` is the package's own."""
+        """Return the file of the module `name` in a package; `file` is the package's `__init__.py`."""
         path = PurePath(file)
         if path.name != _INIT:
             return None
@@ -50,7 +50,7 @@ class Modules:
         return next((str(place) for place in places if str(place) in self._files), None)
 
     def _within_packages(self, path: PurePath) -> str:
-        """The module's name as the folders with an `__init__.py` around it make it."""
+        """Return the module's name by the folders around it that have an `__init__.py`."""
         parts = [] if path.name == _INIT else [path.stem]
         folder = path.parent
         while str(folder / _INIT) in self._files:
@@ -59,6 +59,6 @@ class Modules:
         return ".".join(parts)
 
     def _within(self, path: PurePath, root: PurePath) -> str:
-        """The module's name seen from the folder it was found under."""
+        """Return the module's name relative to the folder that it was found under."""
         parts = path.relative_to(root).with_suffix("").parts
         return ".".join(parts[:-1] if parts[-1:] == ("__init__",) else parts)

@@ -1,7 +1,8 @@
-"""What other modules need to know of a module's functions: plain data, made once per file.
+"""Summaries: plain data about a module's functions for the analysis of other modules, made once per file.
 
-Names, effects, calls, classes, bases and imports, as tuples, texts and numbers: nothing of the file's tree is
-kept. `facts/references.py` and `rewrites/control/summaries.py` make them, `linking.py` joins them.
+A summary holds names, effects, calls, classes, bases and imports as tuples, strings and numbers, and nothing
+of the file's tree. `facts/references.py` and `rewrites/control/summaries.py` make summaries; `linking/` joins
+them.
 """
 
 from __future__ import annotations
@@ -10,23 +11,23 @@ from typing import NamedTuple
 
 
 class Ref(NamedTuple):
-    """What an expression refers to, as far as the text around it shows.
+    """The object that an expression refers to, as far as the text around it shows.
 
     Attributes:
-        kind: which of these it is:
+        kind: the kind of reference:
             "top": the name `name` at the top of the module;
-            "module": the module `name`, which begins with dots where it is relative;
-            "function", "class": the one defined here under the qualified name `name`;
-            "attribute": the attribute `name` of what `parts[0]` refers to;
-            "call": the result of calling `parts[0]`, with `parts[1]`, if it is there, as first argument;
-            "item": an element of what `parts[0]` refers to;
+            "module": the module `name`, which begins with dots if it is relative;
+            "function", "class": the definition in this module with the qualified name `name`;
+            "attribute": the attribute `name` of the object of `parts[0]`;
+            "call": the result of calling `parts[0]`, with `parts[1]`, if present, as first argument;
+            "item": an element of the object of `parts[0]`;
             "table": a dict, list or tuple of `parts`;
-            "any": one of `parts`, nobody knows which;
-            "self": an object of the class `name` of this module, or of one derived from it;
-            "object": an object of the class that `parts[0]` refers to, or of one derived from it;
-            "super": what the bases of the class `name` give;
+            "any": any of `parts`; the text does not show which;
+            "self": an object of the class `name` of this module, or of a derived class;
+            "object": an object of the class that `parts[0]` refers to, or of a derived class;
+            "super": `super()` in the class `name`;
             "around": the parameter `name` of a function around this one;
-            "unknown": anything.
+            "unknown": any object.
     """
 
     kind: str
@@ -38,7 +39,7 @@ UNKNOWN = Ref("unknown")
 
 
 class Use(NamedTuple):
-    """A call, or a read of what may be a property, that no test keeps from being evaluated."""
+    """A call, or a read of a possible property, that every call of the function evaluates."""
 
     ref: Ref
     is_call: bool
@@ -48,17 +49,17 @@ class FunctionSummary(NamedTuple):
     """One function or method.
 
     Attributes:
-        name: qualified, within the module.
-        why: a clause on what in its own text keeps it from being traced where it is called; nothing if it
-            only computes.
-        uses: what it calls and reads.
-        decorators: outermost first.
-        returns: the qualified name of the inner function that it gives; its first parameter's name, if it
-            gives that back.
+        name: the qualified name within the module.
+        why: a clause on why the function's own text cannot be traced where it is called; empty if it only
+            computes.
+        uses: the calls and reads that every call of it evaluates.
+        decorators: the decorators, outermost first.
+        returns: the qualified name of the inner function that it returns, or the name of its first parameter,
+            if it returns that argument.
         first: the name of its first parameter.
-        is_staged: whether `@np2tf.jit` stands at it.
+        is_staged: whether it is decorated with `@np2tf.jit`.
         is_property: whether reading an attribute runs it.
-        is_abstract: whether another one is always run in its place.
+        is_abstract: whether a method that overrides it always runs in its place.
     """
 
     name: str
@@ -77,9 +78,9 @@ class ClassSummary(NamedTuple):
     """One class at the top of a module.
 
     Attributes:
-        bases: in the order of the source.
-        methods: the names of the functions defined in it.
-        attributes: what its own text and its methods assign to attributes of its objects.
+        bases: the base classes, in the order of the source.
+        methods: the names of the functions that its body defines.
+        attributes: the values that its body and its methods assign to attributes of its objects.
     """
 
     name: str
@@ -92,9 +93,9 @@ class ModuleSummary(NamedTuple):
     """One file.
 
     Attributes:
-        names: what its names at the top refer to.
-        stars: the modules that it imports all names of.
-        exports: what a star import of it brings, where `__all__` says so.
+        names: the references of the names at its top.
+        stars: the modules of its star imports.
+        exports: the names that a star import of this module binds, if `__all__` lists them.
     """
 
     path: str

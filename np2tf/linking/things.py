@@ -1,4 +1,4 @@
-"""What references stand for: functions, classes, objects and modules of a project."""
+"""Resolves references to functions, classes, objects and modules of a project."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from np2tf.linking.summary import ClassSummary, FunctionSummary, ModuleSummary, 
 
 
 class Thing(NamedTuple):
-    """One thing that an expression may stand for.
+    """One object that an expression may refer to.
 
     Attributes:
-        kind: "module", "function", "class", "object" of a class, "super" of one, "table", "getter" of a
-            table, or "external": something of a module that is not among the files.
+        kind: "module", "function", "class", "object" of a class, "super" of a class, "table", "getter" (the
+            method `get` of a table), or "external": an object of a module that is not among the files.
         path: the file.
-        name: qualified within the file; of what is external, the whole dotted name.
-        bound: what parameters of functions around an inner function stand for.
-        is_exact: whether an object is of no class derived from this one.
+        name: the qualified name within the file; for an external object, the whole dotted name.
+        bound: for an inner function, the things that parameters of the functions around it refer to.
+        is_exact: whether an object is of this class itself, and not of a derived class.
         parts: the elements of a table.
     """
 
@@ -31,25 +31,25 @@ class Thing(NamedTuple):
     parts: tuple[Thing | None, ...] = ()
 
 
-#: What an expression may stand for; None is among them where it may be something that no text shows.
+#: The things that an expression may refer to. None among them means that the text does not show all of them.
 Things = tuple[Thing | None, ...]
 _ANYTHING: Things = (None,)
-#: What classes are derived from without getting methods that do not show.
+#: Base classes that add no methods which a call of an attribute may run.
 _PLAIN_BASES = frozenset({"abc.ABC", "typing.Generic", "typing.NamedTuple", "typing.Protocol"})
 _ENUMS = frozenset({"enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum"})
-#: Decorators from outside that leave a function what it is.
+#: External decorators that leave a function as it is.
 _TRANSPARENT = frozenset({"functools.wraps()", "np2tf.jit", "abc.abstractmethod", "typing.overload"})
-#: So many steps lead from a name to what it stands for, and so many things it may be.
+#: The limits for the steps from a name to its things, and for the number of these things.
 _FARTHEST, _MOST = 60, 64
 
 
 class Resolution:
-    """Finds what references stand for.
+    """Resolves references to things.
 
     Args:
         modules: the project's files.
-        read: gives a file's summary; None where there is none.
-        mentioning: gives the files that derive classes from one of that name.
+        read: returns a file's summary; None if it has none.
+        mentioning: returns the files that derive a class from a class of the given name.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Resolution:
         self._far = 0
 
     def add(self, summary: ModuleSummary) -> None:
-        """Take note of the classes of a module, which may override methods of their bases."""
+        """Record the classes of a module, which may override methods of their bases."""
         if summary.path in self._added:
             return
         self._added.add(summary.path)
@@ -80,12 +80,14 @@ class Resolution:
                     derived.append(Thing("class", summary.path, kind.name))
 
     def function(self, thing: Thing) -> FunctionSummary | None:
-        """The summary of a function."""
+        """Return the summary of a function."""
         summary = self._read(thing.path)
         return summary.functions.get(thing.name) if summary is not None else None
 
     def things(self, path: str, ref: Ref, bound: tuple[tuple[str, Thing], ...] = ()) -> Things:
-        """What a reference in a file may stand for; `bound` is what parameters around it stand for."""
+        """Return the things that a reference in a file may refer to; `bound` has the things of parameters
+        around it.
+        """
         if self._far > _FARTHEST:
             return _ANYTHING
         self._far += 1
@@ -102,7 +104,7 @@ class Resolution:
         if kind == "module":
             return (self._module(path, name),)
         if kind == "function":
-            return self._decorated(Thing("function", path, name, bound))
+            return self._decorated_things(Thing("function", path, name, bound))
         if kind in ("class", "super"):
             return (Thing(kind, path, name),)
         if kind == "self":
@@ -134,7 +136,7 @@ class Resolution:
         return Thing("module", found) if found is not None else Thing("external", name=name)
 
     def _global(self, path: str, name: str) -> Things:
-        """What a name at the top of a file stands for."""
+        """Return the things that a name at the top of a file may refer to."""
         return _once(self._names, (path, name), partial(self._find_global, path, name))
 
     def _find_global(self, path: str, name: str) -> Things:
@@ -152,7 +154,7 @@ class Resolution:
         return _ANYTHING
 
     def _exports(self, path: str, name: str, seen: set[str]) -> bool:
-        """Whether a star import of a file brings a name."""
+        """Return whether a star import of a file binds a name."""
         summary = self._read(path)
         if summary is None or path in seen:
             return False
@@ -187,7 +189,7 @@ class Resolution:
         return tuple(self.members(thing, name)) or _ANYTHING
 
     def _result(self, func: Thing | None, arguments: Things) -> Things:
-        """What calling a thing gives."""
+        """Return the things that calling a thing may return."""
         if func is None:
             return _ANYTHING
         if func.kind == "class":
@@ -206,8 +208,8 @@ class Resolution:
         made = [((summary.first, one),) if one is not None else () for one in arguments]
         return tuple(Thing("function", func.path, summary.returns, (*func.bound, *more)) for more in made)
 
-    def _decorated(self, function: Thing) -> Things:
-        """What stands under a function's name, when its decorators have been called."""
+    def _decorated_things(self, function: Thing) -> Things:
+        """Return the things that a function's name refers to after its decorators have been applied."""
         summary = self.function(function)
         found: Things = (function,)
         for ref in reversed(summary.decorators if summary is not None else ()):
@@ -221,18 +223,20 @@ class Resolution:
     # -- classes --------------------------------------------------------------------------------------------
 
     def members(self, thing: Thing, name: str) -> Iterator[Thing | None]:
-        """What the attribute `name` of an object or a class may be; nothing if there is none."""
+        """Yield the things that the attribute `name` of an object or a class may be; nothing if it has no
+        such attribute.
+        """
         if thing.kind not in ("class", "object", "super"):
             yield None
             return
         kind = Thing("class", thing.path, thing.name)
-        yield from self._inherited(kind, name, only_bases=thing.kind == "super")
+        yield from self._inherited_things(kind, name, only_bases=thing.kind == "super")
         if thing.kind == "object" and not thing.is_exact:
             for derived in self._all_derived(kind):
-                yield from self._own(derived, name)
+                yield from self._own_things(derived, name)
 
-    def _own(self, kind: Thing, name: str) -> Things:
-        """What a class itself defines under a name."""
+    def _own_things(self, kind: Thing, name: str) -> Things:
+        """Return the things that a class itself defines under a name."""
         return _once(self._members, (kind, name), partial(self._find_own, kind, name))
 
     def _find_own(self, kind: Thing, name: str) -> Things:
@@ -240,22 +244,22 @@ class Resolution:
         if summary is None:
             return _ANYTHING
         if name in summary.methods:
-            return self._decorated(Thing("function", kind.path, f"{kind.name}.{name}"))
+            return self._decorated_things(Thing("function", kind.path, f"{kind.name}.{name}"))
         if name in summary.attributes:
             if self._is_enum(kind):
                 return (Thing("object", kind.path, kind.name),)
             return self.things(kind.path, summary.attributes[name])
         return ()
 
-    def _inherited(self, kind: Thing, name: str, only_bases: bool = False) -> Things:
-        found = () if only_bases else self._own(kind, name)
+    def _inherited_things(self, kind: Thing, name: str, only_bases: bool = False) -> Things:
+        found = () if only_bases else self._own_things(kind, name)
         summary = self._class(kind)
         for base in self._bases(kind.path, summary) if summary is not None and not found else ():
             if base is None or base.kind != "class":
                 if base is not None and base.name in _PLAIN_BASES | _ENUMS:
                     continue
                 return _ANYTHING
-            found = self._inherited(base, name)
+            found = self._inherited_things(base, name)
             if found:
                 break
         return found
@@ -288,7 +292,7 @@ class Resolution:
                     yield one
 
     def _look_for_derived(self, name: str) -> None:
-        """Read the files that nobody has read yet, and which derive classes from one of that name."""
+        """Read the unread files that derive classes from a class of this name."""
         if name not in self._looked_for:
             self._looked_for.add(name)
             for path in self._mentioning(name):
@@ -301,8 +305,9 @@ _Key = TypeVar("_Key")
 
 
 def _once(known: dict[_Key, Things], key: _Key, find: Callable[[], Things]) -> Things:
-    """The things that are known under a key; found the first time, and anything while they are looked for: a
-    name may be defined by itself.
+    """Return the things stored under a key, and find them at the first call.
+
+    While they are being found, the result is "anything", because a name may be defined by itself.
     """
     if key not in known:
         known[key] = _ANYTHING
@@ -317,7 +322,7 @@ def _item(thing: Thing | None) -> Things:
 
 
 def _object(thing: Thing | None) -> Things:
-    """An object of a class, or of one derived from it."""
+    """Return an object of a class, or of a class derived from it."""
     if thing is None or thing.kind != "class":
         return _ANYTHING
     return (Thing("object", thing.path, thing.name, is_exact=False),)

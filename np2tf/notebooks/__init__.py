@@ -1,4 +1,4 @@
-"""Jupyter notebooks: their code cells as one program, and a translation of it put back into the cells.
+"""Jupyter notebooks: read the code cells as one program, and put its translation back into the cells.
 
-May import trees of sources. What translates the program stays out.
+May import trees of sources. The translation of the program stays out.
 """

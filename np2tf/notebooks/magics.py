@@ -1,4 +1,6 @@
-"""What in a cell is IPython's and not Python's: each such line stands aside for a name meanwhile."""
+"""Replaces the lines of a cell that are IPython's, and not Python's, by names while the program is
+translated.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import re
 import warnings
 from dataclasses import dataclass, field
 
-#: Magics of whole cells whose text is Python.
+#: Magics of whole cells after which the text is still Python.
 _PYTHON = re.compile(r"%%(?:time|timeit|capture|prun|memit|python3?)\b")
 _MAGIC = re.compile(r"\s*(?:[%!?]|[\w.*]+\?{1,2}\s*$|[\w.]+\s*=\s*[%!])")
 _TARGET = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*[%!]")
@@ -20,13 +22,16 @@ class NoPlaceError(Exception):
 
 @dataclass
 class Magics:
-    """The lines that stand aside, in the order in which they stand."""
+    """The lines that names have replaced, in the order of the program."""
 
     lines: list[str] = field(default_factory=list)
 
     def without(self, cell: str) -> str | None:
-        """A cell with names for what is not Python; None for one that holds another language. What still is
-        not Python stays."""
+        """Replace the lines of a cell that are not Python by names.
+
+        Returns:
+            The new text, in which lines may remain that are not Python; None for a cell in another language.
+        """
         if cell.lstrip().startswith("%%") and not _PYTHON.match(cell.lstrip()):
             return None
         lines = cell.split("\n")
@@ -36,7 +41,7 @@ class Magics:
             error = _error(lines)
             if error is None:
                 break
-            # Where the error is somewhere else, a magic before it has an open quote or bracket.
+            # If the error is in another line, a magic before that line has an open quote or bracket.
             number = error - 1 if error - 1 in candidates else candidates[0]
             candidates.remove(number)
             originals[number] = lines[number]
@@ -46,8 +51,11 @@ class Magics:
         return "\n".join(lines)
 
     def restored(self, cells: list[str]) -> list[str]:
-        """Texts of cells with the lines back in their places; NoPlaceError where one is gone, or stands
-        elsewhere."""
+        """Put the original lines back into the texts of cells.
+
+        Raises:
+            NoPlaceError: a line is gone, or stands in another place.
+        """
         found: list[int] = []
 
         def original(match: re.Match[str]) -> str:
@@ -67,7 +75,7 @@ class Magics:
     def _stand_in(self, line: str) -> str:
         name = f"{_NAME}{len(self.lines)}"
         self.lines.append(line)
-        # Nobody knows what a magic does and reads, but that it does more than to compute: so says `exec`.
+        # A magic can read and do anything. `exec` says that to the translator.
         value = f"exec({name})"
         target = _TARGET.match(line)
         return _indent(line) + (f"{target[1]} = {value}" if target is not None else value)
@@ -78,7 +86,7 @@ def _indent(line: str) -> str:
 
 
 def _error(lines: list[str]) -> int | None:
-    """The line in which Python's parser finds an error; None where the lines are Python."""
+    """Return the line in which Python's parser finds an error; None if the lines are Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

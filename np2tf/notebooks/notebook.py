@@ -1,4 +1,4 @@
-"""A notebook as one program: names that are bound in earlier cells are known in later ones."""
+"""A notebook as one program: later cells know the names that earlier cells bind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from np2tf.notebooks.places import Place, elements, members, spelled_like, whole
 from np2tf.tree.source import SourceError
 
 SUFFIX = ".ipynb"
-#: A statement that says which cell follows: comments go with statements that are taken away.
+#: A statement that says which cell follows. A comment would vanish with a statement that is removed.
 _MARK = '"np2tf: cell {}"'
 _MARKED = re.compile(r'^"np2tf: cell (\d+)"\n', re.MULTILINE)
 _BOM = "\ufeff"
@@ -22,13 +22,13 @@ _BOM = "\ufeff"
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell: its number among all cells, from 1, its text, and where that stands in the file."""
+    """A code cell: its number among all cells, from 1, its text, and the place of the text in the file."""
 
     number: int
     text: str
     place: Place
     first: int
-    """The line of the program that its text begins in."""
+    """The line of the program in which the text of the cell begins."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,11 @@ class Notebook:
 
     @classmethod
     def of(cls, data: bytes, path: str) -> Notebook:
-        """Read a file; SourceError where it is no notebook of Jupyter's format 4."""
+        """Read a file.
+
+        Raises:
+            SourceError: it is not a notebook of Jupyter's format 4.
+        """
         try:
             text = data.decode("utf-8")
             top = whole(text.removeprefix(_BOM))
@@ -65,12 +69,12 @@ class Notebook:
         return cls(path, text, tuple(cells), magics, "".join(parts))
 
     def cell_at(self, line: int) -> Cell | None:
-        """The cell that a line of the program is in."""
+        """Return the cell that holds a line of the program; None if the line is before the first cell."""
         index = bisect_right(self.cells, line, key=lambda cell: cell.first) - 1
         return self.cells[index] if index >= 0 else None
 
     def in_cell(self, found: Diagnostic) -> Diagnostic:
-        """A finding in the program as one in its cell."""
+        """Turn a finding in the program into a finding in its cell."""
         cell = self.cell_at(found.line)
         if cell is None or found.cell is not None:
             return found
@@ -79,11 +83,11 @@ class Notebook:
         return replace(found, line=found.line - shift, end=end, cell=cell.number)
 
     def in_cells(self, found: list[Diagnostic]) -> list[Diagnostic]:
-        """Findings in the program as such in their cells."""
+        """Turn findings in the program into findings in their cells."""
         return [self.in_cell(one) for one in found]
 
     def in_program(self, found: Diagnostic) -> Diagnostic:
-        """A finding in a cell as one in the program."""
+        """Turn a finding in a cell into a finding in the program."""
         cell = next((one for one in self.cells if one.number == found.cell), None)
         if cell is None:
             return found
@@ -92,11 +96,15 @@ class Notebook:
         return replace(found, line=found.line + shift, end=end, cell=None)
 
     def with_program(self, text: str) -> str:
-        """The file with a translation of its program; NoPlaceError where that has no place in the cells."""
+        """Return the file with a translation of its program.
+
+        Raises:
+            NoPlaceError: the translation cannot be divided into the cells.
+        """
         parts = _MARKED.split(text)
         numbers = [int(number) for number in parts[1::2]]
         if parts[0] or numbers != [cell.number for cell in self.cells]:
-            raise NoPlaceError("its cells would not be the same")
+            raise NoPlaceError("the translation has other cells")
         result = self.data
         shift = len(_BOM) if self.data.startswith(_BOM) else 0
         restored = self.magics.restored(parts[2::2])
@@ -111,7 +119,7 @@ class Notebook:
 
 
 def _code_cells(text: str, top: Place, content: dict[str, Any]) -> list[tuple[int, str, Place]]:
-    """Number, text and place of each code cell of a notebook in Python."""
+    """Return number, text and place of each code cell of a notebook in Python."""
     metadata = content.get("metadata", {})
     info, kernel = metadata.get("language_info") or {}, metadata.get("kernelspec") or {}
     if "python" not in str(info.get("name", kernel.get("language", "python"))).lower():

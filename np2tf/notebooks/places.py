@@ -1,4 +1,4 @@
-"""Where values stand in a JSON text, so that one can be exchanged and all else stays byte for byte."""
+"""Find where values stand in a JSON text, to replace a value and leave all else byte for byte."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Place(NamedTuple):
 
 
 def members(text: str, place: Place) -> Iterator[tuple[str, Place]]:
-    """The keys of an object with the places of their values; none of what is no object."""
+    """Yield the keys of an object, each with the place of its value. Other values have no keys."""
     if text[place.start] != "{":
         return
     at = _after_space(text, place.start + 1)
@@ -32,7 +32,7 @@ def members(text: str, place: Place) -> Iterator[tuple[str, Place]]:
 
 
 def elements(text: str, place: Place) -> Iterator[Place]:
-    """The places of the elements of an array; none of what is no array."""
+    """Yield the places of the elements of an array. Other values have no elements."""
     if text[place.start] != "[":
         return
     at = _after_space(text, place.start + 1)
@@ -43,13 +43,22 @@ def elements(text: str, place: Place) -> Iterator[Place]:
 
 
 def whole(text: str) -> Place:
-    """The place of the only value of a text; ValueError where it is not JSON."""
+    """Return the place of the single value of a text.
+
+    Raises:
+        ValueError: the text is not JSON.
+    """
     json.loads(text)
     return _value(text, _after_space(text, 0))
 
 
 def spelled_like(old: str, new: str) -> str:
-    """A text as JSON, in the form that another value has: one string, or a list with a line in each."""
+    """Spell a text as JSON, in the form of an earlier value: as one string, or as a list of lines.
+
+    Args:
+        old: the JSON of the earlier value.
+        new: the text to spell.
+    """
     is_ascii = old.isascii() and "\\u" in old
     if not old.startswith("["):
         return json.dumps(new, ensure_ascii=is_ascii)

@@ -1,5 +1,5 @@
 """Rewrites: each recognises one pattern and adds edits to a Plan.
 
-May import `planning`, `mutation`, `control`, `facts` and `tree`. What edits nothing belongs to
+May import `planning`, `mutation`, `control`, `facts` and `tree`. An analysis without edits belongs to
 `facts`.
 """

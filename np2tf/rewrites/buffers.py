@@ -1,4 +1,6 @@
-"""`super().__new__(cls, shape, dtype, x)` of a class derived from np.ndarray: tensors have no memory."""
+"""Rewrites `super().__new__(cls, shape, dtype, x)` in classes derived from np.ndarray, because tensors have
+no memory.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,15 @@ from np2tf.rewrites.planning.plan import Plan
 from np2tf.tree.names import dotted
 from np2tf.tree.templates import expression
 
-#: Where `np.ndarray.__new__(cls, shape, dtype, buffer, …)` takes the memory of its array from.
+#: The parameter of `np.ndarray.__new__(cls, shape, dtype, buffer, …)` that gives the memory of the new array.
 _POSITION, _KEYWORD = 3, "buffer"
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Plan that every argument `buffer` of the constructor is an array on the host.
 
-    A variable that is one is from then on: what is written to it must be seen in the new array.
+    If the argument is a local variable, it is rebound to the host array, so that later writes to the variable
+    show in the new array.
     """
     classes = Classes(facts)
     for call in facts.nodes(cst.Call):
@@ -41,7 +44,7 @@ def _rebound(updated: cst.Arg) -> cst.Arg:
 
 
 def _is_local(facts: Facts, node: cst.BaseExpression) -> bool:
-    """Whether an expression is a variable of the function that it is in."""
+    """Return whether an expression is a variable of the function that it is in."""
     if not isinstance(node, cst.Name):
         return False
     owner = facts.scopes.of(node).owner_of(node.value)
@@ -49,7 +52,7 @@ def _is_local(facts: Facts, node: cst.BaseExpression) -> bool:
 
 
 def _constructs(facts: Facts, classes: Classes, call: cst.Call) -> bool:
-    """Whether a call is of `np.ndarray.__new__`, in a class derived from np.ndarray in this module."""
+    """Return whether a call is of `np.ndarray.__new__`, in a class derived from np.ndarray in this module."""
     new = call.func
     if not isinstance(new, cst.Attribute) or new.attr.value != "__new__":
         return False

@@ -1,4 +1,4 @@
-"""`import numpy as np` becomes `from np2tf import tnp`, in every form an import can take."""
+"""Turns `import numpy as np` into `from np2tf import tnp`, for every form of import."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.facts.module.imports import NumpyImport
 from np2tf.options import Options
-from np2tf.rewrites.kept import Kept
+from np2tf.rewrites.kept import KeptImports
 from np2tf.rewrites.planning.plan import Plan
 from np2tf.tree.templates import Statement, statement
 
 
 def name_for_tnp(facts: Facts) -> str:
-    """What the output calls `np2tf.tnp`: `tnp`, unless the file uses that name for something else."""
+    """Return the name of `np2tf.tnp` in the output: `tnp`, unless the file uses that name for something
+    else.
+    """
     return facts.imports.tnp_name or facts.fresh_name(facts.module, "tnp")
 
 
-def anything_to_translate(facts: Facts) -> bool:
-    """Whether an import of NumPy would go or a use of it change."""
-    kept = Kept(facts)
+def anything_to_translate(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
+    """Return whether the translation would remove an import of NumPy or change a use of it."""
+    kept = KeptImports(facts, passed_on)
     return any(not kept.all_of(found) or kept.needs_tnp(found) for found in facts.imports.statements)
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
-    """Replace the imports of NumPy, and add those the output needs."""
-    kept = Kept(facts)
+    """Replace the imports of NumPy, and add the imports that the output needs."""
+    kept = KeptImports(facts, options.passed_on)
     acting = []
     for found in facts.imports.statements:
         if not kept.all_of(found) or kept.needs_tnp(found):
@@ -51,14 +53,16 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
 
 
 def _binds_outside(facts: Facts, found: NumpyImport) -> bool:
-    """Whether a function's import binds names that it declares global or nonlocal."""
+    """Return whether an import in a function binds names that the function declares global or nonlocal."""
     scope = facts.scopes.of(found.node)
     names = {(a.evaluated_alias or a.evaluated_name).split(".")[0] for a in found.aliases}
     return bool(names & (scope.globals | scope.nonlocals))
 
 
 def _at_top(facts: Facts, found: NumpyImport) -> bool:
-    """Whether an import runs whenever the module does: at its top level, or in the body of a `try` there."""
+    """Return whether an import runs whenever the module does: at its top level, or in the body of a `try`
+    there.
+    """
     line = facts.parents[found.node]
     up = facts.parents[line] if line is not None else None
     if isinstance(up, cst.IndentedBlock):
@@ -74,9 +78,9 @@ def _tnp_line(plan: Plan, runtime: bool) -> list[Statement]:
 
 
 def _replace(
-    facts: Facts, plan: Plan, found: NumpyImport, kept: Kept, *, with_tnp: bool, runtime: bool
+    facts: Facts, plan: Plan, found: NumpyImport, kept: KeptImports, *, with_tnp: bool, runtime: bool
 ) -> None:
-    """Take NumPy's names out of one import, and put `tnp` in or below its place."""
+    """Remove NumPy's names from one import, and put the import of `tnp` in its place or below it."""
     rest, passed_on = _rest(found, kept)
     new: list[Statement] = _tnp_line(plan, runtime) if with_tnp else []
     if passed_on:
@@ -94,14 +98,20 @@ def _replace(
         return
 
     def in_line(updated: cst.Import | cst.ImportFrom) -> cst.FlattenSentinel[cst.BaseSmallStatement]:
-        """The statements that follow on the same line may use `tnp` already."""
+        """Return all statements in one line, because the statements after them on this line may already use
+        `tnp`.
+        """
         return cst.FlattenSentinel([*smalls[:-1], smalls[-1].with_changes(semicolon=updated.semicolon)])
 
     plan.add(found.node, in_line)
 
 
-def _rest(found: NumpyImport, kept: Kept) -> tuple[cst.Import | cst.ImportFrom | None, list[cst.ImportAlias]]:
-    """What stays of an import, and the names that nothing here uses but others may import from here."""
+def _rest(
+    found: NumpyImport, kept: KeptImports
+) -> tuple[cst.Import | cst.ImportFrom | None, list[cst.ImportAlias]]:
+    """Return the part of an import that stays, and the unused names that other files may import from this
+    one.
+    """
     node = found.node
     if isinstance(node.names, cst.ImportStar):
         return (node if kept.all_of(found) else None), []
@@ -118,7 +128,7 @@ def _rest(found: NumpyImport, kept: Kept) -> tuple[cst.Import | cst.ImportFrom |
 
 
 def _passed_on(aliases: list[cst.ImportAlias], found: NumpyImport) -> Statement:
-    """`from np2tf.tnp import pi`, for those who import it from this file."""
+    """Return `from np2tf.tnp import pi` and the like, for files that import these names from this file."""
     module = found.module.replace("numpy", "np2tf.tnp", 1)
     names = ", ".join(
         alias.evaluated_name + (f" as {alias.evaluated_alias}" if alias.asname is not None else "")
@@ -128,7 +138,7 @@ def _passed_on(aliases: list[cst.ImportAlias], found: NumpyImport) -> Statement:
 
 
 def _remove(facts: Facts, plan: Plan, node: cst.CSTNode) -> None:
-    """Remove an import; comments above it stay, above the line that follows."""
+    """Remove an import. The comments above it stay, above the line that follows."""
     plan.add(node, lambda updated: cst.RemoveFromParent())
     line = facts.parents[node]
     if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
@@ -149,7 +159,7 @@ def _remove(facts: Facts, plan: Plan, node: cst.CSTNode) -> None:
 
 
 def _insert(facts: Facts, plan: Plan, tnp: bool, runtime: bool) -> None:
-    """Put imports at the top: behind the docstring, `from __future__` and the first run of imports."""
+    """Insert imports at the top: behind the docstring, `from __future__` and the first run of imports."""
     lines = _tnp_line(plan, runtime)[0 if tnp else 1 :]
     after = None
     for position, line in enumerate(facts.module.body):

@@ -1,4 +1,4 @@
-"""Put `@np2tf.jit` on the functions that are fit for staging and worth it."""
+"""Decorates the functions that are fit for staging, and for which it pays, with `@np2tf.jit`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         return
     for function in Fitness.of(facts, options).staged:
         plan.require(runtime=True)
-        plan.add(function, decorated)
+        plan.add(function, decorate)
 
 
-def decorated(function: cst.FunctionDef) -> cst.FunctionDef:
-    """The function under `@np2tf.jit`, which goes below the decorators it has."""
+def decorate(function: cst.FunctionDef) -> cst.FunctionDef:
+    """Return the function under `@np2tf.jit`, which becomes the innermost decorator."""
     new = cst.Decorator(cst.Attribute(cst.Name("np2tf"), cst.Name("jit")))
     if function.decorators:
         return function.with_changes(decorators=[*function.decorators, new])

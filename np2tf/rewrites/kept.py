@@ -1,4 +1,4 @@
-"""Which of the names that a file imports from NumPy must stay imported."""
+"""Finds the names that a file imports from NumPy and that must stay imported."""
 
 from __future__ import annotations
 
@@ -7,16 +7,25 @@ import libcst as cst
 from np2tf import rules
 from np2tf.facts import Facts
 from np2tf.facts.module.imports import NumpyImport
-from np2tf.rewrites.planning.uses import MODULES, compared, quoted_annotations, stays, uses
+from np2tf.rewrites.planning.uses import (
+    MODULES,
+    comparison_target,
+    quoted_annotations,
+    quoted_types,
+    stays,
+    uses,
+)
 from np2tf.tree.names import dotted, words
 
 _READ_BY_NAME = words("eval exec globals locals vars")
 
 
-class Kept:
-    """Says of every import of NumPy what of it stays, and whether code below it will need `tnp`."""
+class KeptImports:
+    """Decides for every import of NumPy which part of it stays, and whether the code below it will need
+    `tnp`.
+    """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, passed_on: tuple[str, ...] = ()) -> None:
         self._facts = facts
         self._staying: set[cst.CSTNode] = set()
         self._translated: set[cst.CSTNode] = set()
@@ -24,7 +33,7 @@ class Kept:
         for use in uses(facts):
             owner = facts.scopes.of(use.name).owner_of(use.name.value)
             bindings = owner.bindings[use.name.value] if owner is not None else []
-            both = compared(facts, use) is not None and use.name not in facts.foreign
+            both = comparison_target(facts, use) is not None and use.name not in facts.foreign
             if both or stays(facts, use):
                 self._staying.update(bindings)
                 self._star_stays |= owner is None
@@ -33,40 +42,48 @@ class Kept:
             self._star_used |= owner is None
         if quoted_annotations(facts, ""):
             self._translated.update(facts.imports.aliases_of("numpy"))
+        if quoted_types(facts):
+            self._staying.update(facts.imports.aliases_of("numpy"))
+        self._passed_on = frozenset(passed_on)
         self._by_name = self._names_read_otherwise()
         self._star = facts.imports.other_stars or self._star_stays or self._needs_star()
 
     def all_of(self, found: NumpyImport) -> bool:
-        """Whether a whole import statement stays."""
+        """Return whether a whole import statement stays."""
         if found.star:
             return self._star or found.module not in MODULES
         return all(self.alias(alias) for alias in found.aliases)
 
     def needs_tnp(self, found: NumpyImport) -> bool:
-        """Whether something that this statement brings in is translated, or the statement goes."""
+        """Return whether a name that this statement imports is translated, or used by way of a star
+        import.
+        """
         if found.star:
             return self._star_used
         return any(alias in self._translated for alias in found.aliases)
 
     def alias(self, alias: cst.ImportAlias) -> bool:
-        """Whether one imported name stays."""
+        """Return whether one imported name stays."""
         unused_module = self.unused(alias) and isinstance(self._facts.parents[alias], cst.Import)
-        by_name = _bound_name(alias) in self._by_name
+        name = _bound_name(alias)
+        by_name = name in self._by_name or (self._is_passed_on(name) and not self.unused(alias))
         return alias in self._staying or by_name or unused_module or self._untranslatable(alias)
 
     def unused(self, alias: cst.ImportAlias) -> bool:
-        """Whether nothing in the file uses the name: if anyone does, it is imported from here."""
+        """Return whether the file does not use the name, so that only other files can use it, by importing it
+        from here.
+        """
         return alias not in self._translated and alias not in self._staying
 
     def _names_read_otherwise(self) -> set[str]:
-        """Names that are ambiguous, exported by `__all__`, or that code in strings may mention."""
+        """Return the names that are ambiguous, exported by `__all__`, or that code in strings may mention."""
         facts = self._facts
         module = facts.scopes.module
         names = {
             name
             for scope in module.within()
             for name, found in scope.bindings.items()
-            if _mixed(facts, found)
+            if _are_mixed(facts, found)
         }
         for binding in module.bindings.get("__all__", ()):
             up = facts.parents[binding]
@@ -79,27 +96,35 @@ class Kept:
             names |= {_bound_name(alias) for found in facts.imports.statements for alias in found.aliases}
         return names
 
+    def _is_passed_on(self, name: str) -> bool:
+        """Return whether other files read a name of this file."""
+        return name in self._passed_on or ("*" in self._passed_on and not name.startswith("_"))
+
     def _needs_star(self) -> bool:
-        """A name that nothing in the file binds may come from `from numpy import *`."""
+        """Return whether a name that nothing in the file binds may come from `from numpy import *`."""
         facts = self._facts
         if not any(found.star for found in facts.imports.statements):
             return False
+        bound = facts.scopes.module.bindings
+        others = {name for name in (*self._by_name, *self._passed_on) if name not in bound}
+        if "*" in others or any(facts.imports.star_name(name) is not None for name in others):
+            return True  # other files may import them from this file
         unknown = facts.scopes.module.free - facts.imports.builtins
         return any(facts.imports.star_name(name) is None for name in unknown)
 
     def _untranslatable(self, alias: cst.ImportAlias) -> bool:
-        """An import of a part of NumPy that np2tf does not have."""
+        """Return whether an alias imports a part of NumPy that np2tf does not have."""
         full = self._facts.imports.qualified_binding(alias) or ""
         if alias.asname is None and full == "numpy" and dotted(alias.name) not in MODULES:
             return True  # `import numpy.testing`
         rule = rules.find(full)
         if full in MODULES:
             return False
-        return rule is None or rule.kind == "no" or (rule.chapter == "removed" and self.unused(alias))
+        return rule is None or rule.kind == "no" or (rule.removed and self.unused(alias))
 
 
-def _mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:
-    """Bindings of one name of which some are NumPy's, but not all the same."""
+def _are_mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:
+    """Return whether the bindings of a name are not all imports of the same NumPy name."""
     return len({facts.imports.qualified_binding(binding) for binding in bindings}) > 1
 
 

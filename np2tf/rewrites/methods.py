@@ -1,4 +1,4 @@
-"""In-place methods of an array: `x.sort()` -> `x = tnp.at(x).sort()`, where x visibly is an array."""
+"""Rewrites in-place methods of an array, `x.sort()` -> `x = tnp.at(x).sort()`, if x visibly is an array."""
 
 from __future__ import annotations
 

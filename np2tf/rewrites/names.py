@@ -1,5 +1,6 @@
-"""`np.sin` becomes `tnp.sin`, wherever a name resolves to NumPy; names that NumPy 2 removed get their new
-ones."""
+"""Turns `np.sin` into `tnp.sin` for every expression that resolves to NumPy. Names that NumPy 2 removed get
+their new names.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from np2tf.rewrites.planning.uses import (
     MODULES,
     ON_NUMPY,
     Use,
-    compared,
-    identified,
+    comparison_target,
+    identity_test,
     is_target,
     numpys_own,
     quoted_annotations,
@@ -31,34 +32,34 @@ from np2tf.tree.templates import expression
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
-    """Rename every use that has a translation, and report the others."""
+    """Rename every use that has a translation, and report the other uses."""
     assigned = {use.qualified for use in uses(facts) if is_target(facts, use.node)}
     for use in uses(facts):
-        asked = compared(facts, use)
+        asked = comparison_target(facts, use)
         if asked is not None and use.name not in facts.foreign:
             plan.add(asked, _either(plan, use))
         elif (
             not stays(facts, use)
             and use.rule is not None
-            and (comparison := identified(facts, use)) is not None
+            and (comparison := identity_test(facts, use)) is not None
         ):
-            plan.add(use.name, _renamed(plan.tnp_name + use.stands_for[len("numpy") :]))
+            plan.add(use.name, _renamer(plan.tnp_name + use.stands_for[len("numpy") :]))
             plan.add(comparison, _equal if comparison.left is use.node else _equal_from_the_right)
         elif stays(facts, use):
             continue
-        elif use.rule is not None and use.rule.chapter == "removed" and use.qualified not in assigned:
-            _removed(facts, plan, use, use.rule)
+        elif use.rule is not None and use.rule.removed and use.qualified not in assigned:
+            _report_removed(facts, plan, use, use.rule)
         else:
-            plan.add(use.name, _renamed(plan.tnp_name + use.stands_for[len("numpy") :]))
+            plan.add(use.name, _renamer(plan.tnp_name + use.stands_for[len("numpy") :]))
             if use.qualified.endswith(".at") and isinstance(use.node, cst.Attribute):
                 plan.add(use.node, _at_function)
     for string, text in quoted_annotations(facts, plan.tnp_name):
-        plan.add(string, _replaced(text))
+        plan.add(string, _string_replacer(text))
     report_only(facts, report)
 
 
 def report_only(facts: Facts, report: Report) -> None:
-    """Say what stays on NumPy, and why."""
+    """Report the uses that stay on NumPy, with the reasons."""
     for use in uses(facts):
         place = facts.place
         if use.on_numpy or use.name in facts.foreign:
@@ -80,7 +81,7 @@ def report_only(facts: Facts, report: Report) -> None:
 
 
 def _report_import(facts: Facts, report: Report, found: NumpyImport) -> None:
-    """Say which imported names np2tf does not know."""
+    """Report the imported names that np2tf does not know."""
     if found.star and facts.imports.other_stars:
         report.add("NP2TF005", *facts.place(found.node), module=found.module)
     for alias in found.aliases if isinstance(found.node, cst.ImportFrom) else ():
@@ -90,7 +91,7 @@ def _report_import(facts: Facts, report: Report, found: NumpyImport) -> None:
 
 
 def _passed_on(facts: Facts, node: cst.CSTNode) -> bool:
-    """Whether a module is an argument of a call other than getattr and hasattr."""
+    """Return whether a module is an argument of a call other than getattr and hasattr."""
     up = facts.parents[node]
     call = facts.parents[up] if isinstance(up, cst.Arg) else None
     return isinstance(call, cst.Call) and not (
@@ -99,7 +100,7 @@ def _passed_on(facts: Facts, node: cst.CSTNode) -> bool:
     )
 
 
-def _renamed(path: str) -> Callable[[cst.Name], cst.BaseExpression]:
+def _renamer(path: str) -> Callable[[cst.Name], cst.BaseExpression]:
     def edit(updated: cst.Name) -> cst.BaseExpression:
         return name_node(path).with_changes(lpar=updated.lpar, rpar=updated.rpar)
 
@@ -107,7 +108,9 @@ def _renamed(path: str) -> Callable[[cst.Name], cst.BaseExpression]:
 
 
 def _either(plan: Plan, use: Use) -> Callable[[cst.CSTNode], Edited]:
-    """`x is np` -> `x in (tnp, np)`, and `x in (np, other)` -> `x in (tnp, np, other)`."""
+    """Return an edit for `x is np` -> `x in (tnp, np)`, and for `x in (np, other)` -> `x in (tnp, np,
+    other)`.
+    """
 
     def edit(updated: cst.CSTNode) -> Edited:
         ours = name_node(plan.tnp_name + use.qualified[len("numpy") :])
@@ -125,21 +128,21 @@ def _either(plan: Plan, use: Use) -> Callable[[cst.CSTNode], Edited]:
 
 
 def _equal(updated: cst.Comparison) -> cst.Comparison:
-    """`np.add is f` -> `tnp.add == f`."""
+    """Return `tnp.add == f` for `tnp.add is f`."""
     (target,) = updated.comparisons
     operator: cst.BaseCompOp = cst.NotEqual() if isinstance(target.operator, cst.IsNot) else cst.Equal()
     return updated.with_changes(comparisons=[target.with_changes(operator=operator)])
 
 
 def _equal_from_the_right(updated: cst.Comparison) -> cst.Comparison:
-    """`f is np.add` -> `tnp.add == f`: an array on the left would compare its elements."""
+    """Return `tnp.add == f` for `f is tnp.add`, because an array on the left would compare its elements."""
     (target,) = updated.comparisons
     swapped = target.with_changes(comparator=updated.left)
     return _equal(updated.with_changes(left=target.comparator, comparisons=[swapped]))
 
 
 def _at_function(updated: cst.Attribute) -> cst.BaseExpression:
-    """`tnp.add.at` -> `tnp.add_at`."""
+    """Return `tnp.add_at` for `tnp.add.at`."""
     base = updated.value
     if isinstance(base, cst.Attribute):
         named = base.with_changes(attr=base.attr.with_changes(value=f"{base.attr.value}_at"))
@@ -147,8 +150,8 @@ def _at_function(updated: cst.Attribute) -> cst.BaseExpression:
     return updated
 
 
-def _removed(facts: Facts, plan: Plan, use: Use, rule: Rule) -> None:
-    """A name that NumPy 2 no longer has."""
+def _report_removed(facts: Facts, plan: Plan, use: Use, rule: Rule) -> None:
+    """Plan the new name, and changed arguments, for a name that NumPy 2 no longer has."""
     new = f"{plan.tnp_name}.{rule.new_name}"
     if rule.builtin:
         owner = facts.scopes.of(use.name).owner_of(rule.new_name)
@@ -168,7 +171,7 @@ def _removed(facts: Facts, plan: Plan, use: Use, rule: Rule) -> None:
 
 
 def _call_of(rule: Rule, tnp: str) -> Callable[[cst.Call], cst.Call]:
-    """A call of an old function, with what makes the new one do the same."""
+    """Return an edit that adds the arguments with which the new function does what the old function did."""
 
     def edit(updated: cst.Call) -> cst.Call:
         args = list(updated.args)
@@ -185,5 +188,5 @@ def _call_of(rule: Rule, tnp: str) -> Callable[[cst.Call], cst.Call]:
     return edit
 
 
-def _replaced(value: str) -> Callable[[cst.SimpleString], cst.SimpleString]:
+def _string_replacer(value: str) -> Callable[[cst.SimpleString], cst.SimpleString]:
     return lambda updated: updated.with_changes(value=value)

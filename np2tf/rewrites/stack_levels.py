@@ -1,4 +1,4 @@
-"""`np2tf.warn(…)` for `warnings.warn(…, stacklevel=2)`, which does not count the frames of np2tf."""
+"""Turns `warnings.warn(…, stacklevel=2)` into `np2tf.warn(…)`, which does not count the frames of np2tf."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from np2tf.tree.templates import expression
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
-    """Plan the calls of `warnings.warn` that tell of another line than their own."""
+    """Plan the calls of `warnings.warn` that report another line than their own."""
     for call in facts.nodes(cst.Call):
         if facts.imports.imported(call.func) == "warnings.warn" and _tells_of_another_line(call):
             plan.add(call.func, lambda func: expression("np2tf.warn"))

@@ -10,9 +10,9 @@ import numpy as np
 
 from np2tf import rules
 from np2tf.tnp._front import loading
-from np2tf.tnp._front.front import Function, universal
+from np2tf.tnp._front.front import Function, universal_function
 
-#: SciPy's qualified name -> the function that stands for it; made when it is first asked for.
+#: SciPy's qualified name -> np2tf's function for it, which is made at the first use.
 _made: dict[str, Any] = {}
 
 
@@ -50,17 +50,22 @@ def implementation(qualified: str) -> Any:
 
 
 def _make(qualified: str) -> Any:
+    """Make the function of np2tf that replaces a function of SciPy."""
     numpy = scipys(qualified)
-    made = universal(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified)
+    made = universal_function(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified)
     made.qualified = qualified
     stem = rules.scipy()[qualified].chapter.rpartition("/")[2]
-    made.__module__ = f"np2tf.scipy.{stem}"  # where pickle finds it
+    made.__module__ = f"np2tf.scipy.{stem}"  # pickle looks for the function there
     loading.when_loaded(lambda: importlib.import_module("np2tf.scipy.kernels").load(stem))
     return made
 
 
 def provider(stem: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of the module that has the functions of one chapter of rules/scipy/."""
+    """Return `__getattr__` and `__dir__` for the module of one chapter of rules/scipy/.
+
+    Args:
+        stem: the name of the chapter and of the module, such as "special".
+    """
     module = f"np2tf.scipy.{stem}"
 
     def listed() -> dict[str, str]:
@@ -81,7 +86,12 @@ def provider(stem: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
 
 
 class _Methods:
-    """The methods of an object of SciPy that has several, such as `norm.pdf` and `norm.cdf`."""
+    """The methods of an object of SciPy that has several, such as `norm.pdf` and `norm.cdf`.
+
+    Args:
+        name: the qualified name of the object.
+        methods: name of a method -> SciPy's qualified name.
+    """
 
     def __init__(self, name: str, methods: dict[str, str]) -> None:
         self._name = name

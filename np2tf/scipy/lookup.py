@@ -29,7 +29,7 @@ def native(scipy_object: Any) -> str | None:
     _look()
     try:
         return _names.get(scipy_object)
-    except TypeError:  # it cannot be hashed
+    except TypeError:  # the object cannot be hashed
         return None
 
 
@@ -60,14 +60,14 @@ def _look() -> None:
         if module is None or prefix in _seen:
             continue
         try:
-            found = [(_within(module, name.removeprefix(f"{prefix}.")), name) for name in names]
+            found = [(_resolve(module, name.removeprefix(f"{prefix}.")), name) for name in names]
         except AttributeError:  # its import has only begun
             continue
         _names.update({value: name for value, name in found if value is not None})
         _seen.add(prefix)
 
 
-def _within(module: Any, name: str) -> Any:
+def _resolve(module: Any, name: str) -> Any:
     """Return the object of a dotted name in `module`; None if the installed SciPy lacks it.
 
     Raises:

@@ -9,7 +9,7 @@ def _installed() -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in version("scipy").split(".")[:2])
     except PackageNotFoundError:
-        return (99,)  # nobody to differ from: as the newest one
+        return (99,)  # without SciPy there are no results to differ from
 
 
 #: The first two numbers of the version, like ``(1, 17)``.

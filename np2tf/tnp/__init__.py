@@ -16,12 +16,12 @@ import numpy as _numpy
 from np2tf.config import config as _config
 from np2tf.tnp._array import ndarray as _ndarray
 from np2tf.tnp._front.at import at as at
-from np2tf.tnp._front.numpy_modules import bound_by_program as _bound_by_program
 from np2tf.tnp._front.numpy_modules import host_module as _host_module
+from np2tf.tnp._front.numpy_modules import program_binding as _bound_by_program
 from np2tf.tnp._front.numpy_modules import provide as _provide
 from np2tf.tnp._front.rebound_names import rebound as _rebound
 from np2tf.tnp._front.rebound_names import watch as _watch
-from np2tf.tnp._front.removed import removed as _removed
+from np2tf.tnp._front.removed import replacement as _removed
 from np2tf.tnp._front.removed import ufunc_at as _ufunc_at
 
 ndarray = _ndarray.ndarray
@@ -50,6 +50,7 @@ for _name in ("linalg", "fft", "random", "polynomial"):
 
 
 def _follow_floats(floats: str) -> None:
+    """Apply the setting `floats`."""
     if floats == "float32" or f"{__name__}._entry.default_floats" in sys.modules:
         importlib.import_module(f"{__name__}._entry.default_floats").apply(floats)
 
@@ -57,7 +58,7 @@ def _follow_floats(floats: str) -> None:
 def __getattr__(name: str) -> Any:
     if f"numpy.{name}" in _rebound.values:
         return _bound_by_program(f"numpy.{name}")
-    if name.startswith("_") and name not in __all__:  # NumPy 2.1 exports some that do
+    if name.startswith("_") and name not in __all__:  # NumPy 2.1 exports some names that begin with `_`
         raise AttributeError(f"module 'np2tf.tnp' has no attribute {name!r}")
     if name in __all__ or name in _numpy.__dir__():
         value = _provide(getattr(_numpy, name), f"numpy.{name}")

@@ -1,6 +1,6 @@
 """`tnp.random`: numpy.random.
 
-NumPy draws every number, from its own streams and on the host; the arrays live on TensorFlow if new arrays
+NumPy draws every number, from its own streams and on the host. The arrays live on TensorFlow if new arrays
 live there. NumPy's global state is also the state of the functions here.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.lazy import LazyModule
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.numpy_modules import missing_names, public_names
 from np2tf.tnp._front.operand_kinds import are_host, new_arrays_are_tensors
 
@@ -24,15 +24,18 @@ __getattr__ = missing_names(globals(), "numpy.random")
 _draws: Any = LazyModule("np2tf.tnp._chapters.random")
 
 
-def _on_numpy() -> bool:
-    return quick.host and not new_arrays_are_tensors()
+def _is_on_numpy() -> bool:
+    """Return whether arrays live on the host and nothing is staged."""
+    return fast_flags.host and not new_arrays_are_tensors()
 
 
 def _method(name: str, documented: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method of a generator that draws through the plain NumPy object."""
+
     @functools.wraps(documented)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         draw = getattr(self._plain, name)
-        if _on_numpy() and are_host(args) and are_host(kwargs.values()):
+        if _is_on_numpy() and are_host(args) and are_host(kwargs.values()):
             drawn = draw(*args, **kwargs)
             return args[0] if name == "shuffle" and args else drawn
         return _draws.function(name, draw)(*args, **kwargs)
@@ -40,8 +43,8 @@ def _method(name: str, documented: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _overridden(base: type) -> dict[str, Any]:
-    """Methods that draw through the plain NumPy object, one for each public method of `base`."""
+def _draw_methods(base: type) -> dict[str, Any]:
+    """Return the methods that draw through the plain NumPy object, one for each public method of `base`."""
     return {
         name: _method(name, method)
         for name, method in vars(base).items()
@@ -49,16 +52,18 @@ def _overridden(base: type) -> dict[str, Any]:
     }
 
 
-class _AlsoNumPys(type):
-    """Makes NumPy's own generators where arrays are NumPy's, and lets ``isinstance`` take them."""
+class _NumPyGeneratorMeta(type):
+    """A metaclass that makes NumPy's own generators if arrays are NumPy's, and lets ``isinstance`` accept
+    them.
+    """
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.__mro__[1]) if cls.is_ours() else super().__instancecheck__(instance)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls.is_ours() and _on_numpy():
+        if cls.is_ours() and _is_on_numpy():
             return cls.__mro__[1](*args, **kwargs)
-        staged = _draws.made(cls.__mro__[1], args, kwargs) if cls.is_ours() else None
+        staged = _draws.stage_generator(cls.__mro__[1], args, kwargs) if cls.is_ours() else None
         return super().__call__(*args, **kwargs) if staged is None else staged
 
     def is_ours(cls) -> bool:
@@ -66,8 +71,14 @@ class _AlsoNumPys(type):
         return cls.__module__ == __name__
 
 
-class Generator(np.random.Generator, metaclass=_AlsoNumPys):
-    """NumPy's Generator, whose arrays live where new arrays live."""
+class Generator(np.random.Generator, metaclass=_NumPyGeneratorMeta):
+    """NumPy's Generator, whose arrays live where new arrays live.
+
+    Args:
+        bit_generator: NumPy's bit generator.
+
+    See https://numpy.org/doc/stable/reference/random/generator.html.
+    """
 
     def __init__(self, bit_generator: Any) -> None:
         super().__init__(bit_generator)
@@ -77,17 +88,32 @@ class Generator(np.random.Generator, metaclass=_AlsoNumPys):
         return Generator, (self.bit_generator,)
 
     def spawn(self, n_children: int) -> list[np.random.Generator]:
-        """Independent generators that follow from this one."""
-        if not _on_numpy():
+        """Return independent generators that follow from this generator.
+
+        Args:
+            n_children: the number of generators.
+
+        Raises:
+            StagingError: code is being staged.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.random.Generator.spawn.html.
+        """
+        if not _is_on_numpy():
             _draws.require_eager("Generator.spawn")
         return [Generator(plain.bit_generator) for plain in self._plain.spawn(n_children)]
 
 
-class RandomState(np.random.RandomState, metaclass=_AlsoNumPys):
-    """NumPy's RandomState, whose arrays live where new arrays live."""
+class RandomState(np.random.RandomState, metaclass=_NumPyGeneratorMeta):
+    """NumPy's RandomState, whose arrays live where new arrays live.
+
+    Args:
+        seed: the seed, as for NumPy.
+
+    See https://numpy.org/doc/stable/reference/random/legacy.html.
+    """
 
     def __init__(self, seed: Any = None) -> None:
-        super().__init__(seed if _on_numpy() else _draws.to_numpy(seed))
+        super().__init__(seed if _is_on_numpy() else _draws.to_numpy(seed))
         self._plain = np.random.RandomState(self._bit_generator)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -102,5 +128,5 @@ class RandomState(np.random.RandomState, metaclass=_AlsoNumPys):
 
 
 for _class, _base in ((Generator, np.random.Generator), (RandomState, np.random.RandomState)):
-    for _name, _wrapped in _overridden(_base).items():
+    for _name, _wrapped in _draw_methods(_base).items():
         setattr(_class, _name, _wrapped)

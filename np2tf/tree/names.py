@@ -6,7 +6,7 @@ import libcst as cst
 
 
 def dotted(node: cst.CSTNode | None) -> str | None:
-    """`a.b.c` for a Name or a chain of Attributes on one, else None."""
+    """Return `a.b.c` for a Name or a chain of Attributes on a Name; None for other nodes."""
     parts: list[str] = []
     while isinstance(node, cst.Attribute):
         parts.append(node.attr.value)
@@ -18,7 +18,7 @@ def dotted(node: cst.CSTNode | None) -> str | None:
 
 
 def name_node(path: str) -> cst.Name | cst.Attribute:
-    """The expression that spells a dotted path."""
+    """Return the expression for a dotted path."""
     first, *rest = path.split(".")
     node: cst.Name | cst.Attribute = cst.Name(first)
     for part in rest:
@@ -27,7 +27,7 @@ def name_node(path: str) -> cst.Name | cst.Attribute:
 
 
 def target_names(target: cst.CSTNode) -> list[cst.Name]:
-    """The names that an assignment target binds (not those it stores through)."""
+    """Return the names that an assignment target binds (not the names that it stores through)."""
     if isinstance(target, cst.Name):
         return [target]
     if isinstance(target, (cst.Tuple, cst.List)):
@@ -38,12 +38,12 @@ def target_names(target: cst.CSTNode) -> list[cst.Name]:
 
 
 def words(text: str) -> frozenset[str]:
-    """A table of names, written as text."""
+    """Return the set of names in a text, separated by spaces."""
     return frozenset(text.split())
 
 
 def root_of(node: cst.CSTNode) -> cst.CSTNode:
-    """What a chain of attributes and subscripts starts from."""
+    """Return the expression that a chain of attributes and subscripts starts from."""
     while isinstance(node, (cst.Attribute, cst.Subscript)):
         node = node.value
     return node

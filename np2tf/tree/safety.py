@@ -1,7 +1,7 @@
-"""A second look at a translation, by other means than those that made it.
+"""Checks of a translation by other means than those that made it.
 
-It must be a program that Python compiles, bytes that say the same text, and every statement at the top of the
-file that nothing was planned for must be one of its statements, in order, with its comments and blanks.
+The text must compile, and the bytes must decode to the text. Every top-level statement of the source without
+a planned edit must be a statement of the translation, in order, with its comments and blanks.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections.abc import Iterator, Sequence, Set
 
 import libcst as cst
 
-from np2tf.tree.source import Source, SourceError
+from np2tf.tree.source import Source, SourceError, spans
 
 
 def unsafe(source: Source, made: str, touched: Set[cst.CSTNode], data: bytes) -> str | None:
-    """What is wrong with a translation, or None.
+    """Return why a translation is wrong, or None.
 
     Args:
-        source: what was translated.
+        source: the source that was translated.
         made: the text of the translation.
-        touched: the nodes of the source in which something was to be changed.
+        touched: the nodes of the source that contain a planned edit.
         data: the bytes of the translation.
     """
     if made == source.original:
@@ -29,21 +29,39 @@ def unsafe(source: Source, made: str, touched: Set[cst.CSTNode], data: bytes) ->
     if not touched:
         return "the text is another, and nothing was translated"
     text = made.removeprefix("\ufeff")
-    error = _does_not_compile(text)
-    if error is not None and _does_not_compile(source.text) is None:
+    program = _parsed(text)
+    error = program if isinstance(program, str) else _does_not_compile(program)
+    if error is not None and _does_not_compile(source.program or _parsed(source.text)) is None:
         return f"it is no program: {error}"
     try:
-        same = Source.of(data, source.path).original == made
+        same = source.says(data) == made
     except SourceError:
         same = False
-    return _lost(source, touched, text) if same else "its bytes say something else than its text"
+    if not same:
+        return "its bytes say something else than its text"
+    return _lost(source, touched, text, program) if isinstance(program, ast.Module) else None
 
 
-def _does_not_compile(text: str) -> str | None:
+def _parsed(text: str) -> ast.Module | str | None:
+    """A program; what is wrong with it; or None where it is too deep for the parser, which says nothing about
+    the translation."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(text, "<translation>", "exec", dont_inherit=True)
+            return ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        return str(error)
+    except (RecursionError, MemoryError):
+        return None
+
+
+def _does_not_compile(program: ast.Module | str | None) -> str | None:
+    if not isinstance(program, ast.Module):
+        return program
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(program, "<translation>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         return str(error)
     except (RecursionError, MemoryError):
@@ -51,31 +69,28 @@ def _does_not_compile(text: str) -> str | None:
     return None
 
 
-def _lost(source: Source, touched: Set[cst.CSTNode], text: str) -> str | None:
+def _lost(source: Source, touched: Set[cst.CSTNode], text: str, program: ast.Module) -> str | None:
     """The first statement at the top that is not where it should be, though nothing was planned for it."""
-    before, statements = list(_statements(source.text)), source.module.body
+    before = list(_statements(source.text, spans(source.program or ast.parse(source.text))))
+    statements = source.module.body
     if len(before) != len(statements):
         return None
-    after = _statements(text)
+    after = _statements(text, spans(program))
     for lines, statement in zip(before, statements):
         if statement not in touched and not any(lines == others for others in after):
             return f"a statement is not what it was: {lines[0][:80]}"
     return None
 
 
-def _statements(text: str) -> Iterator[Sequence[str]]:
+def _statements(text: str, statements: Sequence[tuple[int, int]]) -> Iterator[Sequence[str]]:
     """The lines of each statement at the top of a program; statements that share a line count as one."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     begin = end = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        body = ast.parse(text).body
-    for node in body:
-        first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    for first, last in statements:
         if first > end:
             if end:
                 yield lines[begin - 1 : end]
             begin = first
-        end = node.end_lineno or first
+        end = last
     if end:
         yield lines[begin - 1 : end]

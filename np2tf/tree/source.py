@@ -1,4 +1,6 @@
-"""Bytes to libcst module and back, byte for byte: BOM, line ends, tabs and declared encodings survive."""
+"""Conversion of bytes to a libcst module and back, byte for byte: BOM, line ends, tabs and declared encodings
+survive.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,20 @@ import codecs
 import io
 import tokenize
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import libcst as cst
 
 from np2tf.diagnostics import Diagnostic
 
-#: Where no character has two spellings. In others one may: 0x8790 and 0x81E0 of cp932 are the same.
+#: Encodings in which every character has one spelling. In others a character may have two: 0x8790 and 0x81E0
+#: of cp932 are the same character.
 _ONE_TO_ONE = frozenset({"utf-8", "iso-8859-1", "ascii"})
 
 
 class SourceError(Exception):
-    """A file that cannot be read as Python; carries the Diagnostic."""
+    """Raised for a file that cannot be read as Python; carries the Diagnostic."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(str(diagnostic))
@@ -32,42 +35,63 @@ def _error(code: str, path: str, line: int, column: int, **args: str) -> SourceE
 
 @dataclass(frozen=True)
 class Source:
-    """One file: its text, its tree, and how its bytes spell the text."""
+    """One file: its path, its text, and the encoding of its bytes."""
 
     path: str
     text: str
     encoding: str = "utf-8"
     bom: bool = False
+    program: ast.Module | None = field(default=None, repr=False, compare=False)
+    """What Python's own parser makes of the text."""
 
     @classmethod
     def of(cls, source: str | bytes, path: str = "<string>") -> Source:
-        """Take text or a file's bytes; SourceError where they are not Python."""
+        """Read a text or a file's bytes.
+
+        Raises:
+            SourceError: if they are not Python.
+        """
         if isinstance(source, bytes):
             text, encoding, bom = _decode(source, path)
         else:
             bom = source.startswith("\ufeff")
             text, encoding = source[bom:], "utf-8"
-        _check_syntax(text, path)
-        return cls(path, text, encoding, bom)
+        return cls(path, text, encoding, bom, _checked_syntax(text, path))
 
     @cached_property
     def module(self) -> cst.Module:
-        """The tree; parsed when first asked, for most files of a project have nothing to translate."""
+        """The tree. It is parsed at first use, because most files of a project have nothing to translate."""
         return _parse(self.text, self.path)
 
     @property
     def original(self) -> str:
-        """The text as it stands in the file."""
+        """The text as it is in the file, with the BOM if there is one."""
         return ("\ufeff" if self.bom else "") + self.text
 
     def printed(self, module: cst.Module) -> str:
-        """The text of `module` as it would stand in this file."""
+        """Return the text of `module` as it would be in this file."""
         return ("\ufeff" if self.bom else "") + module.code
 
     def encoded(self, text: str) -> bytes:
-        """The bytes of `text` in this file's encoding."""
+        """Return the bytes of `text` in this file's encoding."""
         body = text.removeprefix("\ufeff").encode(self.encoding)
         return codecs.BOM_UTF8 + body if self.bom else body
+
+    def says(self, data: bytes) -> str:
+        """The text that bytes of this file would hold; SourceError where they hold none."""
+        text, _, bom = _decode(data, self.path)
+        return ("\ufeff" if bom else "") + text
+
+
+def spans(program: ast.Module) -> tuple[tuple[int, int], ...]:
+    """The first and the last line of each statement at the top of a program; decorators are a part of it."""
+    return tuple(
+        (
+            min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))]),
+            node.end_lineno or node.lineno,
+        )
+        for node in program.body
+    )
 
 
 def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
@@ -88,17 +112,17 @@ def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
         line = before.count(b"\n") + 1
         column = error.start - (before.rfind(b"\n") + 1) + 1
         raise _error("NP2TF902", path, line, column, reason=f"not {encoding}: {error.reason}") from None
-    except (LookupError, ValueError) as error:  # rot13 and others that are no encodings of text
+    except (LookupError, ValueError) as error:  # rot13 and other codecs that do not encode text
         raise _error("NP2TF902", path, 1, 1, reason=str(error)) from None
 
 
-def _check_syntax(text: str, path: str) -> None:
+def _checked_syntax(text: str, path: str) -> ast.Module:
     """Python's own parser first: its messages are better, and libcst's may exhaust the C stack on deep
     nesting."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text)
+            return ast.parse(text)
     except SyntaxError as error:
         raise _error("NP2TF901", path, error.lineno or 1, error.offset or 1, reason=error.msg) from None
     except ValueError as error:
@@ -121,6 +145,6 @@ def _parse(text: str, path: str) -> cst.Module:
         # libcst 1.9 wants a space in `return(a if b else c)` and `return(lambda: a)`.
         raise _error("NP2TF907", path, 1, 1, reason=str(error)) from None
     if not same:
-        # Better no translation than a file changed in places nobody asked for.
+        # No translation is better than a file that changes in places without an edit.
         raise _error("NP2TF904", path, 1, 1)
     return module

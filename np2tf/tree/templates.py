@@ -1,8 +1,7 @@
-"""Build code by quoting it: `statements("{x} = f({x})", x=node)`.
+"""Builds code by quoting it: `statements("{x} = f({x})", x=node)`.
 
-A template is ordinary source with `{name}` holes for expressions (in `statements`, a hole that is a whole
-line takes
-statements).
+A template is ordinary source with `{name}` holes for expressions. In `statements`, a hole that is a whole
+line takes statements.
 """
 
 from __future__ import annotations
@@ -32,14 +31,15 @@ def _parsed(text: str) -> cst.Module:
 
 
 class _Fill:
-    """Puts the given nodes where the holes are. Every other name is copied: one node must not stand in two
-    places."""
+    """Puts the given nodes into the holes. Every other name is copied, because a node must not stand in two
+    places.
+    """
 
     def __init__(self, nodes: Mapping[str, Hole]) -> None:
         self._nodes = {_HOLE.format(name): node for name, node in nodes.items()}
 
     def lines(self, body: Sequence[Statement]) -> list[Statement]:
-        """Statements, with statement holes replaced by what they stand for."""
+        """Return the statements, with statement holes replaced by their statements."""
         filled: list[Statement] = []
         for line in body:
             hole = self._statement_hole(line)
@@ -54,7 +54,7 @@ class _Fill:
         return None if isinstance(hole, (str, cst.CSTNode, type(None))) else hole
 
     def node(self, node: cst.CSTNode) -> cst.CSTNode:
-        """One node, filled."""
+        """Return one node with its holes filled."""
         if isinstance(node, cst.Name):
             hole = self._nodes.get(node.value, node.value)
             return hole if isinstance(hole, cst.CSTNode) else node.with_changes(value=hole)
@@ -71,18 +71,18 @@ class _Fill:
 
 
 def statements(template: str, **nodes: Hole) -> list[Statement]:
-    """The statements that a template spells, its holes filled with `nodes`."""
+    """Return the statements of a template, its holes filled with `nodes`."""
     return _Fill(nodes).lines(_parsed(template).body)
 
 
 def statement(template: str, **nodes: Hole) -> Statement:
-    """The one statement that a template spells."""
+    """Return the only statement of a template."""
     (only,) = statements(template, **nodes)
     return only
 
 
 def small_statement(template: str, **nodes: Hole) -> cst.BaseSmallStatement:
-    """The one simple statement that a template spells, without its line."""
+    """Return the only simple statement of a template, without its line."""
     line = statement(template, **nodes)
     assert isinstance(line, cst.SimpleStatementLine), template
     (only,) = line.body
@@ -90,7 +90,7 @@ def small_statement(template: str, **nodes: Hole) -> cst.BaseSmallStatement:
 
 
 def expression(template: str, **nodes: Hole) -> cst.BaseExpression:
-    """The expression that a template spells."""
+    """Return the expression of a template."""
     quoted = small_statement(template, **nodes)
     assert isinstance(quoted, cst.Expr), template
     return quoted.value

@@ -13,6 +13,7 @@ from typing import Any
 
 import libcst as cst
 
+from np2tf.tree.memo import remembered
 from np2tf.tree.names import words
 
 _PUNCTUATION = words(
@@ -27,7 +28,7 @@ _PUNCTUATION = words(
 
 @cache
 def code_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    """The fields of a node class that can hold code, in source order."""
+    """Return the fields of a node class that can hold code, in source order."""
     return tuple(
         field.name
         for field in fields(kind)  # type: ignore[arg-type]
@@ -37,11 +38,12 @@ def code_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
 
 @cache
 def _is_node(kind: Any) -> bool:
-    # Asked once for a class: libcst's classes are abstract ones, at which isinstance is slow.
+    # Computed once for a class: libcst's classes are abstract base classes, for which isinstance is slow.
     return issubclass(kind, cst.CSTNode)
 
 
-def children(node: cst.CSTNode) -> list[cst.CSTNode]:
+@remembered
+def children(node: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
     """The code nodes directly below `node`, in source order."""
     found: list[cst.CSTNode] = []
     for name in code_fields(type(node)):
@@ -51,11 +53,11 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
             found.append(value)
         elif kind is list or kind is tuple:
             found.extend(item for item in value if _is_node(item.__class__))
-    return found
+    return tuple(found)
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """`node` and every code node below it, parents first, in source order."""
+    """Yield `node` and every code node below it, parents first, in source order."""
     stack = [node]
     while stack:
         top = stack.pop()

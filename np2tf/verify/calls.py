@@ -1,9 +1,9 @@
 """Calls a project's main() several times in this process: `python -m np2tf.verify.calls`, for `np2tf verify`.
 
-Standard input holds the request, as JSON; the outcome is written as JSON into the file that it names. Every
-call runs in a folder of its own. Of a translated project what ran where is counted in the last call of
-main(): by then it is known which functions are worth compiling. One more call, which is not timed, counts how
-often Python enters the hot functions: compiled code does not.
+Standard input holds the request, as JSON; `main` writes the outcome, as JSON, into the file that the request
+names. Every call runs in a folder of its own. For a translated project, the last timed call of main() also
+counts where each call of a function ran: by then np2tf knows which functions are worth compiling. One more
+call, which is not timed, counts how often Python enters the hot functions: compiled code does not enter them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Do what the request says."""
+    """Read the request from standard input, run it, and write the outcome."""
     request: dict[str, Any] = json.load(sys.stdin)
     sys.path.insert(0, request["path"])
     sys.argv = [request["package"], *request["arguments"]]
     if request["translated"]:
         from np2tf.imports.hooks.hook import install
+        from np2tf.imports.programs.one_line import warn_in_one_line
 
+        warn_in_one_line()
         install([request["package"]])
     module, _, name = request["main"].partition(":")
     run: Callable[[list[str]], Any] = getattr(importlib.import_module(module), name)
@@ -80,7 +82,7 @@ def _counted(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: 
 
 
 def _entered(run: Callable[[list[str]], Any], request: dict[str, Any]) -> dict[str, int]:
-    """How often Python enters each hot function in a call of main()."""
+    """Call main() once, and return how often Python entered each hot function."""
     counts = dict.fromkeys(request["hot"], 0)
     known: dict[types.CodeType, str | None] = {}
 
@@ -103,12 +105,15 @@ def _entered(run: Callable[[list[str]], Any], request: dict[str, Any]) -> dict[s
 
 
 def _is_at(code: types.CodeType, path: str, name: str, first: int, last: int) -> bool:
-    """Whether it is the code of the function of a name that stands in these lines of a file."""
+    """Return whether `code` is the code of the named function in these lines of the file."""
     return code.co_filename == path and code.co_name == name and first <= code.co_firstlineno <= last
 
 
 def _standing(jitted: Jitted) -> dict[str, int]:
-    """How many calls of a function have run in each way so far (of short ones on the host: some of them)."""
+    """Return how many calls of a function have run in each way so far.
+
+    The count of host calls is that of the timed calls: np2tf times only some of the short calls on the host.
+    """
     from np2tf.runtime.replacement.watched_loop import compiled_loops
 
     code = jitted.__code__
@@ -121,8 +126,10 @@ def _standing(jitted: Jitted) -> dict[str, int]:
 
 
 def _jitted(name: str) -> Jitted | None:
-    """A function of a translated module, within whatever its own decorators have put around it; None if it is
-    not jitted.
+    """Return the jitted function of a translated module that a name leads to; None if the function is not
+    jitted.
+
+    The search looks inside the wrappers that the function's own decorators have put around it.
     """
     from np2tf.runtime.jit.jitted import Jitted
 

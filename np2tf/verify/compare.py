@@ -1,4 +1,4 @@
-"""The first difference between two frozen results, in the order in which a person would read them."""
+"""Find the first difference between two frozen results, in the order in which a person would read them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,24 @@ if TYPE_CHECKING:
     import numpy as np
 
 RTOL = 1e-7
-"""Relative tolerance of 64-bit floats; ints, bools, strings are compared exactly."""
+"""The relative tolerance of 64-bit floats. Integers, booleans and strings are compared exactly."""
 LEAST_RTOL = {16: 2e-2, 32: 1e-4}
-"""The least tolerance of floats of fewer bits, whose own rounding is 1e-3 and 1e-7."""
+"""Bits of a float -> its least relative tolerance. Rounding alone costs 16 bits 1e-3, and 32 bits 1e-7."""
 FLOOR = 1e-3
-"""Small elements are differences of larger ones: this share of the largest is added to their size."""
+"""Small elements are often differences of large ones: this share of the largest is added to their size."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two results part: a path like `['pos']`, an index into the array there, and both sides."""
+    """The place where two results differ, and both values there.
+
+    Attributes:
+        path: the path to the value, such as `['pos']`.
+        what: the property that differs: "type", "keys", "length", "class", "dtype", "shape" or "value".
+        expected: NumPy's side.
+        actual: the translated side.
+        index: the index of the element in the array at `path`; None if the difference is not in one element.
+    """
 
     path: str
     what: str
@@ -37,12 +45,18 @@ class Difference:
 
 
 def tolerance_text(rtol: float) -> str:
-    """What `first_difference` asks of floats, for people."""
+    """Return the tolerance that `first_difference` allows floats, as text for people."""
     return f"floats within {rtol:g} × (|x| + {FLOOR:g} × max|x|), 32-bit ones {max(rtol, LEAST_RTOL[32]):g}"
 
 
 def first_difference(expected: Any, actual: Any, rtol: float = RTOL) -> Difference | None:
-    """The first difference between two frozen results, or None where there is none."""
+    """Return the first difference between two frozen results, or None if they are equal.
+
+    Args:
+        expected: NumPy's result.
+        actual: the translated result.
+        rtol: the relative tolerance of 64-bit floats.
+    """
     return next(_differences(expected, actual, rtol, ""), None)
 
 
@@ -86,7 +100,10 @@ def _short(value: Any) -> str:
 
 
 def _numbers(expected: Any, actual: Any, rtol: float, path: str) -> Iterator[Difference]:
-    """Arrays, and Python's own scalars as zero-dimensional arrays of the dtype NumPy would give them."""
+    """Yield the difference of two arrays or Python scalars, if there is one.
+
+    Python's scalars count as zero-dimensional arrays of the dtype that NumPy would give them.
+    """
     import numpy as np
 
     left, right = np.asarray(expected), np.asarray(actual)
@@ -102,7 +119,7 @@ def _numbers(expected: Any, actual: Any, rtol: float, path: str) -> Iterator[Dif
 
 
 def _wrong(left: np.ndarray, right: np.ndarray, rtol: float) -> np.ndarray:
-    """A mask of the elements that differ."""
+    """Return a boolean mask, of the shape of the arrays, of the elements that differ."""
     import numpy as np
 
     if left.dtype.kind in "mM":

@@ -1,7 +1,7 @@
-"""A program's result as plain data: containers of host arrays, strings and Python scalars.
+"""Turns a program's result into plain data: containers of host arrays, strings and Python scalars.
 
-Freezing copies. A result that a later call overwrites stays what it was, and a result that lives on a device
-has arrived on the host before the clock is stopped.
+Freezing copies. A result that a later call overwrites stays as it was, and a result on a device has arrived
+on the host before the clock stops.
 """
 
 from __future__ import annotations
@@ -13,14 +13,25 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Instance:
-    """An object of the program's own class: the class's name and the frozen attributes."""
+    """An object of one of the program's own classes.
+
+    Attributes:
+        kind: the name of the class.
+        attributes: the frozen attributes.
+    """
 
     kind: str
     attributes: dict[str, Any]
 
 
 def freeze(value: Any, seen: frozenset[int] = frozenset()) -> Any:
-    """Copy `value` into plain data. What cannot be looked into is represented by its class's name."""
+    """Copy `value` into plain data. An object that has no readable attributes is represented by its class's
+    name.
+
+    Args:
+        value: any value.
+        seen: the ids of the containers around `value`, by which cycles are found.
+    """
     import numpy as np
 
     if value is None or (isinstance(value, (bool, int, float, complex, str, bytes)) and _is_builtin(value)):
@@ -50,5 +61,5 @@ def _key(key: Any, seen: frozenset[int]) -> Any:
 
 
 def _is_builtin(value: Any) -> bool:
-    # numpy.float64 is a float and numpy.str_ a str: those go the way of arrays, with their dtype.
+    # numpy.float64 is a subclass of float, and numpy.str_ of str: NumPy's scalars are frozen like arrays.
     return type(value).__module__ == "builtins"

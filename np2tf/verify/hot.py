@@ -1,4 +1,4 @@
-"""Which of a project's hot functions ran compiled, and why the others did not."""
+"""Says which of a project's hot functions ran compiled, and why the other hot functions did not."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from np2tf.verify.project import Project, ProjectError
 
 #: A hot function runs compiled if Python enters it at most so many times as often as on NumPy.
 LEFT_IN_PYTHON = 0.5
-#: In the message of every finding that says why a function is not jitted.
+#: These words are in the message of every finding that says why a function is not jitted.
 _NOT_JITTED = " is not jitted"
 _UNJITTED = "it has no loop, so it is compiled as a part of its callers only, which ran on the host"
 
 
 @dataclass(frozen=True)
 class Hot:
-    """A hot function.
+    """A hot function, and where it ran.
 
     Attributes:
-        name: as the project has it.
-        how: "compiled", "graph", "loops" (its loops ran as compiled code), "inside" (as a part of another's
-            compiled code) or "host": where most of its calls ran.
-        reasons: why on the host.
+        name: the name that the project gives it.
+        how: where most of its calls ran: "compiled", "graph", "loops" (its loops ran as compiled code),
+            "inside" (as a part of another function's compiled code) or "host".
+        reasons: why its calls ran on the host.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Hot:
 
     @property
     def staged(self) -> bool:
-        """Whether it ran as compiled code or as a graph."""
+        """Return whether the function ran as compiled code or as a graph."""
         return self.how != "host"
 
 
@@ -46,11 +46,12 @@ class _Place:
 
 
 def hot_functions(project: Project, numpy: Mapping[str, Any], ours: Mapping[str, Any]) -> list[Hot]:
-    """What became of every hot function in the last call of main().
+    """Return where every hot function ran in the last call of main().
 
     Args:
-        project: that was run.
-        numpy, ours: the outcomes of its repeated calls, on NumPy and translated.
+        project: the project that was run.
+        numpy: the outcome of the project's repeated calls on NumPy.
+        ours: the outcome of its repeated calls when translated.
 
     Raises:
         ProjectError: if the project has no function of such a name.
@@ -59,7 +60,7 @@ def hot_functions(project: Project, numpy: Mapping[str, Any], ours: Mapping[str,
 
 
 def places_of(project: Project) -> dict[str, tuple[str, str, int, int]]:
-    """Where the hot functions stand: the file, the name of the code, and its first and last line.
+    """Return where the hot functions are defined: the file, the code's name, and the first and the last line.
 
     Raises:
         ProjectError: if the project has no function of such a name.
@@ -72,7 +73,7 @@ def places_of(project: Project) -> dict[str, tuple[str, str, int, int]]:
 
 
 def check_hot(project: Project) -> None:
-    """See that the project has the functions that it names.
+    """Check that the project defines the functions that it names.
 
     Raises:
         ProjectError: if there is no function of such a name.

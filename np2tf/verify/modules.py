@@ -1,4 +1,4 @@
-"""Module objects made from text in memory: the original and the translation, each its own."""
+"""Makes module objects from text in memory: one for the original, and one for the translation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from types import CodeType, ModuleType
 
 
 class TextLoader(importlib.abc.InspectLoader):
-    """Loads one module from text; `label` stands for the file's name in tracebacks."""
+    """A loader of one module from text. Tracebacks show `label` in the place of the file's name."""
 
     def __init__(self, text: str, label: str) -> None:
         self.text = text
@@ -34,13 +34,23 @@ class TextLoader(importlib.abc.InspectLoader):
 def module_from_text(text: str, path: Path, name: str, label: str) -> Iterator[ModuleType]:
     """Execute `text` as a module under the private `name`, with `path` as its `__file__`.
 
-    For the length of the block the module is in `sys.modules` (pickle and dataclasses look there) and its
-    folder leads `sys.path`; both are put back afterwards. Tracebacks show the text's lines under the label.
+    Inside the `with` block the module is in `sys.modules`, where pickle and dataclasses look for it, and its
+    folder is the first of `sys.path`. Both are restored afterwards. Tracebacks show the text's lines under
+    the label.
+
+    Args:
+        text: the source of the module.
+        path: the file that the module takes itself for.
+        name: the name of the module in `sys.modules`.
+        label: the file name that tracebacks show.
+
+    Raises:
+        ImportError: no module can be made of the text.
     """
     loader = TextLoader(text, label)
     spec = importlib.util.spec_from_loader(name, loader)
     if spec is None:
-        raise ImportError(f"no module can be made of {path}")
+        raise ImportError(f"{path} cannot be loaded as a module")
     module = importlib.util.module_from_spec(spec)
     module.__file__ = str(path)
     linecache.cache[label] = (len(text), None, text.splitlines(keepends=True), label)

@@ -1,4 +1,4 @@
-"""One program: convert it, run the original and the translation, compare and time them."""
+"""Verify one program: convert it, run the original and the translation, compare and time both."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COUNTERS = ("compiled", "graph", "eager", "host")
 
 @dataclass
 class Run:
-    """What came of calling one module's `main()` several times."""
+    """The results, times and counts of several calls of one module's `main()`."""
 
     results: list[Any] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Run:
 
 @dataclass
 class Outcome:
-    """What is known of one program after verifying it. Equal means: no error and no difference."""
+    """The outcome of verifying one program. A program is equal if there is no error and no difference."""
 
     program: str
     code: str = ""
@@ -52,12 +52,17 @@ class Outcome:
 
     @property
     def ratio(self) -> float | None:
-        """NumPy's seconds over TensorFlow's warm ones: above 1 the translation is faster."""
+        """Return NumPy's seconds divided by TensorFlow's warm seconds: above 1 the translation is faster."""
         return self.numpy_seconds / self.warm_seconds if self.numpy_seconds and self.warm_seconds else None
 
 
 class Failure(Exception):
-    """A program that cannot be verified: a code of rules/diagnostics.toml and the words of its message."""
+    """A program cannot be verified.
+
+    Args:
+        code: a code of rules/diagnostics.toml.
+        **words: the words that its message takes.
+    """
 
     def __init__(self, code: str, **words: str) -> None:
         super().__init__(codes()[code].message.format_map(words))
@@ -65,7 +70,7 @@ class Failure(Exception):
 
 
 def find_programs(paths: Iterable[Path], wanted: str = "") -> list[Path]:
-    """The Python files among `paths` and in the folders among them, whose stem contains `wanted`."""
+    """Return the Python files among `paths`, and in the folders among them, whose stem contains `wanted`."""
     found: list[Path] = []
     for path in paths:
         found += sorted(path.glob("*.py")) if path.is_dir() else [path]
@@ -75,7 +80,14 @@ def find_programs(paths: Iterable[Path], wanted: str = "") -> list[Path]:
 def verify_program(
     path: Path, *, rtol: float = RTOL, repeat: int = 3, translate: Callable[[str, Path], str] | None = None
 ) -> Outcome:
-    """Verify one program. `translate` stands in for `np2tf.convert` in tests."""
+    """Verify one program.
+
+    Args:
+        path: the Python file.
+        rtol: the relative tolerance of 64-bit floats.
+        repeat: how often each version of main() is called.
+        translate: replaces `np2tf.convert` in tests.
+    """
     outcome = Outcome(path.name)
     try:
         text = _read(path)
@@ -96,7 +108,11 @@ def verify_program(
 
 
 def converted(text: str, path: Path) -> str:
-    """The translation of a program, by the translator."""
+    """Return the translation of a program.
+
+    Raises:
+        Failure: the translator fails on the program, or reports an error.
+    """
     from np2tf import convert
 
     try:
@@ -120,7 +136,11 @@ def _read(path: Path) -> str:
 
 
 def _run(text: str, path: Path, name: str, label: str, repeat: int, code: str) -> Run:
-    """Call the module's `main()`; the first and the last result are kept, all calls are timed."""
+    """Call the module's `main()` and time every call; keep the first and the last result.
+
+    Raises:
+        Failure: with `code`, if the module raises an exception.
+    """
     from np2tf.config import config
 
     run = Run()
@@ -158,7 +178,9 @@ def _call(module: ModuleType, path: Path, run: Run, repeat: int) -> None:
 
 
 def _explain(error: BaseException, label: str) -> str:
-    """The exception's class and message, and the program's own line it came from, without a traceback."""
+    """Return the exception's class and message, and the program's own line that raised it, without a
+    traceback.
+    """
     said = f"{type(error).__name__}: {error}".strip().splitlines()[0]
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == label]
     return f"{said} (line {frames[-1].lineno}: {frames[-1].line})" if frames else said

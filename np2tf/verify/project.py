@@ -1,4 +1,4 @@
-"""A project to verify: a package in a folder with a `project.toml` that says how it is run."""
+"""A project to verify: a package in a folder, with a `project.toml` that says how the package is run."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ else:
     import tomli as tomllib
 
 FILE = "project.toml"
-#: Where a project's main() writes its results, in the folder that it runs in.
+#: The file into which a project's main() writes its results, in the folder in which it runs.
 RESULTS = "results.npz"
 
 
 class ProjectError(ValueError):
-    """A `project.toml` that cannot be used."""
+    """A `project.toml` cannot be used."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """What a `project.toml` says.
+    """The contents of a `project.toml`.
 
     Attributes:
-        folder: in which the package is, and the file.
-        package: run as `python -m package`.
+        folder: the folder that holds the package and the file.
+        package: the name of the package, which is run as `python -m package`.
         main: "module:function", which takes the arguments of the command line as a list.
         small: the `--size` of a short run.
-        hot: "module:function" and "module:Class.method" of what most of the time is spent in.
+        hot: "module:function" and "module:Class.method" of the functions that take most of the time.
     """
 
     folder: Path
@@ -42,16 +42,20 @@ class Project:
 
     @property
     def name(self) -> str:
-        """The folder's."""
+        """Return the name of the folder."""
         return self.folder.name
 
     def arguments(self, size: int | None) -> list[str]:
-        """The command line of a run that writes its results."""
+        """Return the command line of a run that writes its results.
+
+        Args:
+            size: the `--size` of the run; None is the project's default.
+        """
         return [*(() if size is None else ("--size", str(size))), "--out", RESULTS]
 
 
 def find_projects(paths: Iterable[Path], wanted: str = "") -> list[Project]:
-    """The projects among `paths` and in the folders among them, whose name contains `wanted`.
+    """Return the projects among `paths`, and in the folders among them, whose name contains `wanted`.
 
     Raises:
         ProjectError: if a `project.toml` cannot be used.
@@ -63,10 +67,10 @@ def find_projects(paths: Iterable[Path], wanted: str = "") -> list[Project]:
 
 
 def read_project(file: Path) -> Project:
-    """The project that a `project.toml` describes.
+    """Return the project that a `project.toml` describes.
 
     Raises:
-        ProjectError: if something is missing in it, or of the wrong type.
+        ProjectError: if an entry is missing in the file, or has the wrong type.
     """
     try:
         data: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""One project: run it on NumPy and translated, each in processes of its own, compare and time both."""
+"""Verify one project: run it on NumPy and translated, each in its own processes, compare and time both."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ from np2tf.verify.project import Project, ProjectError
 from np2tf.verify.transcript import files_difference, own_lines, text_difference
 
 RTOL = 1e-9
-"""Relative tolerance of 64-bit floats; nothing else may differ."""
+"""The relative tolerance of 64-bit floats. Nothing else may differ."""
 LIMIT = 900
-"""Seconds that one process may take."""
+"""The seconds that one process may take."""
 _ROOT = Path(__file__).resolve().parents[2]
 _COMMAND = "from np2tf.commands import main; main()"
 
 
 @dataclass
 class ProjectOutcome:
-    """What is known of one project after verifying it. Equal means: no error and no difference.
+    """The outcome of verifying one project. A project is equal if there is no error and no difference.
 
     Attributes:
-        numpy_seconds, run_seconds: of the processes of `python -m` and `np2tf run -m`, all included.
-        numpy_main, warm_main: of the quickest main() of several in a process; of the translated ones without
-            the first.
-        counts: calls in the last main() of a translated process.
-        hot: what became of the functions that the project calls hot.
+        numpy_seconds: the seconds of the process of `python -m`, from start to end.
+        run_seconds: the seconds of the process of `np2tf run -m`, from start to end.
+        numpy_main: the seconds of the fastest of several calls of main() in one process, on NumPy.
+        warm_main: the seconds of the fastest translated call of main() in one process, without the first
+            call.
+        counts: how many calls ran where, in the last main() of a translated process.
+        hot: where each hot function of the project ran.
     """
 
     project: str
@@ -49,17 +51,17 @@ class ProjectOutcome:
 
     @property
     def equal(self) -> bool:
-        """Whether nothing failed and nothing differs."""
+        """Return whether nothing failed and nothing differs."""
         return not self.code
 
     @property
     def run_ratio(self) -> float | None:
-        """NumPy's seconds over those of the translated process."""
+        """Return NumPy's seconds divided by the seconds of the translated process."""
         return _ratio(self.numpy_seconds, self.run_seconds)
 
     @property
     def warm_ratio(self) -> float | None:
-        """NumPy's seconds over those of a later main()."""
+        """Return NumPy's seconds divided by the seconds of a later main()."""
         return _ratio(self.numpy_main, self.warm_main)
 
 
@@ -70,10 +72,17 @@ def _ratio(numpy: float | None, ours: float | None) -> float | None:
 def verify_project(
     project: Project, *, rtol: float = RTOL, repeat: int = 3, size: int | None = None, tier: str | None = None
 ) -> ProjectOutcome:
-    """Verify one project, at the given `--size` or its own.
+    """Verify one project, at the given `--size` or at its own.
 
-    Every side runs once as a program, where text and files are compared in the order in which they come, and
-    `repeat` times in one process, call by call. `tier` is `np2tf.config.tier` for the translated side.
+    Each version runs once as a program, where text and files are compared in the order in which they come,
+    and `repeat` times in one process, where they are compared call by call.
+
+    Args:
+        project: the project.
+        rtol: the relative tolerance of 64-bit floats.
+        repeat: how often main() is called in one process.
+        size: the `--size` of every run; None is the project's default.
+        tier: the value of `np2tf.config.tier` for the translated version; None leaves the default.
     """
     outcome = ProjectOutcome(project.name)
     with tempfile.TemporaryDirectory(prefix="np2tf-verify-") as scratch:
@@ -97,7 +106,7 @@ def _programs(
     size: int | None,
     tier: str | None,
 ) -> None:
-    """Run both as programs, and compare what can be seen of them."""
+    """Run both versions as programs, and compare their output and files."""
     ending = ["-m", project.package, *project.arguments(size)]
     folders = [side / "run" for side in sides]
     for folder in folders:
@@ -126,7 +135,7 @@ def _calls(
     size: int | None,
     tier: str | None,
 ) -> None:
-    """Call main() of both several times, and compare call by call."""
+    """Call main() of both versions several times, and compare call by call."""
     numpy, ours = (
         _repeated(project, side, repeat, size, code, tier)
         for side, code in zip(sides, ("NP2TF921", "NP2TF922"))
@@ -172,15 +181,15 @@ def _raise(difference: str | None) -> None:
 def _process(
     arguments: list[str], project: Project, folder: Path, code: str, given: str = "", tier: str | None = None
 ) -> str:
-    """What a Python process prints to both streams, in its order.
+    """Run a Python process, and return the text that it prints to both streams, in order.
 
     Raises:
-        Failure: with `code`, if its exit status is not 0 or it takes too long.
+        Failure: with `code`, if the exit status is not 0 or the process takes too long.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NP2TF_TIER")}
     if tier is not None:
         environment["NP2TF_TIER"] = tier
-    # The checkout comes last: the project is found in its own folder, and np2tf wherever this one is.
+    # This np2tf comes last on the path, so that the project's own folder is searched first.
     environment |= {
         "PYTHONPATH": os.pathsep.join([str(project.folder), str(_ROOT)]),
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -1,4 +1,4 @@
-"""What a program shows the world: its text, line by line in order, and the files that it leaves behind."""
+"""Compares the visible output of two runs: the text, line by line in order, and the files that they leave."""
 
 from __future__ import annotations
 
@@ -13,31 +13,24 @@ from np2tf.verify.compare import first_difference
 from np2tf.verify.freeze import freeze
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-#: What TensorFlow's own logger writes, before and after it is set up.
+#: The lines that TensorFlow's own logger writes, before and after it is set up.
 _LOGGED = re.compile(
     r"[IWEF]\d{4} \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] |"
     r"WARNING: All log messages before absl"
 )
-#: np2tf's own warnings; the line of source below each goes with it.
+#: The lines of np2tf's own warnings. Below each of them stands a line of source, which belongs to it.
 _WARNED = re.compile(r"\S.*:\d+: (?:TranslationWarning|UnjittedWarning): ")
 
 
 def own_lines(text: str) -> list[str]:
-    """The lines of a program's output that are its own: none of TensorFlow's log, no warnings of np2tf."""
-    lines: list[str] = []
-    below_warning = False
-    for line in text.splitlines():
-        if below_warning and line.startswith("  "):
-            below_warning = False
-            continue
-        below_warning = bool(_WARNED.match(line))
-        if not below_warning and not _LOGGED.match(line):
-            lines.append(line)
-    return lines
+    """Return the lines of a program's output that are its own: no log of TensorFlow, no warning of np2tf."""
+    return [line for line in text.splitlines() if not _WARNED.match(line) and not _LOGGED.match(line)]
 
 
 def text_difference(expected: list[str], actual: list[str], rtol: float) -> str | None:
-    """The first line that differs, in words; None where the numbers are close and all else is the same."""
+    """Describe the first line that differs. Return None if the numbers are close and all other text is the
+    same.
+    """
     for number, (left, right) in enumerate(zip(expected, actual), 1):
         if not _same_line(left, right, rtol):
             return f"line {number} of the output: {left!r} on NumPy, {right!r} translated"
@@ -58,19 +51,19 @@ def _same_line(left: str, right: str, rtol: float) -> bool:
 
 
 def _same_number(left: str, right: str, rtol: float) -> bool:
-    """Whether two printed numbers are equal; of floats the last place that is printed may differ by one."""
+    """Return whether two printed numbers are equal. Floats may differ by one in the last printed place."""
     if left == right:
         return True
     places = _place(left), _place(right)
     if -math.inf in places:
         return False
     a, b = float(left), float(right)
-    # A half more than one unit: the difference of two decimals is not exact.
+    # One and a half units, because the difference of two decimals is not exact.
     return abs(a - b) <= rtol * max(abs(a), abs(b)) + 1.5 * 10.0 ** max(places)
 
 
 def _place(number: str) -> float:
-    """The power of ten of the last place of a printed float; minus infinity of an integer."""
+    """Return the power of ten of the last place of a printed float; minus infinity for an integer."""
     mantissa, _, exponent = number.lower().partition("e")
     if "." not in mantissa and not exponent:
         return -math.inf
@@ -78,7 +71,7 @@ def _place(number: str) -> float:
 
 
 def files_difference(expected: Path, actual: Path, rtol: float) -> str | None:
-    """The first difference between the files in two folders, in words."""
+    """Describe the first difference between the files in two folders; return None if there is none."""
     names = [
         sorted(str(path.relative_to(folder)) for path in _files(folder)) for folder in (expected, actual)
     ]

@@ -363,7 +363,7 @@ def test_the_report_tells_what_ran_where(numeric: Path):
     assert functions["fallen"]["host"]["calls"] == 2
     (unjitted,) = report["unjitted"]
     assert (unjitted["path"], unjitted["line"], unjitted["calls"]) == (script, 16, 2)
-    assert unjitted["code"] == "NP2TF501"
+    assert unjitted["code"] == "NP2TF542"
     slow = {(one["name"], one["line"]): one for one in report["host_fallbacks"]}
     assert slow["roots", 24]["calls"] == 3
     assert slow["roots", 24]["path"] == script
@@ -379,7 +379,7 @@ def test_the_report_as_text_comes_last_also_after_an_error(numeric: Path):
     assert "Traceback" in error
     assert "compiled by XLA" in report
     assert re.search(r"3×  script.py:24  roots: NumPy's own", report)
-    assert re.search(r"script.py:16: NP2TF501 fallen: .*\(2 calls\)", report)
+    assert re.search(r"script.py:16: NP2TF542 fallen: .*\(2 calls\)", report)
 
 
 def test_strict_fails_where_a_function_cannot_be_compiled(numeric: Path):
@@ -387,5 +387,5 @@ def test_strict_fails_where_a_function_cannot_be_compiled(numeric: Path):
     done = np2tf_run(numeric, "--jit", "strict", "--tier", "compile", "script.py")
     assert done.returncode == 1
     assert f'File "{numeric}/script.py", line 16, in fallen' in done.stderr
-    assert "StagingError" in done.stderr
-    assert done.stderr.splitlines()[-1] == "np2tf run: NP2TF501 (np2tf explain NP2TF501 tells the remedy)"
+    assert "ValueNeededError" in done.stderr
+    assert done.stderr.splitlines()[-1] == "np2tf run: NP2TF542 (np2tf explain NP2TF542 tells the remedy)"

@@ -34,7 +34,7 @@ def graph_mode() -> Iterator[None]:
     """Nothing is compiled by XLA: neither whole functions nor loops."""
     with (
         patch("np2tf.runtime.compilation.concrete_function.xla_pays", lambda ops: False),
-        patch("np2tf.runtime.control_flow.while_loops.xla_pays", lambda ops: False),
+        patch("np2tf.runtime.control_flow.discovered_loop.xla_pays", lambda ops: False),
     ):
         yield
 

@@ -16,7 +16,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import tensor_array
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import region
+from np2tf.tnp._tensor.storage import staging_scope
 
 SHAPES = ((4,), (3, 2), (2, 3, 4), (2, 1, 3, 2), (3, 0, 2))
 #: Keys that a mistake was found with, and their like.
@@ -209,7 +209,7 @@ def test_keys_staged(xla: bool) -> None:
     @tf.function(jit_compile=xla, autograph=False)
     def together(sources: dict[int, tf.Tensor], values: dict[int, tf.Tensor]) -> dict[int, tf.Tensor]:
         found = {}
-        with region(Trace(xla)):
+        with staging_scope(Trace(xla)):
             for k, (action, _, key, _, _) in cases.items():
                 array, value = tensor_array(sources[k]), tensor_array(values[k])
                 outcome = _outcome(action, array, _on_tensors(key), value)

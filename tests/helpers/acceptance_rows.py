@@ -1,4 +1,4 @@
-"""What AutoGraph gets silently wrong, and what it refuses: one small program for each, in NumPy."""
+"""Cases that AutoGraph silently gets wrong or refuses: one small NumPy program for each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textwrap import dedent
 from typing import Any
 
-#: A file is translated if it uses NumPy somewhere.
+#: A file is translated only if it uses NumPy.
 _HEAD = "import numpy as np\n\nEPSILON = np.float64(1e-9)\n\n\n"
 
 
@@ -16,11 +16,11 @@ class Row:
 
     Attributes:
         source: the text of a module with a function `f`.
-        calls: texts of its arguments.
-        refused: the code with which it is not staged, "" where it is.
-        refused_when_run: the code with which only tracing it finds that it cannot be staged.
-        graph_only: whether XLA cannot compile it as one program, for its shapes depend on data.
-        handled: the calls in which an exception comes up that a handler takes, on the host.
+        calls: the texts of its arguments.
+        refused: the code with which staging is refused, "" if it is not.
+        refused_when_run: the code with which only tracing refuses the staging.
+        graph_only: whether XLA cannot compile the function as one program, because its shapes depend on data.
+        handled: the calls in which a handler takes an exception, on the host.
         numbers: whether numbers of Python and NumPy count as the same kind.
     """
 
@@ -86,7 +86,7 @@ SILENTLY_WRONG = {
             return s, seen["n"]
         """,
         "np.arange(100.)",
-        refused_when_run="NP2TF513",
+        refused_when_run="NP2TF550",
     ),
     "length of a list after appends in a loop": row(
         """

@@ -1,7 +1,7 @@
-"""What the array API standard (2024.12) asks of a namespace: expressions over `xp` and arrays of each kind.
+"""The requirements of the array API standard (2024.12): expressions over `xp` and arrays of each kind.
 
-F are floats, I integers, U unsigned ones, T truth values, Z complex numbers; V and W are vectors, N a vector
-with what is no number, S a symmetric positive definite matrix, Q a stack of matrices, K indices.
+F are floats, I integers, U unsigned integers, T booleans, Z complex numbers; V and W are vectors, N a vector
+with NaN and infinities, S a symmetric positive definite matrix, Q a stack of matrices, K indices.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Expressions and statements over arrays, run on NumPy and on np2tf alike: `np` is the one or the other."""
+"""Expressions and statements over arrays, run on NumPy and on np2tf: `np` is either module."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy
 _RNG = numpy.random.default_rng(0)
 _A = _RNG.standard_normal((3, 4))
 
-#: What the expressions are about.
+#: The operands of the expressions.
 ARRAYS: dict[str, numpy.ndarray] = {
     "A": _A,
     "B": _RNG.standard_normal((3, 4)).astype(numpy.float32),

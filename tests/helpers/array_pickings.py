@@ -1,4 +1,6 @@
-"""Expressions that read arrays: attributes, indexing, sorting, sets; and which of all are special."""
+"""Expressions that read arrays (attributes, indexing, sorting, sets), and the special cases among all
+expressions.
+"""
 
 from __future__ import annotations
 
@@ -192,7 +194,7 @@ PICKING = (
     "np.frompyfunc(lambda x:x+1,1,1)(V)",
     "np.sort_complex(D)",
 )
-#: What np2tf hands to NumPy when the operands are tensors.
+#: Expressions that np2tf passes to NumPy when the operands are tensors.
 ON_HOST = (
     "np.argpartition(D,2).shape",
     "np.unique(D.reshape(2,3),axis=0)",
@@ -203,7 +205,7 @@ ON_HOST = (
 #: The result depends on the order in which NumPy puts equal elements: the staged call records a violation,
 #: so that NumPy computes it.
 LEFT_TO_NUMPY = ("np.searchsorted(D,[2],sorter=np.argsort(D))",)
-#: What cannot be staged: it hands values to Python, or is left to NumPy.
+#: Expressions that cannot be staged: they pass values to Python, or NumPy computes them.
 REFUSED_WHILE_STAGING = (
     "np.argpartition(D,2).shape",
     "np.pad(V,2,'linear_ramp',end_values=5)",
@@ -220,7 +222,7 @@ REFUSED_WHILE_STAGING = (
     "np.vectorize(lambda x,y:x if x>y else y)(V,2)",
     "np.frompyfunc(lambda x:x+1,1,1)(V)",
 )
-#: What can be staged, and is not compiled.
+#: Expressions that can be staged but are not compiled.
 REFUSED_UNDER_XLA = (
     "np.repeat(V,V)",
     *(
@@ -230,7 +232,7 @@ REFUSED_UNDER_XLA = (
         and expression not in REFUSED_WHILE_STAGING
     ),
 )
-#: The shape of the result depends on data. XLA breaks where one function returns two equal ones.
+#: The shape of the result depends on data. XLA fails if a function returns two such arrays.
 DATA_DEPENDENT = tuple(
     expression
     for expression in PICKING

@@ -11,7 +11,7 @@ NUMBERS = ("s", "t")
 
 @st.composite
 def numbers(draw: st.DrawFn) -> str:
-    """A number."""
+    """Return a strategy for the text of a number."""
     name, index = draw(st.sampled_from(ARRAYS)), draw(st.sampled_from(("0", "1", "-1", "2", "k % 4")))
     forms = (*NUMBERS, f"{name}[{index}]", f"{name}.sum()", f"{name}.max()", "2", "0.5", "k")
     return draw(st.sampled_from(forms))
@@ -19,7 +19,7 @@ def numbers(draw: st.DrawFn) -> str:
 
 @st.composite
 def arrays(draw: st.DrawFn) -> str:
-    """An array of the common shape: an old one or a new one."""
+    """Return a strategy for an array of the common shape, either an existing array or a new one."""
     one, other = draw(st.sampled_from(ARRAYS)), draw(st.sampled_from(ARRAYS))
     number = draw(numbers())
     forms = (one, f"{one}.copy()", f"{one} * 0.5", f"{one} + {other}", f"{one} - {number}", f"{one}[::-1]")
@@ -28,19 +28,19 @@ def arrays(draw: st.DrawFn) -> str:
 
 @st.composite
 def tests(draw: st.DrawFn) -> str:
-    """A truth value."""
+    """Return a strategy for the text of a condition."""
     sign = draw(st.sampled_from(("<", ">", ">=", "==")))
     return f"{draw(numbers())} {sign} {draw(numbers())}"
 
 
 def indented(lines: list[str]) -> list[str]:
-    """The lines of a block."""
+    """Return the lines of a block, indented."""
     return ["    " + line for line in lines]
 
 
 @st.composite
 def statements(draw: st.DrawFn, depth: int) -> list[str]:
-    """One statement."""
+    """Draw one statement."""
     name, other = draw(st.sampled_from(ARRAYS)), draw(st.sampled_from(ARRAYS))
     kinds = ["bind", "element", "slice", "in place", "swap", "number", "view"]
     kind = draw(st.sampled_from(kinds + (["if", "if", "for", "for", "while"] if depth else [])))
@@ -72,13 +72,13 @@ def statements(draw: st.DrawFn, depth: int) -> list[str]:
 
 @st.composite
 def blocks(draw: st.DrawFn, depth: int) -> list[str]:
-    """Statements, one after the other."""
+    """Draw a block of statements."""
     return [line for _ in range(draw(st.integers(1, 3))) for line in draw(statements(depth))]
 
 
 @st.composite
 def programs(draw: st.DrawFn) -> str:
-    """A module with one function ``f(a, b, n)``."""
+    """Return a module with one function ``f(a, b, n)``."""
     lines = ["c = np.zeros(4)", "s = t = 1.0", "k = 0"]
     for _ in range(draw(st.integers(2, 4))):
         lines += draw(statements(2))

@@ -1,4 +1,4 @@
-"""Programs of several modules whose functions call what no text shows: what becomes of each call.
+"""Programs of several modules with calls whose callees the text does not show, and the fate of each call.
 
 Each program is a package `pk`; `pk.main.main()` is run on NumPy and translated.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import NamedTuple
 
-#: In every package.
+#: A file of every package.
 UTILS = """\
 import numpy as np
 
@@ -30,7 +30,7 @@ def shouted(x):
     print("shouted")
     return x
 """
-#: At the end of every `main.py`.
+#: The end of every `main.py`.
 MAIN = """
 
 def main():
@@ -46,9 +46,10 @@ class CalleeProgram(NamedTuple):
     """One program.
 
     Attributes:
-        text: the files, each behind a line with its name; what stands before the first is `main.py`.
-        call: what `main` does three times.
-        staged: whether it is compiled, or a word of why it is not; None if `np2tf check` says why.
+        text: the files, each behind a line with its name; the text before the first such line is `main.py`.
+        call: the expression that `main` evaluates three times.
+        staged: whether it is compiled, or a word from the reason why not; None if `np2tf check` gives the
+            reason.
     """
 
     text: str
@@ -56,7 +57,7 @@ class CalleeProgram(NamedTuple):
     staged: bool | str | None = True
 
     def sources(self) -> dict[str, str]:
-        """The files of the package."""
+        """Return the files of the package."""
         first, *others = dedent(self.text).split("\n# file ")
         texts = {"__init__.py": "", "utils.py": UTILS}
         texts["main.py"] = "import numpy as np\n" + first + MAIN.format(call=self.call)

@@ -1,6 +1,6 @@
-"""One small program for every construct of Python that array code is written with, in NumPy.
+"""One small NumPy program for every Python construct that array code uses.
 
-A row is staged with NumPy's meaning, or names the code with which it is not.
+A row is staged with NumPy's meaning, or names the code with which its staging is refused.
 """
 
 from __future__ import annotations

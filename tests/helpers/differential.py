@@ -1,7 +1,7 @@
-"""One source text, run in four ways: as it is on NumPy, and translated, unjitted, on tensors and compiled.
+"""Runs one source text in four ways: on NumPy, and translated (unjitted, on tensors, and compiled).
 
-NumPy is the judge: of values, dtypes, shapes and types of results, of the class and message of an exception,
-and of the contents of every argument afterwards.
+NumPy is the reference for values, dtypes, shapes and types of results, for the class and message of an
+exception, and for the contents of every argument afterwards.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from np2tf.runtime.introspection.user_objects import attributes
 from np2tf.runtime.jit.jitted import Jitted, UnjittedWarning
 from np2tf.tnp._array.ndarray import is_array, scalar
 
-#: The head of a module that does nothing but mention NumPy.
+#: The head of a module, which only mentions NumPy.
 HEAD = "import numpy as np\n\nEPSILON = np.float64(1e-9)\n\n\n"
 #: name of a way to run a translation -> settings of np2tf.config
 WAYS = {
@@ -41,7 +41,7 @@ _numbers = count()
 
 @dataclass
 class Outcome:
-    """What one run has shown, as plain data that can be compared."""
+    """The outcome of one run, as plain data that can be compared."""
 
     result: Any = None
     error: tuple[str, str] | None = None
@@ -52,7 +52,7 @@ class Outcome:
     ran: str = ""
 
     def differs_from(self, other: Outcome) -> str | None:
-        """The first difference, None if there is none."""
+        """Return the first difference, None if there is none."""
         for name in ("error", "printed", "result", "arguments", "aliases"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if not alike(mine, theirs):
@@ -61,11 +61,11 @@ class Outcome:
 
 
 def described(value: Any, around: tuple[Any, ...] = ()) -> Any:
-    """A result as nested tuples: what kind of thing it is, its dtype and its contents.
+    """Return a result as nested tuples: the kind of value, its dtype and its contents.
 
     Args:
-        value: what is described.
-        around: the objects that it is an attribute of.
+        value: the value to describe.
+        around: the objects that contain the value as an attribute.
     """
     if is_array(value):
         if isinstance(value, scalar):
@@ -92,7 +92,7 @@ def described(value: Any, around: tuple[Any, ...] = ()) -> Any:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether two descriptions are equal; floats may differ by rounding."""
+    """Return whether two descriptions are equal; floats may differ by rounding."""
     if type(a) is tuple and type(b) is tuple:
         if len(a) == 4 and len(b) == 4 and a[0] in ("array", "number"):
             return a[:3] == b[:3] and _close(a[3], b[3])
@@ -113,7 +113,7 @@ def _close(a: Any, b: Any) -> bool:
 
 
 def promoted(description: Any) -> Any:
-    """A description in which numbers of Python and NumPy are the same kind of number."""
+    """Return a description in which numbers of Python and NumPy are the same kind of number."""
     if type(description) is not tuple:
         return description
     if description and description[0] == "number":
@@ -122,7 +122,7 @@ def promoted(description: Any) -> Any:
 
 
 def _shareable(value: Any, around: tuple[Any, ...] = ()) -> list[Any]:
-    """The arrays and objects in a value."""
+    """Return the arrays and objects in a value."""
     if isinstance(value, (list, tuple)):
         return [one for item in value for one in _shareable(item, around)]
     if isinstance(value, dict):
@@ -138,7 +138,7 @@ def _shareable(value: Any, around: tuple[Any, ...] = ()) -> list[Any]:
 
 
 def sharing(result: Any, arguments: Any) -> Any:
-    """Which arrays and objects of the result and the arguments share memory with one another."""
+    """Return which arrays and objects of the result and the arguments share memory with each other."""
     parts = [*_shareable(result), *_shareable(arguments)]
     return tuple(_shared(a, b) for k, a in enumerate(parts) for b in parts[k + 1 :])
 
@@ -147,36 +147,40 @@ def _shared(a: Any, b: Any) -> bool:
     if not all(is_array(x) or isinstance(x, np.ndarray) for x in (a, b)):
         return a is b
     if is_array(a) or is_array(b):
-        return is_array(a) and is_array(b) and a.storage()[0] is b.storage()[0]
+        return is_array(a) and is_array(b) and a.storage_and_chain()[0] is b.storage_and_chain()[0]
     return bool(np.shares_memory(a, b))
 
 
 @cache
 def translation(source: str) -> str:
-    """The translated text; every function that can be staged is, whether it pays or not."""
+    """Return the translated text, in which every function that can be staged is staged, even if it does not
+    pay.
+    """
     with patch.object(ArrayWork, "pays", True):
         return np2tf.convert(source).text
 
 
 def load(text: str | bytes) -> dict[str, Any]:
-    """Execute a module's text; its lines can be seen in tracebacks."""
+    """Execute a module's text so that its lines appear in tracebacks."""
     name = f"<program {next(_numbers)}>"
     if isinstance(text, str):
         linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    sys.modules.setdefault("program", types.ModuleType("program"))  # dataclasses look for it
+    sys.modules.setdefault("program", types.ModuleType("program"))  # dataclasses look up their module
     space: dict[str, Any] = {"__name__": "program"}
     exec(compile(text, name, "exec"), space)
     return space
 
 
 def arguments_of(text: str, space: dict[str, Any] | None = None) -> tuple[Any, ...]:
-    """Fresh arguments from their text, such as ``np.arange(3.), 2``, or a call of what a module defines."""
+    """Return new arguments from their text, such as ``np.arange(3.), 2``, or a call of a function of the
+    module.
+    """
     names = {**(space or {}), "np": np, "tnp": np2tf.tnp, "tf": tf}
     return eval(f"({text},)" if text.strip() else "()", names)
 
 
 def observe(function: Any, args: tuple[Any, ...]) -> Outcome:
-    """Call and describe."""
+    """Call the function, and describe the outcome."""
     out = Outcome()
     before = counts.compiled + counts.graph, counts.host, counts.unjitted
     printed = io.StringIO()
@@ -211,17 +215,19 @@ def compare(
     aliases: bool = True,
     number_types: bool = True,
 ) -> None:
-    """Run ``name(call)`` for every text of arguments, one after the other in one module, in all ways.
+    """Run ``name(call)`` for every text of arguments, in order in one module, in all ways.
 
     Args:
         source: a module's text.
-        calls: texts of arguments.
+        calls: the texts of arguments.
         name: the function.
-        ran: how the jitted way must have run each call: "compiled", "fallback", "host"; None for any.
-        ways: which ways to run.
+        ran: the way in which the jitted version must have run each call: "compiled", "fallback", "host"; None
+            for any.
+        ways: the ways to run.
         messages: compare the messages of exceptions too.
-        aliases: compare what shares memory (only where arrays live on the host).
-        number_types: tell numbers of Python and NumPy apart; a loop or branch may widen the one to the other.
+        aliases: compare memory sharing (only if arrays live on the host).
+        number_types: distinguish numbers of Python and NumPy; a loop or branch may widen one type to the
+            other.
     """
     reference = load(source)
     expected = [observe(reference[name], arguments_of(call, reference)) for call in calls]

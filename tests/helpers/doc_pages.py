@@ -1,4 +1,4 @@
-"""Reading the pages of documentation for contributors: their links, and the names that the links promise."""
+"""Reads the pages of documentation for contributors: their links, and the names that the links promise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Link(NamedTuple):
 
     @property
     def is_outside(self) -> bool:
-        """Whether the link leads out of the repository."""
+        """Return whether the link leads out of the repository."""
         return self.target.startswith("https://")
 
     @property
@@ -36,12 +36,12 @@ class Link(NamedTuple):
 
 
 def links_of(text: str) -> list[Link]:
-    """All links of a Markdown text, in order."""
+    """Return all links of a Markdown text, in order."""
     return [Link(*found) for found in _LINK.findall(text)]
 
 
 def defined_names(module: Path) -> set[str]:
-    """The names of classes, functions, methods and variables that a module's text defines."""
+    """Return the names of classes, functions, methods and variables that a module's text defines."""
     found = set()
     for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -1,5 +1,4 @@
-"""The golden fixtures: `<case>.np.py` beside `<case>.tf.py`, and `<case>.diag` where something is to be
-said."""
+"""The golden fixtures: `<case>.np.py` beside `<case>.tf.py`, and `<case>.diag` if there are findings."""
 
 from __future__ import annotations
 
@@ -39,19 +38,19 @@ class Case:
 
     @property
     def options(self) -> Options:
-        """How the case is translated."""
+        """The options with which the case is translated."""
         return Options(jit=self.source.parent.name not in PLAIN)
 
     def translated(self) -> Outcome:
-        """The translation as it is now; it passes the second look, or has the finding that it does not."""
+        """Return the present translation; it passes the safety check, or has the finding that it fails."""
         data = self.source.read_bytes()
         return translated_bytes(data, self.source, self.source.parent, self.options, is_safe=True)
 
     def translated_again(self) -> Outcome:
-        """The translation of the translation."""
+        """Return the translation of the translation."""
         return translated_bytes(self.translated().data, self.source, self.source.parent, self.options)
 
 
 def cases() -> list[Case]:
-    """Every fixture, in order."""
+    """Return every fixture, in order."""
     return [Case(path) for path in sorted(FIXTURES.glob("*/*.np.py"))]

@@ -20,7 +20,7 @@ _TOLERANCE = 2e-5
 
 
 def points(chapter: str) -> list[Point]:
-    """A chapter's examples over matrices of float64 that have an operand to differentiate with respect to."""
+    """Return a chapter's examples over matrices of float64 with an operand for differentiation."""
     found = rule_examples.points(chapter, ("float64",), ("matrix",))
     return [point for point in found if _variables(point)]
 
@@ -30,7 +30,9 @@ def _variables(point: Point) -> list[str]:
 
 
 def _given(point: Point) -> dict[str, np.ndarray]:
-    """The example's operands, moved away from where functions jump or bend: integers, and equal numbers."""
+    """Return the example's operands, moved away from points where functions jump or bend: integers, equal
+    numbers.
+    """
     given = rule_examples._given(point)
     for name, part in given.items():
         if name in ("a", "b", "v"):
@@ -43,12 +45,12 @@ def _given(point: Point) -> dict[str, np.ndarray]:
 
 
 def _weights(shape: Any) -> np.ndarray:
-    """No two elements of a result count the same, so that errors do not cancel."""
+    """Return different weights for the elements of a result, so that errors do not cancel."""
     return np.cos(np.arange(1.0, 1.0 + np.prod(shape, dtype=int))).reshape(shape)
 
 
 def _numpys_loss(point: Point, given: dict[str, np.ndarray]) -> float | None:
-    """A weighted sum of what the example gives on NumPy; None if that has no floating-point numbers."""
+    """Return a weighted sum of the example's result on NumPy; None if it has no floating-point numbers."""
     result = rule_examples._attempt(np, point, {name: value.copy() for name, value in given.items()})
     if isinstance(result, op_harness.Raised):
         return None
@@ -60,7 +62,7 @@ def _numpys_loss(point: Point, given: dict[str, np.ndarray]) -> float | None:
 
 
 def by_differences(point: Point) -> dict[str, np.ndarray] | None:
-    """NumPy's gradients, one for each operand; None where there are none."""
+    """Return NumPy's gradients, one for each operand; None if there are none."""
     given = _given(point)
     if _numpys_loss(point, given) is None:
         return None
@@ -90,7 +92,7 @@ def _is_real(part: tf.Tensor) -> bool:
 
 
 def by_tape(point: Point) -> dict[str, np.ndarray] | str:
-    """np2tf's gradients, or what was raised."""
+    """Return np2tf's gradients, or the exception."""
     given = {name: tf.constant(value) for name, value in _given(point).items()}
     with np2tf.config.using(eager="tensorflow"), tf.GradientTape() as tape:
         for name in _variables(point):
@@ -112,7 +114,9 @@ def by_tape(point: Point) -> dict[str, np.ndarray] | str:
 
 
 def difference(point: Point) -> str | None:
-    """What differs between the two, or None; where NumPy's function has no derivative, nothing does."""
+    """Return the difference between the gradients, or None. Points without a derivative in NumPy are
+    skipped.
+    """
     wanted = by_differences(point)
     if wanted is None:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: Every line that ends in `# here` is where its function fails; each is called as function(array(4 numbers)).
+#: A function fails at its line that ends in `# here`; each function is called with an array of 4 numbers.
 FAILING = """\
 import numpy as np
 from numpy import linalg

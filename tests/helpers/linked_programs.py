@@ -1,7 +1,7 @@
-"""Programs of several modules, by how a function's callee is found: with one that acts and one that computes.
+"""Programs of several modules, by the way in which a function's callee is found.
 
-Each program is a package `pk`. `pk.main.run(x)` calls something of another module, which ends in `act(x)` of
-`pk.work`; in one version of that module `act` opens a file, in the other it only computes.
+Each program is a package `pk`. `pk.main.run(x)` calls a function of another module, which ends in `act(x)` of
+`pk.work`. In one version of that module `act` opens a file, in the other version it only computes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main():
 
 
 def sources(text: str, work: str) -> dict[str, str]:
-    """The files of the package."""
+    """Return the files of the package."""
     first, *others = dedent(text).split("\n# file ")
     files = {"__init__.py": "", "work.py": work, "main.py": "import numpy as np\n" + first + MAIN}
     for other in others:

@@ -1,4 +1,4 @@
-"""A straight-line program as one jitted function, compared with NumPy's run of the same lines."""
+"""Runs a straight-line program as one jitted function, and compares it with NumPy's run of the same lines."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _HEAD = {
 
 @dataclass
 class Found:
-    """How the compiled function ran, and what differs."""
+    """The way in which the compiled function ran, and the differences."""
 
     ran: str
     difference: str | None
 
 
 def compare_compiled(given: dict[str, np.ndarray], lines: list[str], names: list[str], xla: bool) -> Found:
-    """Run the lines on NumPy and compiled; a line that cannot be staged, and what rests on it, is left
-    out.
+    """Run the lines on NumPy and compiled, without lines that cannot be staged and lines that depend on
+    them.
     """
     while True:
         refused = _refused_line(given, lines, names, xla)
@@ -41,7 +41,7 @@ def compare_compiled(given: dict[str, np.ndarray], lines: list[str], names: list
     with quiet():
         wanted = observe(_function("numpy", given, lines, names), _arguments(given))
     if wanted.error is not None:
-        # A line that was left out had been needed for another to be valid.
+        # Another line needs the line that was left out.
         return Found("host", None)
     with (
         np2tf.config.using(jit="on", tier="compile"),
@@ -49,7 +49,8 @@ def compare_compiled(given: dict[str, np.ndarray], lines: list[str], names: list
     ):
         found = observe(_function("twin", given, lines, names), _arguments(given))
         if found.ran != "compiled":
-            # NumPy's own arrays take keys of ours otherwise than NumPy's (tests/tnp/methods/test_interop.py).
+            # NumPy's own arrays treat np2tf's keys differently from NumPy's
+            # (tests/tnp/methods/test_interop.py).
             ours = _arguments(given)
             found = observe(_function("twin", given, lines, names), ours)
     if not alike(found.result, wanted.result):
@@ -60,7 +61,7 @@ def compare_compiled(given: dict[str, np.ndarray], lines: list[str], names: list
 
 
 def _difference(found: Outcome, wanted: Outcome, names: list[str]) -> str | None:
-    """The first difference, in short."""
+    """Return the first difference, in short form."""
     if found.error is None and wanted.error is None:
         for name, mine, theirs in zip(names, found.result[1:], wanted.result[1:], strict=True):
             if not alike(mine, theirs):
@@ -74,7 +75,7 @@ def _difference(found: Outcome, wanted: Outcome, names: list[str]) -> str | None
 
 
 def _pairs(names: list[str], wanted: Outcome) -> list[tuple[str, str]]:
-    """What `differential.sharing` compares, by name."""
+    """Return the pairs of names that `differential.sharing` compares, in its order."""
     held = [name for name, one in zip(names, wanted.result[1:], strict=True) for _ in _arrays_in(one)]
     given = [f"argument {k}" for k, one in enumerate(wanted.arguments[1:]) for _ in _arrays_in(one)]
     every = [*held, *given]
@@ -99,7 +100,7 @@ def _text(side: str, given: dict[str, np.ndarray], lines: list[str], names: list
 
 
 def _names(given: dict[str, np.ndarray], lines: list[str], names: list[str]) -> list[str]:
-    """The names that hold something at the end: the results."""
+    """Return the names that hold a value at the end: the results."""
     bound = {match[1] for line in lines if (match := re.match(r"(\w+) = ", line))} | set(given)
     return [name for name in dict.fromkeys(names) if name in bound]
 
@@ -109,7 +110,9 @@ def _function(side: str, given: dict[str, np.ndarray], lines: list[str], names: 
 
 
 def _refused_line(given: dict[str, np.ndarray], lines: list[str], names: list[str], xla: bool) -> int | None:
-    """The index of a line that cannot be staged, None if all can (or it is none of the lines)."""
+    """Return the index of a line that cannot be staged; None if all can (or none of the lines is the
+    reason).
+    """
     function = _function("twin", given, lines, names)
     with (
         np2tf.config.using(jit="strict", tier="compile"),
@@ -139,7 +142,7 @@ def _line_of(error: BaseException, text: str, lines: list[str]) -> int | None:
 
 
 def _without(lines: list[str], refused: int) -> list[str]:
-    """The lines without one of them, and without those that use a name that it alone binds."""
+    """Return the lines without one line, and without lines that use a name which only that line binds."""
     kept = [line for k, line in enumerate(lines) if k != refused]
     match = re.match(r"(\w+) = ", lines[refused])
     if match is None:

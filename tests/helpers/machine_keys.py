@@ -1,5 +1,5 @@
-"""Random index keys and values, as the text that a program writes: every form that NumPy takes, and a few
-it refuses.
+"""Random index keys and values, as the text of a program: every form that NumPy accepts, and a few that it
+refuses.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ Shape = tuple[int, ...]
 
 
 class Literals:
-    """Arrays that a program is given: an index array may be written out, or be an argument (known only at
-    run time).
-    """
+    """Arrays for a program: an index array may be written out, or be an argument (known only at run time)."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
 
     def text(self, draw: Draw, array: np.ndarray) -> str:
-        """The array as an expression."""
+        """Return the array as an expression."""
         if chance(draw, 40):
             name = f"k{len(self.arrays)}"
             self.arrays[name] = array
@@ -34,17 +32,17 @@ class Literals:
 
 
 def chance(draw: Draw, percent: int) -> bool:
-    """True so many times in a hundred; the simplest is False."""
+    """Return True in the given percentage of draws; the simplest draw is False."""
     return integer(draw, 0, 99) >= 100 - percent
 
 
 def integer(draw: Draw, low: int, high: int) -> int:
-    """An integer from `low` to `high`, both included."""
+    """Return an integer from `low` to `high`, both included."""
     return int(draw(st.integers(low, max(low, high))))
 
 
 def pick(draw: Draw, *options: Any) -> Any:
-    """One of the options."""
+    """Return one of the options."""
     return options[integer(draw, 0, len(options) - 1)]
 
 
@@ -52,7 +50,7 @@ def pick(draw: Draw, *options: Any) -> Any:
 
 
 def _place(draw: Draw, length: int) -> int:
-    """A position on an axis, seldom one that is out of bounds."""
+    """Return a position on an axis, rarely one that is out of bounds."""
     if length == 0 or chance(draw, 3):
         return integer(draw, -length - 2, length + 1)
     return integer(draw, -length, length - 1)
@@ -67,14 +65,16 @@ def _end(draw: Draw, length: int, literals: Literals) -> str:
 
 
 def a_slice(draw: Draw, length: int, literals: Literals) -> str:
-    """A slice of any step."""
+    """Return a slice of any step."""
     start, stop = _end(draw, length, literals), _end(draw, length, literals)
     steps = ("", "", "", ":-1", ":2", ":-2", ":3", ":1", ":-3") if "[" not in start + stop else ("",)
     return f"{start}:{stop}{pick(draw, *steps)}"
 
 
 def _index_array(draw: Draw, length: int, shape: Shape, literals: Literals) -> str:
-    """An integer array of `shape` for an axis of `length`, in one of the forms that a program may give it."""
+    """Return an integer array of `shape` for an axis of `length`, in one of the forms that a program may give
+    it.
+    """
     size = int(np.prod(shape))
     values = np.array([_place(draw, length) for _ in range(size)], np.int64).reshape(shape)
     form = integer(draw, 0, 9)
@@ -105,7 +105,7 @@ def basic_key(draw: Draw, shape: Shape, literals: Literals) -> str:
 
 
 def any_key(draw: Draw, shape: Shape, name: str, literals: Literals) -> str:
-    """A key of any form for the array `name`."""
+    """Return a key of any form for the array `name`."""
     form = integer(draw, 0, 19)
     if form == 19:
         return _odd_key(draw)
@@ -115,7 +115,7 @@ def any_key(draw: Draw, shape: Shape, name: str, literals: Literals) -> str:
 
 
 def flat_key(draw: Draw, size: int, literals: Literals) -> str:
-    """A key that an iterator over all elements takes, or refuses."""
+    """Return a key that an iterator over all elements accepts, or refuses."""
     form = integer(draw, 0, 9)
     if form < 3:
         return str(_place(draw, size))
@@ -127,7 +127,7 @@ def flat_key(draw: Draw, size: int, literals: Literals) -> str:
 
 
 def _mask_key(draw: Draw, shape: Shape, name: str, literals: Literals) -> str:
-    """A boolean array over some adjacent axes, perhaps with more behind it."""
+    """Return a boolean array over some adjacent axes, perhaps with further keys behind it."""
     if chance(draw, 50):
         return f"{name} {pick(draw, '>', '<', '!=', '==')} {integer(draw, -1, 3)}"
     first = integer(draw, 0, len(shape) - 1)
@@ -140,7 +140,7 @@ def _mask_key(draw: Draw, shape: Shape, name: str, literals: Literals) -> str:
 
 
 def _odd_key(draw: Draw) -> str:
-    """What is seldom written, and what NumPy refuses."""
+    """Return a key that programs rarely use, or that NumPy refuses."""
     return pick(
         draw,
         "()",
@@ -179,7 +179,7 @@ def _key(draw: Draw, shape: Shape, advanced: bool, literals: Literals) -> str:
         for n in shape[:used]
     ]
     if used and chance(draw, 25):
-        # The last axes instead of the first: behind an ellipsis.
+        # Behind an ellipsis the key indexes the last axes instead of the first.
         items = ["...", *(_one_axis(draw, n, common, advanced, literals) for n in shape[len(shape) - used :])]
     elif chance(draw, 10):
         items.append("...")
@@ -192,7 +192,7 @@ def _key(draw: Draw, shape: Shape, advanced: bool, literals: Literals) -> str:
 
 
 def number(draw: Draw, dtype: np.dtype[Any]) -> str:
-    """A number that suits an array of `dtype`, or seldom does not."""
+    """Return a number that suits an array of `dtype`, or rarely does not."""
     value = integer(draw, -3, 5)
     options = [f"{value}", f"np.int64({value})", "True", "np.int8(2)"]
     if dtype.kind in "fc" or chance(draw, 5):
@@ -205,7 +205,7 @@ def number(draw: Draw, dtype: np.dtype[Any]) -> str:
 
 
 def broadcastable(draw: Draw, shape: Shape) -> Shape:
-    """A shape that broadcasts to `shape`, or seldom does not."""
+    """Return a shape that broadcasts to `shape`, or rarely does not."""
     wanted = [
         1 if chance(draw, 20) else n for n in shape[integer(draw, 0, len(shape)) if chance(draw, 30) else 0 :]
     ]
@@ -217,7 +217,7 @@ def broadcastable(draw: Draw, shape: Shape) -> Shape:
 
 
 def literal(draw: Draw, shape: Shape, dtype: np.dtype[Any], literals: Literals) -> str:
-    """An array or a nested list of `shape` whose elements suit `dtype`."""
+    """Return an array or a nested list of `shape` whose elements suit `dtype`."""
     size = int(np.prod(shape))
     start, step = integer(draw, -3, 3), integer(draw, 1, 3)
     values = (np.arange(size) * step + start).reshape(shape) % 11 - 4

@@ -53,7 +53,7 @@ def _axes(draw: Draw, rank: int) -> list[int]:
 
 
 def _another_shape(draw: Draw, shape: Shape) -> Shape:
-    """A shape of as many elements, seldom of others."""
+    """Return a shape with the same number of elements, rarely another number."""
     size = int(np.prod(shape))
     if chance(draw, 3):
         return (size + 1,)
@@ -73,7 +73,7 @@ def _another_shape(draw: Draw, shape: Shape) -> Shape:
 
 
 def a_view(draw: Draw, live: Live, literals: Literals) -> str:
-    """An expression that is a view in NumPy, or a copy where it has to be one."""
+    """Return an expression that is a view in NumPy, or a copy if no view is possible."""
     name = pick(draw, *live)
     x, shape = name, live[name].shape
     rank = len(shape)
@@ -147,7 +147,7 @@ def _rarer_view(draw: Draw, form: int, x: str, shape: Shape, live: Live) -> str:
 
 
 def a_read(draw: Draw, live: Live, literals: Literals) -> str:
-    """An expression that reads: most of the time by a key of any form."""
+    """Return an expression that reads, usually by a key of any form."""
     x = pick(draw, *live)
     array = live[x]
     form = integer(draw, 0, 19)
@@ -188,12 +188,12 @@ def _positions(draw: Draw, size: int, literals: Literals) -> str:
 
 
 def a_write(draw: Draw, live: Live, literals: Literals) -> str:
-    """A statement that writes in place."""
+    """Return a statement that writes in place."""
     x = pick(draw, *live)
     array = live[x]
     form = integer(draw, 0, 29)
     if not array.flags.writeable and (15 <= form < 18 or form in (26, 27)):
-        # NumPy's ufunc.at writes into arrays that are read-only, copyto and sort look at that only at times.
+        # NumPy's ufunc.at writes into read-only arrays; copyto and sort check the flag only sometimes.
         form = 0
     if form < 18:
         key = any_key(draw, array.shape, x, literals)
@@ -207,7 +207,7 @@ def a_write(draw: Draw, live: Live, literals: Literals) -> str:
             return f"at({x})[{key}].{pick(draw, *_METHODS)}({value})"
         value = _value(draw, shape, array, live, literals)
         if len(_shape_of(value, live, literals, ())) > len(shape):
-            value = "2"  # NumPy reads what is not there, and may crash
+            value = "2"  # NumPy reads out of bounds, and may crash
         return f"np.{pick(draw, *_UFUNCS)}.at({x}, {_as_argument(key)}, {value})"
     if form < 21:
         return f"{x} {_updated(draw, array.shape, array, live, literals)}"
@@ -217,7 +217,7 @@ def a_write(draw: Draw, live: Live, literals: Literals) -> str:
 
 
 def _as_argument(key: str) -> str:
-    """A key as the argument of a call: slices and ellipses have no syntax there."""
+    """Return a key as the argument of a call, where slices and ellipses have no syntax."""
     return f"np.s_[{key}]"
 
 
@@ -231,7 +231,7 @@ def _shape_of(expression: str, live: Live, literals: Literals, otherwise: Shape)
 
 
 def _fits(array: np.ndarray, dtype: np.dtype[Any]) -> bool:
-    """Whether the elements have a value in `dtype` that C defines."""
+    """Return whether the elements have a value in `dtype` that C defines."""
     return dtype.kind in "fc" or array.dtype.kind in "biu" or (dtype.kind == "i" and array.dtype.kind == "f")
 
 
@@ -303,7 +303,7 @@ def _whole_write(draw: Draw, form: int, x: str, array: np.ndarray, live: Live, l
             f"{number(draw, array.dtype)}, {_axis(draw, rank)})",
         )
     other, out = pick(draw, *live), pick(draw, x, f"{x}[...]", f"{x}[::-1]", f"{x}.T", f"{x}.T")
-    # Sums of floats are rounded in another order, which their bits would show.
+    # Sums of floats are rounded in another order, which would change their bits.
     exact = array.dtype.kind in "bi"
     summed = f"np.cumsum({x}, {_axis(draw, rank)}, out={out})" if rank and exact else f"np.negative({x}, {x})"
     return pick(

@@ -1,4 +1,4 @@
-"""NumPy's arrays and their twins: the same statement for all of them, and what differs afterwards."""
+"""NumPy's arrays and their counterparts: runs the same statement on all of them, and finds differences."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import np2tf
 from np2tf import tnp
 from np2tf.tnp._array.ndarray import is_array, tensor_array, tensor_scalar
 
-#: Beyond this, elements are brought back: sums stay exact, and every conversion stays one that C defines.
+#: Larger elements are reduced: sums stay exact, and C defines every conversion.
 LARGEST = 100
 
 
 class _At:
-    """`tnp.at` for NumPy's side: the statement that it stands for."""
+    """The version of `tnp.at` for NumPy: the statement that it stands for."""
 
     def __init__(self, target: Any) -> None:
         self.target = target
@@ -44,14 +44,14 @@ class _At:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without warnings about numbers: both sides have their own."""
+    """Suppress warnings about numbers, which both sides give in their own way."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
 
 
 def execute(statement: str, space: dict[str, Any]) -> Any:
-    """Run a statement; the error it raises, or None."""
+    """Run a statement, and return the error that it raises, or None."""
     with quiet():
         try:
             exec(statement, space)
@@ -61,21 +61,23 @@ def execute(statement: str, space: dict[str, Any]) -> Any:
 
 
 def same_error(wanted: Any, found: Any) -> bool:
-    """Whether both raise the same class; ufunc.at has AxisError, a ValueError, for a value of many axes."""
+    """Return whether both raise the same class; ufunc.at raises AxisError, a ValueError, for a value of many
+    axes.
+    """
     if isinstance(wanted, np.exceptions.AxisError) and isinstance(found, ValueError):
         return True
     return type(wanted) is type(found)
 
 
 class Player:
-    """One side of the game: a namespace of arrays, and the settings under which they live."""
+    """One side of the comparison: a namespace of arrays, and the settings under which they live."""
 
     def __init__(self, namespace: Any, at: Any, **settings: str) -> None:
         self.space: dict[str, Any] = {"np": namespace, "at": at}
         self.settings = settings
 
     def give(self, name: str, array: np.ndarray | np.generic) -> None:
-        """Bind a copy of an array of NumPy's, or a number."""
+        """Bind a copy of a NumPy array, or a number."""
         if self.settings.get("eager") == "tensorflow":
             made = tensor_array if isinstance(array, np.ndarray) else tensor_scalar
             self.space[name] = made(tf.constant(array))
@@ -85,28 +87,28 @@ class Player:
             self.space[name] = array.copy()
 
     def run(self, statement: str) -> Any:
-        """The error that a statement raises, or None."""
+        """Return the error that a statement raises, or None."""
         with np2tf.config.using(**self.settings):
             return execute(statement, self.space)
 
     def value(self, name: str) -> Any:
-        """What an array holds, as plain data."""
+        """Return the contents of an array, as plain data."""
         with np2tf.config.using(**self.settings):
             return described(self.space[name])
 
 
 def numpy_player() -> Player:
-    """The judge."""
+    """Return the reference player."""
     return Player(np, _At)
 
 
 def players() -> dict[str, Player]:
-    """The twins."""
+    """Return the players that are compared with NumPy."""
     return {mode: Player(tnp, tnp.at, eager=mode) for mode in ("tensorflow", "auto")}
 
 
 def difference(judge: Player, twin: Player, names: list[str]) -> str | None:
-    """The first array that is not equal on both sides."""
+    """Return the first array that is not equal on both sides."""
     for name in names:
         wanted, found = judge.value(name), twin.value(name)
         if not alike(wanted, found):
@@ -115,7 +117,9 @@ def difference(judge: Player, twin: Player, names: list[str]) -> str | None:
 
 
 def sharing_difference(judge: Player, twin: Player, name: str, names: list[str]) -> str | None:
-    """Where the array `name` shares memory with others on one side only, or has a base on one side only."""
+    """Return where the array `name` shares memory with others on one side only, or has a base on one side
+    only.
+    """
     array, double = judge.space[name], twin.space[name]
     if not isinstance(array, np.ndarray) or not is_array(double):
         return None
@@ -139,7 +143,7 @@ def sharing_difference(judge: Player, twin: Player, name: str, names: list[str])
 
 
 def too_large(array: np.ndarray) -> bool:
-    """Whether an array holds numbers that later statements should not have to do with."""
+    """Return whether an array holds numbers that are too large for later statements."""
     if array.dtype.kind not in "fc" or not array.size or not array.flags.writeable:
         return False
     return not bool(np.all(np.abs(array) <= LARGEST))

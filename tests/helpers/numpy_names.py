@@ -1,4 +1,4 @@
-"""The public names of the installed NumPy: what the rules are compared with."""
+"""The public names of the installed NumPy, with which the rules are compared."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-#: An object of each class: some names are only there to say that they are gone.
+#: An object of each class, because some names exist only to report that they are removed.
 _OBJECTS = {
     "numpy.ndarray": np.zeros((1, 1)),
     "numpy.generic": np.float64(1.0),
@@ -25,7 +25,7 @@ CLASSES = tuple(_OBJECTS)
 
 
 def reached(path: str) -> Any:
-    """NumPy's module, or an object of its class, of this name."""
+    """Return NumPy's module, or an object of its class, of this name."""
     if path in _OBJECTS:
         return _OBJECTS[path]
     try:
@@ -35,24 +35,26 @@ def reached(path: str) -> Any:
 
 
 def has(qualified: str) -> bool:
-    """Whether NumPy has a name; asking for one that it is about to remove warns."""
+    """Return whether NumPy has a name; looking up a name that NumPy is about to remove warns."""
     owner, _, last = qualified.rpartition(".")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             return hasattr(reached(owner), last)
-        except ImportError:  # `BitGenerator.cffi` is there, and needs another package
+        except ImportError:  # `BitGenerator.cffi` exists, but needs another package
             return True
-        except AttributeError:  # of what NumPy has not
+        except AttributeError:  # names that NumPy does not have
             return False
 
 
 def names(path: str) -> set[str]:
-    """The public names of a module or class: those that are no submodules, and those that it exports."""
+    """Return the public names of a module or class: names of objects that are no submodules, and exported
+    names.
+    """
     owner = reached(path)
     if not isinstance(owner, ModuleType):
         of_class = dir(operator.attrgetter(path.partition(".")[2])(np))
         return {name for name in of_class if not name.startswith("_") and has(f"{path}.{name}")}
-    # A submodule is a name once somebody has imported it, and some modules list what others have.
+    # A submodule becomes a name when it is imported, and some modules list names of other modules.
     held = {name for name, value in vars(owner).items() if not isinstance(value, ModuleType)}
     return {name for name in held if not name.startswith("_")} | set(getattr(owner, "__all__", ()))

@@ -57,13 +57,13 @@ _LINES = (
     "s = {o}.w[{k}] - {v}",
     "t = {o}.w\n{in}t[{k}] = {v}",
 )
-#: What chooses objects is staged outside of loops and branches only.
+#: Code that chooses objects is staged only outside of loops and branches.
 _CHOICES = ("q = {o}", "{o}.c = {u}", "p = P({u}.w, {v})", "{o}.late = {v}")
 _TESTS = ("{o}.t > 1", "x[{k}] > {u}.t", "{o}.n < 2", "s > {u}.w[{k}]", "{o}.w[0] < {v}")
 
 
 def program(seed: int) -> str:
-    """The text of a module with f(a, b, x), the same one for each seed."""
+    """Return the text of a module with f(a, b, x); a seed always gives the same text."""
     chance = random.Random(seed)
     first = chance.choice(("p = P(x[:3] * 2.0)", "p = P(x)", "p = P(a.w, x[2])"))
     late = chance.choice(([], ["a.late = 1.0"], ["if x[1] > 2:", "    a.late = s", "s = s + a.late"]))

@@ -1,4 +1,4 @@
-"""Attributes of objects that loops and branches write: of parameters, of what these hold, of new objects."""
+"""Loops and branches that write attributes of objects: of parameters, of objects in these, of new objects."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ S, T = "State(np.zeros(3))", "State(np.ones(3), 2.0)"
 
 
 def _row(body: str, *calls: str, **known: Any) -> Row:
-    """A program in which `State` is a class."""
+    """Return a program in which `State` is a class."""
     return row(_STATE + dedent(body).strip(), *calls, **known)
 
 

@@ -1,7 +1,6 @@
-"""One test body for an op: NumPy and np2tf get the same arguments, in three modes, and must answer the same.
+"""A test body for ops: NumPy and np2tf get the same arguments, in three modes, and must return the same.
 
-A `Case` is a name and arguments. Many cases are traced into one function, because compiling costs seconds and
-not milliseconds.
+A `Case` is a name and arguments. Many cases are traced into one function, because compiling takes seconds.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from np2tf.tnp._array.ndarray import is_array, tensor_array
 
 MODES = ("eager", "graph", "xla")
 _TOLERANCE = {"e": 4e-3, "f": 2e-5, "d": 1e-11, "F": 2e-5, "D": 1e-11}
-#: So many cases are traced into one function.
+#: The number of cases that are traced into one function.
 _BATCH = 120
 
 
@@ -28,7 +27,7 @@ _BATCH = 120
 class Case:
     """A call: the dotted name below ``np`` (``.name`` for a method), positional and keyword arguments.
 
-    `modules` are what has the name: NumPy and np2tf's, or other two.
+    `modules` are the modules that have the name: NumPy and np2tf's, or two others.
     """
 
     name: str
@@ -43,7 +42,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Raised:
-    """That a call raised, and what."""
+    """The exception that a call raised."""
 
     error: type[BaseException]
     text: str
@@ -79,7 +78,7 @@ def _flat(result: Any) -> tuple[Any, ...]:
 
 
 def expected(case: Case) -> Any:
-    """What NumPy answers: a tuple of arrays, or `Raised`."""
+    """Return NumPy's result: a tuple of arrays, or `Raised`."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -171,7 +170,7 @@ def _are_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
     with np.errstate(all="ignore"):
         close = np.isclose(a, b, **limits)
         if a.dtype.kind == "c":
-            # Numbers with one infinite part are no distance apart that could be compared.
+            # Numbers with one infinite part have no distance that could be compared.
             close |= np.isclose(a.real, b.real, **limits) & np.isclose(a.imag, b.imag, **limits)
     return bool(np.all(close))
 
@@ -179,7 +178,7 @@ def _are_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
 def differences(
     cases: Iterable[Case], mode: str, tolerance: float | None = None
 ) -> Iterator[tuple[Case, str]]:
-    """The cases in which np2tf and NumPy differ, with what differs."""
+    """Return the cases in which np2tf and NumPy differ, with the differences."""
     listed = list(cases)
     for start in range(0, len(listed), _BATCH):
         batch = listed[start : start + _BATCH]

@@ -6,8 +6,6 @@ to; the control operators do exactly what the contract in docs/architecture.md s
 
 from __future__ import annotations
 
-import builtins
-import math
 import operator
 import sys
 import types
@@ -16,6 +14,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+
+from np2tf.operators.table import OPERATORS, python_meaning
 
 
 class Undefined:
@@ -93,10 +93,6 @@ class _At:
         return method
 
 
-def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
-    return then(*operands) if test else otherwise(*operands)
-
-
 def while_loop(
     keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
@@ -104,13 +100,6 @@ def while_loop(
         state = step(*state)
         assert isinstance(state, tuple)
     return state
-
-
-def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
-    """Every element by itself."""
-    for i in iterable:
-        out[i] = value(i)
-    return out
 
 
 def for_loop(
@@ -132,16 +121,10 @@ def for_loop(
     return state
 
 
-_NUMBERS = ("int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
-
-
-def list_of(element: Callable[..., Any], iterable: Any, where: Callable[..., Any] | None = None) -> list[Any]:
-    several = element.__code__.co_argcount > 1
-
-    def call(function: Callable[..., Any], item: Any) -> Any:
-        return function(*item) if several else function(item)
-
-    return [call(element, item) for item in iterable if where is None or call(where, item)]
+#: Where Python's meaning would pass over what the helpers of a translation must not do.
+_STRICT = {"while_loop": while_loop, "for_loop": for_loop, "undefined": Undefined}
+#: The Python column of the table, or what is stricter.
+PLAIN: dict[str, Any] = {**{name: python_meaning(name) for name in OPERATORS}, **_STRICT}
 
 
 def _written_to(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -164,30 +147,7 @@ def _modules() -> dict[str, types.ModuleType]:
     vars(package).update(
         tnp=tnp,
         jit=lambda function: function,
-        cond=cond,
-        while_loop=while_loop,
-        for_loop=for_loop,
-        map_loop=map_loop,
-        and_=lambda left, right: left and right(),
-        or_=lambda left, right: left or right(),
-        not_=operator.not_,
-        undefined=Undefined,
-        range=range,
-        enumerate=enumerate,
-        zip=zip,
-        reversed=reversed,
-        min=min,
-        max=max,
-        math=math,
-        list_of=list_of,
-        print=print,
-        on_host=lambda kinds: kinds,
-        call=lambda callee: callee,
-        text=str.format,
-        percent=operator.mod,
-        str=str,
-        repr=repr,
-        **{name: getattr(builtins, name) for name in _NUMBERS},
+        **PLAIN,
     )
     return {"np2tf": package, "np2tf.tnp": tnp}
 

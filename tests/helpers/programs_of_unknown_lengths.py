@@ -1,4 +1,4 @@
-"""Loops of NumPy code: runtime/staged_operators/test_unknown_lengths.py calls them with unknown lengths."""
+"""Loops of NumPy code that runtime/staged_operators/test_unknown_lengths.py calls with unknown lengths."""
 
 import numpy as np
 

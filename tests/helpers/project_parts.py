@@ -1,8 +1,9 @@
-"""What random packages are made of: templates of expressions and effects, heads of modules."""
+"""The parts of random packages: templates of expressions and effects, heads of modules."""
 
 from __future__ import annotations
 
-#: What has an array's shape. In all tables {a} and {b} are arrays, {s} is a number, {c}, {k} are constants.
+#: Expressions with an array's shape. In all tables {a} and {b} are arrays, {s} is a number, {c}, {k} are
+#: constants.
 ARRAYS = (
     "np.sin({a}) + {s}", "np.tanh({a} - {b})", "{a} * {c}", "{a} * 0.5 + {b} * 0.25", "{a}[::-1] * 0.5",
     "np.where({a} > {c}, {b}, {a} * 0.5)", "np.roll({a}, 1) - {c}", "np.cos({a}) * {s}",
@@ -19,12 +20,12 @@ NUMBERS = (
     "float({a} @ {b}) / 40.0", "len({a}) / 10", "np.sqrt(np.abs({a})).sum() / 9.0", "min(0.5, float({a}[0]))",
     "np.linalg.norm({a}) / 9.0", "{s} * 0.5",
 )  # fmt: skip
-#: What an `if` asks.
+#: Tests of an `if`.
 TESTS = (
     "{a}[{k}] > {odd}", "{a}.sum() > {odd}", "{s} > {odd}", "np.any({a} > {odd})", "{a}.mean() < {odd}",
     "{a}[{k}] > {odd} and {s} < {odd}", "not {s} > {odd}", "np.isfinite({a}).all()",
 )  # fmt: skip
-#: What a function does besides computing; {m} is a word that is nowhere else.
+#: Effects of a function besides computing; {m} is a word that occurs nowhere else.
 EFFECTS = (
     'print("{m}")', 'print("{m}", len({a}))', 'print(f"{m} {{{s}:.3f}}")', 'print("{m} %.3f" % {a}[{k}])',
     'logger.info("{m} %.3f", {a}[{k}])', 'logger.debug("{m}")', 'logger.warning("{m} %d", len({a}))',
@@ -35,7 +36,7 @@ EFFECTS = (
     'with SCOPE as inner: print("{m}", inner.depth)', 'with SCOPE: TOTALS["{m}"] = SCOPE.k * {s}',
     'with Scope({c}) as inner: BUFFER[{k}] = inner.k + inner.depth',
 )  # fmt: skip
-#: The same, in a method.
+#: Effects of a method.
 OWN_EFFECTS = (
     "self.count += 1", "self.history.append(float({s}))", 'self.history.append("{m}")',
     'self.stats["{m}"] = {s}',
@@ -48,9 +49,9 @@ OWN_EFFECTS = (
     "self.state = self.state * 0.5 + {a}", "self.history.append({a} * 1)",
 )  # fmt: skip
 
-#: What `main` calls at its end.
+#: The calls at the end of `main`.
 LAST = ("second(x)", "third.run(x, 4)", "first.run(x, 3)", "second.run(x, CALLS + 1)", "first.step(x)")
-#: What `main` changes between calls.
+#: The changes that `main` makes between calls.
 BETWEEN = (
     "base.set_rate(0.5 + 0.1 * CALLS)", "base.RATE = 0.3 * CALLS", "first.inner = {op}", 'TABLE["a"] = {op}',
     "second.step = {op}", "base.bump()", "Kicked.scale = 0.1 * CALLS", "second.state = x * 0.1",

@@ -1,4 +1,4 @@
-"""The tables that promotion is judged by: JAX's documented one, and TensorFlow's as it answers."""
+"""The tables with which promotion is compared: JAX's documented table, and TensorFlow's actual results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ i*   i*  u1  u2  u4  u8  i1  i2  i4  i8  bf  f2  f4  f8  c8  c16 i*  f*  c*
 f*   f*  f*  f*  f*  f*  f*  f*  f*  f*  bf  f2  f4  f8  c8  c16 f*  f*  c*
 c*   c*  c*  c*  c*  c*  c*  c*  c*  c*  c8  c8  c8  c16 c8  c16 c*  c*  c*
 """
-#: JAX's names of dtypes -> ours; those of Python's numbers -> the numbers.
+#: JAX's names of dtypes -> np2tf's; JAX's names of Python numbers -> the numbers.
 DTYPES: dict[str, str] = {
     "b1": "bool",
     **{f"{kind}{size}": np.dtype(f"{kind}{size}").name for kind in "ui" for size in (1, 2, 4, 8)},
@@ -46,7 +46,7 @@ DTYPES: dict[str, str] = {
     "c16": "complex128",
 }
 NUMBERS: dict[str, Any] = {"i*": 1, "f*": 1.0, "c*": 1 + 0j}
-#: setting of `floats` -> what a Python number is where nothing else says so.
+#: setting of `floats` -> the default dtype of a Python number.
 DEFAULTS = {
     "float64": {"i*": "int64", "f*": "float64", "c*": "complex128"},
     "float32": {"i*": "int64", "f*": "float32", "c*": "complex64"},
@@ -72,7 +72,7 @@ print(json.dumps(found))
 
 
 def jax_table() -> dict[tuple[str, str], str]:
-    """(name, name) -> name of the result, all in JAX's names."""
+    """Return JAX's table: (name, name) -> name of the result, all in JAX's names."""
     head, *rows = JAX.strip("\n").splitlines()
     names = head.split()
     cells = {row.split()[0]: row.split()[1:] for row in rows}
@@ -81,9 +81,10 @@ def jax_table() -> dict[tuple[str, str], str]:
 
 @cache
 def tensorflow_tables() -> dict[str, dict[tuple[str, str], str | None]]:
-    """For each of our modes: (dtype, dtype or JAX's name of a number) -> TensorFlow's result, None for none.
+    """Return, for each mode: (dtype, dtype or JAX's name of a number) -> TensorFlow's result, None if there
+    is none.
 
-    Asked in a process of its own: TensorFlow's switch is the process's.
+    The results come from a separate process, because TensorFlow's switch belongs to the process.
     """
     numbers = {"i*": 1, "f*": 1.0, "c*": [1.0, 0.0]}
     ran = subprocess.run(
@@ -101,5 +102,5 @@ def tensorflow_tables() -> dict[str, dict[tuple[str, str], str | None]]:
 
 
 def ones(dtype: str) -> tf.Tensor:
-    """A tensor of two ones."""
+    """Return a tensor of two ones."""
     return tf.ones(2, dtype)

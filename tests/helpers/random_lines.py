@@ -1,4 +1,4 @@
-"""Programs made of lines drawn at random, for a seed the same ones each time."""
+"""Programs made of lines drawn at random; a seed always gives the same lines."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from differential import compare
 def lines(
     chance: random.Random, choices: Sequence[str], depth: int, words: Mapping[str, object]
 ) -> list[str]:
-    """One to three of `choices`, indented.
+    """Return one to three of `choices`, indented.
 
     Args:
-        chance: where the choices come from.
-        choices: lines, or several at a time, with words in braces.
-        depth: how deep they are indented.
-        words: a word -> what it stands for: one of a tuple of texts, or a number of a range.
+        chance: the random generator.
+        choices: lines, or several lines at a time, with words in braces.
+        depth: the indentation depth.
+        words: a word -> its replacements: a tuple of texts, or a range of numbers.
     """
     made = []
     for _ in range(chance.randint(1, 3)):

@@ -1,10 +1,11 @@
-"""Random NumPy programs as text: made statement by statement, each of which NumPy has taken.
+"""Random NumPy programs as text, made statement by statement; NumPy has accepted each statement.
 
-A program is grown against real arguments: every statement is filled in from the tables below, run by NumPy,
-and kept if it works. What the arrays are at that point says which operands, keys and axes fit the next one.
+A program is grown with real arguments: every statement is filled in from the tables below, run by NumPy, and
+kept if it works. The present values of the arrays determine which operands, keys and axes fit the next
+statement.
 
 A float is exact as long as only operations without rounding have made it, else rough. Only exact values
-decide (are compared, rounded, indices, looked for): no branch and no mask hangs on a last bit.
+decide (are compared, rounded, indices, searched): no branch and no mask depends on a last bit.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-# What is written: templates. ------------------------------------------------------------------------------
+# The templates of the programs. ---------------------------------------------------------------------------
 # A word in braces is a hole (`HOLES`): the first one names the subject, which the later ones are made to fit.
 
 #: Exact if the operands are.
@@ -61,7 +62,7 @@ EXACT = (
     "np.array_split({x1}, 2)[1]", "np.hsplit({x1}[:2], 2)[0]",
 )  # fmt: skip
 
-#: Views, or what may be one.
+#: Views, or expressions that may be views.
 VIEWS = (
     "{x}[{basic}]", "{x}[{basic}]", "{x}.T", "{x}.reshape({shape})", "np.reshape({x}, {shape})",
     "{x}.ravel()", "np.transpose({x})", "np.swapaxes({x}, 0, -1)", "{x}[::-1]", "{x}[..., ::2]",
@@ -71,7 +72,7 @@ VIEWS = (
     "np.rollaxis({x}, {axis})", "np.flipud({x})", "np.rot90({x2})",
 )  # fmt: skip
 
-#: Rounding takes place.
+#: Expressions that round.
 ROUGH = (
     "np.sqrt(np.abs({f}))", "np.sin({f})", "np.cos({f}) * {y}", "np.exp(-np.abs({f}))",
     "np.log1p(np.abs({f}))", "np.tanh({f})", "np.arctan2({f}, 2.5)", "{x} / 3", "{x} / (np.abs({y}) + 1)",
@@ -85,7 +86,7 @@ ROUGH = (
     "1 / (np.abs({f}) + 2)", "np.polyval([1, 0.3], {f})",
 )  # fmt: skip
 
-#: An exact value decides.
+#: Expressions whose result depends on an exact value.
 DECIDES = (
     "{x} == {y}", "{r} > {y}", "{r} <= {n}", "{x} != {n}", "np.logical_and({x}, {y})", "np.isclose({x}, {y})",
     "np.argmax({r})", "np.argmin({r}, axis={axis})", "np.argsort({r1}, kind='stable')", "np.nonzero({x})[0]",
@@ -100,14 +101,14 @@ DECIDES = (
     "({r} > 0) & ({r} < 3)",
 )  # fmt: skip
 
-#: How an argument lies in memory, otherwise than in C order: also as a part of a larger array.
+#: The memory layouts of an argument besides C order: also as a part of a larger array.
 LAYOUTS = (
     "np.asfortranarray({})", "np.repeat({}, 2, axis=-1)[..., ::2]", "np.repeat({}, 3, axis=0)[1::3]",
     "np.flip(np.flip({}).copy())", "np.flip(np.flip({}, 0).copy(), 0)",
     "np.repeat(np.asfortranarray({}), 2, axis=0)[::2]", "np.swapaxes(np.swapaxes({}, 0, -1).copy(), 0, -1)",
 )  # fmt: skip
 
-#: What an `if` asks.
+#: Tests of an `if`.
 TESTS = (
     "{r}.sum() > {odd}", "np.max({r}) < {odd}", "{rn} > {odd}", "{rn} < {odd}", "{x}.shape[0] > 2",
     "len({x}) == {k}", "np.any({r} > {odd})", "({r} > {odd}).all()", "{x}.ndim == 2", "{odd} < {rn} < {odd}",
@@ -115,14 +116,14 @@ TESTS = (
     "{r}[{element}] > {odd}", "np.isfinite({x}).all()", "abs({rn}) > {odd}", "{x}.dtype == np.float64",
     "True",
 )  # fmt: skip
-#: The same, of exact values.
+#: Tests of exact values.
 EXACT_TESTS = (
     "{r}[{element}] > {r}[{element}]", "{rn} == {k0}", "{x}.any()", "np.array_equal({x}, {same})",
     "{in} % 2 == 0", "{rn} >= {rn}", "{x}[{element}] == {n}", "{in} & 1", "{n}",
     "np.count_nonzero({x}) > {k}",
 )  # fmt: skip
 
-#: One statement that writes in place.
+#: Statements that write in place.
 WRITES = (
     "{x}[{key}] = {value}", "{x}[{key}] = {value}", "{x}[{key}] += {value}", "{x}[{key}] *= {n}",
     "{x}[{key}] -= {value}", "{x}[{basic}][{sub}] = {n}", "{x} += {y}", "{x} *= {n}", "{x} -= {y}",
@@ -136,7 +137,7 @@ WRITES = (
     "{x}[{key}][...] = {n}", "{f} /= 2",
 )  # fmt: skip
 
-#: Several names at once: names, expression.
+#: Assignments to several names: names, expression.
 UNPACKED = (
     ("{new}, {new2}", "{x}, {same}"), ("{new}, {new2}", "{x}.shape[0], {n}"),
     ("{new}, {new2}", "np.divmod({i}, 2)"), ("{new}, {new2}", "np.split({x1}, [1])"),
@@ -163,21 +164,21 @@ DTYPES = (
 SIZES = (2, 3, 4)
 
 
-# What the arrays are. -------------------------------------------------------------------------------------
+# The arrays of the programs. ------------------------------------------------------------------------------
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value is an array of bools or numbers."""
+    """Return whether a value is an array of bools or numbers."""
     return isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number, of Python or of NumPy."""
+    """Return whether a value is a number, of Python or of NumPy."""
     return isinstance(value, (bool, int, float, complex, np.number, np.bool_))
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """The arrays and numbers in a value."""
+    """Yield the arrays and numbers in a value."""
     if isinstance(value, (list, tuple)):
         for item in value:
             yield from leaves(item)
@@ -186,13 +187,13 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def is_moderate(value: Any) -> bool:
-    """Whether all numbers are finite and of a size at which nothing overflows or cancels."""
+    """Return whether all numbers are finite and of a size at which nothing overflows or cancels."""
     held = [np.abs(np.asarray(x).astype(complex)) for x in leaves(value)]
     return all(x.size < 200 and bool(np.all(x < 1e4)) for x in held)
 
 
 def fits_exactly(value: Any) -> bool:
-    """Whether sums and products of some such numbers are exact in any order."""
+    """Return whether sums and products of a few such numbers are exact in any order."""
     for part in (np.asarray(x) for x in leaves(value)):
         if part.dtype.kind in "fc":
             bits = 4 if part.dtype.itemsize <= (4 if part.dtype.kind == "f" else 8) else 10
@@ -203,13 +204,13 @@ def fits_exactly(value: Any) -> bool:
 
 
 class Copies:
-    """Copies of values, which share memory with one another as the values do."""
+    """Copies of values, which share memory with each other as the values do."""
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}
 
     def of(self, value: Any) -> Any:
-        """The copy of a value."""
+        """Return the copy of a value."""
         if isinstance(value, (list, tuple)):
             if id(value) not in self.made:
                 copy = type(value)(map(self.of, value))
@@ -236,7 +237,7 @@ class Copies:
 
 
 def owner(array: np.ndarray) -> np.ndarray:
-    """The array whose memory a view shows."""
+    """Return the array whose memory a view shows."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
@@ -246,12 +247,12 @@ def owner(array: np.ndarray) -> np.ndarray:
 
 
 class NoSuch(Exception):
-    """There is nothing that fits a hole."""
+    """Raised if nothing fits a hole."""
 
 
 @dataclass
 class Scope:
-    """The function that is being written: what its names are now, and which of them are rough."""
+    """The function that is being written: the present values of its names, and the rough names among them."""
 
     space: dict[str, Any]
     rough: set[str] = field(default_factory=set)
@@ -272,7 +273,7 @@ class Maker:
     """Writes one program.
 
     Args:
-        seed: of what is drawn.
+        seed: the seed of the random choices.
     """
 
     def __init__(self, seed: int) -> None:
@@ -286,22 +287,22 @@ class Maker:
     # Holes: a text that fits the subject.
 
     def names(self, fits: Callable[[Any], bool]) -> list[str]:
-        """The names whose values fit."""
+        """Return the names whose values fit."""
         return [name for name, value in self.scope.space.items() if name != "np" and fits(value)]
 
     def one(self, fits: Callable[[Any], bool]) -> str:
-        """One of the names whose values fit, rather a late one."""
+        """Return one of the names whose values fit, preferably a late one."""
         found = self.names(fits)
         if not found:
             raise NoSuch
         return self.chance.choice(found[-4:] if self.chance.random() < 0.5 else found)
 
     def value(self, text: str) -> Any:
-        """What an expression is now."""
+        """Return the present value of an expression."""
         return eval(text, self.scope.space)
 
     def array(self, fits: Callable[[np.ndarray], bool], bare: bool = False) -> str:
-        """The text of an array that fits: a name, or an expression of some."""
+        """Return the text of an array that fits: a name, or an expression of names."""
         if not bare and self.chance.random() < 0.12:
             text = self.filled(self.chance.choice(EXACT), depth=1)
             value = self.value(text)
@@ -310,7 +311,7 @@ class Maker:
         return self.one(lambda value: is_array(value) and fits(value))
 
     def operand(self, subject: np.ndarray) -> str:
-        """What goes together with the subject."""
+        """Return an operand that fits the subject."""
         draw = self.chance.random()
         if draw < 0.25:
             return self.number()
@@ -319,23 +320,23 @@ class Maker:
         return self.one(lambda value: is_array(value) and _goes_with(value, subject))
 
     def same(self, subject: np.ndarray) -> str:
-        """An array of the subject's shape."""
+        """Return an array of the subject's shape."""
         return self.one(lambda value: is_array(value) and value.shape == subject.shape)
 
     def number(self, real: bool = False) -> str:
-        """A number: a name, an element, or a literal."""
+        """Return a number: a name, an element, or a literal."""
         if self.chance.random() < 0.5:
             return self.chance.choice(("2", "1", "0", "-1", "3", "0.5", "-1.5", "2.0"))
         return self.one(lambda value: is_number(value) and not (real and np.iscomplexobj(value)))
 
     def axis(self, subject: np.ndarray) -> str:
-        """An axis of the subject."""
+        """Return an axis of the subject."""
         if not subject.ndim:
             raise NoSuch
         return str(self.chance.randrange(-subject.ndim, subject.ndim))
 
     def element(self, subject: np.ndarray) -> str:
-        """The index of one element."""
+        """Return the index of one element."""
         if not subject.size:
             raise NoSuch
         return ", ".join(self.index(n) for n in subject.shape) or "()"
@@ -352,13 +353,13 @@ class Maker:
         return str(self.chance.randrange(-length, length))
 
     def slice(self) -> str:
-        """A slice."""
+        """Return a slice."""
         return self.chance.choice(
             (":", "1:", ":-1", "::2", "::-1", ":2", "1::2", "-2:", "2:0:-1", "0:0", "-1::-2")
         )
 
     def basic(self, subject: np.ndarray) -> str:
-        """A key that makes a view."""
+        """Return a key that makes a view."""
         parts = [
             self.index(n) if self.chance.random() < 0.3 else self.slice()
             for n in subject.shape[: self.chance.randint(1, max(1, subject.ndim))]
@@ -388,7 +389,7 @@ class Maker:
         return ", ".join(parts)
 
     def indices(self, length: int) -> str:
-        """An array of indices, or a mask, of an axis."""
+        """Return an array of indices, or a mask, of an axis."""
 
         def fits(value: Any) -> bool:
             if not is_array(value) or value.ndim > 2:
@@ -407,7 +408,7 @@ class Maker:
         return self.chance.choice((f"{drawn}", f"np.array({drawn}, dtype=int)"))
 
     def mask(self, subject: np.ndarray) -> str:
-        """A mask of the subject's shape."""
+        """Return a mask of the subject's shape."""
         if self.chance.random() < 0.3:
             named = self.names(lambda v: is_array(v) and v.dtype == bool and v.shape == subject.shape)
             if named:
@@ -416,11 +417,11 @@ class Maker:
         return f"{name} {self.chance.choice(('>', '<'))} {self.odd()}"
 
     def odd(self) -> str:
-        """A number that no value comes near."""
+        """Return a number that no value is close to."""
         return f"{self.chance.randint(-3, 5)}.37"
 
     def shape(self, subject: np.ndarray) -> str:
-        """Another shape of as many elements."""
+        """Return another shape with the same number of elements."""
         size = subject.size
         found = [(size,), (-1,), (1, size), (size, 1), (-1, 1)]
         found += [(k, size // k) for k in (2, 3) if size and size % k == 0]
@@ -428,14 +429,14 @@ class Maker:
         return str(self.chance.choice(found))
 
     def stored(self, subject: np.ndarray, key: str) -> str:
-        """What is assigned to subject[key]."""
+        """Return a value to assign to subject[key]."""
         if self.chance.random() < 0.4:
             return self.number()
         shape = np.shape(eval(f"_x[{key}]", {**self.scope.space, "_x": subject}))
         return self.one(lambda value: is_array(value) and _goes_with(value, np.empty(shape), into=True))
 
     def filled(self, template: str, depth: int = 0) -> str:
-        """A template with its holes filled."""
+        """Return a template with its holes filled."""
         subject: Any = None
         key = ""
 
@@ -455,10 +456,10 @@ class Maker:
 
         return re.sub(r"\{(\w+)\}", fill, template)
 
-    # Running what is written.
+    # Running the programs.
 
     def run(self, lines: list[str]) -> bool:
-        """Run statements now. If NumPy refuses them, or their results, nothing has happened."""
+        """Run statements. If NumPy refuses them, or their results, undo them."""
         before = self.saved()
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -472,22 +473,22 @@ class Maker:
         return False
 
     def saved(self) -> tuple[dict[str, Any], set[str]]:
-        """What the names are, to come back to."""
+        """Return the present values of the names, for `restore`."""
         copies = Copies()
         return {k: copies.of(v) for k, v in self.scope.space.items()}, set(self.scope.rough)
 
     def restore(self, saved: tuple[dict[str, Any], set[str]]) -> None:
-        """Make the names what they were."""
+        """Restore the values of the names."""
         self.scope.space.clear()
         self.scope.space.update(saved[0])
         self.scope.rough = set(saved[1])
 
     def is_rough(self, text: str) -> bool:
-        """Whether an expression reads something rough."""
+        """Return whether an expression reads a rough value."""
         return any(name in self.scope.rough for name in re.findall(r"\b[a-z]\w*", text))
 
     def note(self, names: list[str], rough: bool) -> bool:
-        """Note what was written to. In a loop, what was exact when it began must stay so."""
+        """Record a write. In a loop, values that were exact at its beginning must stay exact."""
         space = self.scope.space
         touched = {n for n in names if n in space}
         for name in names:
@@ -507,11 +508,11 @@ class Maker:
         return True
 
     def new(self) -> str:
-        """A name that is free."""
+        """Return a free name."""
         return f"v{next(self.fresh)}"
 
     def target(self) -> str:
-        """A name to bind: a new one, or an old one."""
+        """Return a name to bind: a new one, or an old one."""
         locals_ = [n for n in self.scope.space if n[0] in "vs"]
         if locals_ and self.chance.random() < (0.6 if self.scope.loops else 0.25):
             return self.chance.choice(locals_)
@@ -520,7 +521,7 @@ class Maker:
     # Statements.
 
     def expression(self, tables: tuple[tuple[str, ...], ...]) -> tuple[str, bool]:
-        """An expression of a table, and whether it is rough."""
+        """Return an expression of a table, and whether it is rough."""
         table = self.chance.choice(tables)
         text = self.filled(self.chance.choice(table))
         if table is DECIDES and self.is_rough(text):
@@ -528,7 +529,7 @@ class Maker:
         return text, table is ROUGH or self.is_rough(text)
 
     def test(self) -> str:
-        """A test for a branch."""
+        """Return a test for a branch."""
         table = self.chance.choice((TESTS, TESTS, EXACT_TESTS))
         text = self.filled(self.chance.choice(table))
         if table is EXACT_TESTS and self.is_rough(text):
@@ -543,7 +544,7 @@ class Maker:
         return self.kept([f"{name} = {text}"], [name], rough)
 
     def kept(self, lines: list[str], names: list[str], rough: bool) -> list[str]:
-        """The lines, if they work."""
+        """Return the lines, if they work."""
         before = self.saved()
         if not self.run(lines):
             raise NoSuch
@@ -555,11 +556,11 @@ class Maker:
     def write(self) -> list[str]:
         """Write in place."""
         text = self.filled(self.chance.choice(WRITES))
-        # What is written to is named after `out=`, or first.
+        # The written array is named after `out=`, or first.
         names = re.findall(r"out=(\w+)", text) or re.findall(r"\b[avps]\d+\b", text)
         written = [n for n in names if n in self.scope.space]
         if any(is_array(v) and not v.flags.writeable for v in map(self.scope.space.get, written[:1])):
-            raise NoSuch  # some versions of NumPy write to it all the same, with `ufunc.at`
+            raise NoSuch  # some versions of NumPy write to it nevertheless, with `ufunc.at`
         return self.kept([text], written[:1], self.is_rough(text))
 
     def alias(self) -> list[str]:
@@ -602,7 +603,7 @@ class Maker:
         return self.kept([line], [name], self.is_rough(line))
 
     def collect(self) -> list[str]:
-        """A list that a loop fills, and what is made of it."""
+        """Write a loop that fills a list, and an expression of the list."""
         name, result = self.new(), self.new()
         subject = self.array(lambda x: x.ndim > 0, bare=True)
         item = self.chance.choice(
@@ -616,13 +617,13 @@ class Maker:
         return self.kept(lines, [name, result], self.is_rough(subject))
 
     def block(self, depth: int, count: int, loop: bool) -> list[str]:
-        """Statements of a block, indented. What they do is undone."""
+        """Return the indented statements of a block, and undo their effects."""
         lines = [line for _ in range(count) for line in self.statement(depth, loop)]
         return ["    " + line for line in lines or ["pass"]]
 
     @contextmanager
     def looping(self) -> Iterator[None]:
-        """Where statements come round again."""
+        """Within the with block, write the body of a loop, whose statements run repeatedly."""
         fixed = self.scope.fixed
         self.scope.loops += 1
         self.scope.fixed = set(self.scope.space)
@@ -631,7 +632,7 @@ class Maker:
         self.scope.fixed = fixed
 
     def branch(self, depth: int, loop: bool) -> list[str]:
-        """if, elif, else."""
+        """Write if, elif, else."""
         before = self.saved()
         lines = []
         for header in [
@@ -650,7 +651,7 @@ class Maker:
         return self.whole(lines)
 
     def whole(self, lines: list[str]) -> list[str]:
-        """A compound statement, if it works as a whole."""
+        """Return a compound statement, if it works as a whole."""
         known = set(self.scope.space)
         if not self.run(lines):
             raise NoSuch
@@ -663,7 +664,7 @@ class Maker:
         return lines
 
     def becoming(self, lines: list[str]) -> set[str]:
-        """The names that rough ones, or rough operations, may have gone into."""
+        """Return the names that rough values or rough operations may reach."""
         rough = set(self.scope.rough)
         pattern = re.compile(
             "|".join(sorted({re.escape(w) for t in ROUGH for w in re.findall(r"np\.[\w.]+|\.mean|\.std", t)}))
@@ -679,7 +680,7 @@ class Maker:
             rough |= more
 
     def loop(self, depth: int) -> list[str]:
-        """for over a range, an array, or several; perhaps with break, continue and else."""
+        """Write a for over a range, an array, or several arrays; perhaps with break, continue and else."""
         k = f"k{next(self.fresh)}"
         array = self.array(lambda x: 0 < x.ndim < 3 and 0 < len(x) < 6, bare=True)
         length = len(self.scope.space[array])
@@ -706,7 +707,7 @@ class Maker:
         return self.whole(lines)
 
     def bounded(self, depth: int) -> list[str]:
-        """while with a counter."""
+        """Write a while with a counter."""
         w = f"w{next(self.fresh)}"
         before = self.saved()
         self.kept([f"{w} = 0"], [w], False)
@@ -735,12 +736,12 @@ class Maker:
         return self.whole(lines)
 
     def leave(self) -> list[str]:
-        """break or continue, under a test."""
+        """Write break or continue, under a test."""
         test = self.test()
         return [f"if {test}:", f"    {self.chance.choice(('break', 'continue'))}"]
 
     def refuse(self) -> list[str]:
-        """raise, under a test that is false now."""
+        """Write raise, under a test that is false now."""
         test = self.test()
         if self.value(test):
             raise NoSuch
@@ -750,7 +751,7 @@ class Maker:
         ]
 
     def call(self) -> list[str]:
-        """Call a helper: one that there is, or one that is written for these operands."""
+        """Call a helper: an existing one, or one that is written for these operands."""
         if self.scope.loops or "p0" in self.scope.space:
             raise NoSuch
         names = [self.one(lambda v: is_array(v) or is_number(v)) for _ in range(self.chance.randint(1, 3))]
@@ -771,7 +772,7 @@ class Maker:
         return self.kept([line], [name], True)
 
     def known(self) -> tuple[str, bool]:
-        """A helper that there is."""
+        """Return an existing helper."""
         name, _, rough = self.chance.choice(self.helpers)
         return name, rough
 
@@ -803,7 +804,7 @@ class Maker:
         return name, rough
 
     def statement(self, depth: int, loop: bool) -> list[str]:
-        """One statement that works here, none if none was found."""
+        """Return one statement that works at this point, or none if none was found."""
         kinds = [k for k in STATEMENTS if (depth or not k.deep) and (loop or not k.in_loop)]
         for _ in range(12):
             kind = self.chance.choices(kinds, [k.weight for k in kinds])[0]
@@ -813,13 +814,13 @@ class Maker:
                 with warnings.catch_warnings(), np.errstate(all="ignore"):
                     warnings.simplefilter("ignore")
                     return kind.write(self, depth, loop)
-            except Exception:  # whatever NumPy says to a candidate
+            except Exception:  # any error of NumPy for a candidate
                 self.restore(before)
                 self.scope.loops, self.scope.fixed = loops, fixed
         return []
 
     def argument(self, sizes: tuple[int, ...]) -> tuple[str, str]:
-        """An argument: two texts, the one other numbers than the other."""
+        """Return an argument as two texts with different numbers."""
         if self.chance.random() < 0.15:
             return self.chance.choice(
                 (("3", "2"), ("0.5", "-1.5"), ("np.float64(2.5)", "np.float64(-0.5)"), ("True", "False"))
@@ -844,7 +845,7 @@ class Maker:
         return layout.format(made[0]), layout.format(made[1])
 
     def program(self) -> Program:
-        """The whole of it."""
+        """Return the whole program."""
         sizes = tuple(self.chance.sample(SIZES, 2))
         arguments = [self.argument(sizes) for _ in range(self.chance.randint(2, 4))]
         parameters = [f"a{k}" for k in range(len(arguments))]
@@ -861,7 +862,7 @@ class Maker:
 
 
 def _goes_with(value: np.ndarray, subject: np.ndarray, into: bool = False) -> bool:
-    """Whether shapes broadcast, for `into` to the subject's own."""
+    """Return whether shapes broadcast; for `into`, to the subject's own shape."""
     try:
         shape = np.broadcast_shapes(value.shape, subject.shape)
     except ValueError:
@@ -912,9 +913,9 @@ class Kind:
 
     Attributes:
         weight: how often it is tried.
-        write: makes one, given the maker, how deep blocks may still be, and whether a loop is around.
-        deep: it holds blocks.
-        in_loop: it belongs in loops only.
+        write: makes a statement, given the maker, the allowed depth of blocks, and whether it is in a loop.
+        deep: whether it holds blocks.
+        in_loop: whether it belongs only in loops.
     """
 
     weight: float
@@ -941,5 +942,5 @@ STATEMENTS = (
 
 
 def program(seed: int) -> Program:
-    """The program of a seed."""
+    """Return the program of a seed."""
     return Maker(seed).program()

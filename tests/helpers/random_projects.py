@@ -1,7 +1,7 @@
 """Random packages of three modules as text: functions, class hierarchies, callables as values, effects.
 
-Functions call only what has been written before them, and what a loop carries is kept small, so that every
-program ends and no number grows. Tests compare with numbers that no value comes near.
+Functions call only functions written before them, and loops carry small values, so that every program ends
+and no number grows. Tests compare with numbers that no value is close to.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from project_parts import (
 
 @dataclass
 class Project:
-    """A package `pk`: `pk.main.main()` is to be called several times."""
+    """A package `pk`, whose `pk.main.main()` is to be called several times."""
 
     sources: dict[str, str]
 
 
 @dataclass
 class _Names:
-    """What a block of statements may use."""
+    """The names that a block of statements may use."""
 
     arrays: list[str]
     numbers: list[str]
@@ -47,17 +47,18 @@ class _Names:
 
 
 class _Maker:
-    """One project in the making."""
+    """One project while it is made."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
         self.words = 0
-        #: how much is done besides computing
+        #: the share of effects besides computing
         self.loud = self.chance.choice((0.0, 0.15, 0.25, 0.35))
-        # One effect that no graph can have keeps all around it on the host: a program has few kinds.
+        # An effect that no graph can have keeps its callers on the host, so a program has few kinds of
+        # effects.
         self.effects = self.chance.sample(EFFECTS, 4)
         self.own_effects = self.chance.sample(OWN_EFFECTS, 4)
-        #: what stands against staging in half of the programs
+        #: effects that prevent staging, in half of the programs
         self.hard = self.chance.random() < 0.4
 
     def word(self) -> str:
@@ -184,7 +185,7 @@ class _Maker:
             ["x", "self.state"], ["self.gain", "self.scale", "self.strength"], callees, method=True
         )
         body = self.block(names, self.chance.randint(1, 3), 1)
-        # What is the object's own is not written through another name.
+        # An object's own state is not written through another name.
         last = self.array(names)
         return indent(f"\ndef {name}({params}):\n" + indent(f"{body}return {last} * 0.9\n", "    "), "    ")
 
@@ -357,5 +358,5 @@ class _Maker:
 
 
 def project(seed: int) -> Project:
-    """The package of a seed."""
+    """Return the package of a seed."""
     return _Maker(seed).project()

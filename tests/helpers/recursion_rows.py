@@ -1,4 +1,4 @@
-"""Functions that call themselves: one small program for each way to do so."""
+"""Recursive functions: one small program for each form of recursion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops that are hot after their first round, or before it: fixtures for tests of on-stack replacement."""
+"""Fixtures for tests of on-stack replacement: loops that are hot after or before their first iteration."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     """Every loop is hot after its first round, and none is too slow."""
     loading.load()
     found = Taken()
-    take_over = replacement.Rounds._is_taken_over
+    take_over = replacement.LoopRun._take_over
 
     def counted(rounds: Any, frame: Any, left: float) -> bool:
         taken_over = take_over(rounds, frame, 1e9)
@@ -42,8 +42,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
         found.refused += not taken_over
         return taken_over
 
-    monkeypatch.setattr(replacement.Rounds, "_is_taken_over", counted)
-    monkeypatch.setattr(replacement.Rounds, "_pays", lambda *_: replacement._is_possible())
+    monkeypatch.setattr(replacement.LoopRun, "_take_over", counted)
+    monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *_: replacement._is_possible())
     for name, value in (("HOT", 0.0), ("SHORT", 2), ("FASTER", float("inf"))):
         monkeypatch.setattr(replacement, name, value)
     with np2tf.config.using(tier="auto"):
@@ -55,7 +55,7 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     """Every loop over known rounds is entered as compiled code, and none is too slow."""
     loading.load()
     found = Taken()
-    enter = replacement.Rounds._enter
+    enter = replacement.LoopRun._enter
 
     def counted(rounds: Any, frame: Any, left: range) -> Any:
         outcome = enter(rounds, frame, left)
@@ -66,9 +66,9 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     def is_due(loop: WatchedLoop) -> bool:
         return not loop.is_while and not loop.known.in_module and not loop.refused
 
-    monkeypatch.setattr(replacement.Rounds, "_enter", counted)
+    monkeypatch.setattr(replacement.LoopRun, "_enter", counted)
     monkeypatch.setattr(WatchedLoop, "is_due", property(is_due))
-    monkeypatch.setattr(LoopCompiler, "_had_better_stay", lambda *_: False)
+    monkeypatch.setattr(LoopCompiler, "_prefers_host", lambda *_: False)
     monkeypatch.setattr(LoopCompiler, "_deadline", None)
     monkeypatch.setattr(replacement, "SHORT", 2)
     with np2tf.config.using(tier="auto"):
@@ -76,7 +76,7 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
 
 
 def imported(source: str, name: str = "replaced") -> dict[str, Any]:
-    """The globals of a module that is imported translated."""
+    """Return the globals of a module that is imported translated."""
     names: dict[str, Any] = {}
     execute(source, names, name)
     return names
@@ -88,5 +88,5 @@ def execute(source: str, names: dict[str, Any], name: str = "__main__") -> None:
     linecache.cache[path] = len(source), None, source.splitlines(keepends=True), path
     made = translation_of(source.encode(), path, Options(everything=True))
     names |= {**raw_tensors.NAMES, "__name__": name}
-    originals.add(made.originals, names)
+    originals.add_originals(made.originals, names)
     exec(made.code or compile(source, path, "exec"), names)

@@ -1,6 +1,6 @@
 """Evaluates the rules' examples: on NumPy, and on np2tf eagerly, as graphs and compiled.
 
-One example over one set of operands is a `Point`. Points of a chapter are traced into one function.
+An example over one set of operands is a `Point`. The points of a chapter are traced into one function.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class Point:
 
     @property
     def _inner(self) -> set[str]:
-        """Names used in lambdas."""
+        """The names used in lambdas."""
         return {name for c in self._code.co_consts if isinstance(c, CodeType) for name in c.co_names}
 
 
 def operands(dtype: str, shape: str) -> dict[str, np.ndarray]:
-    """The operands that `rules.OPERANDS` describes."""
+    """Return the operands that `rules.OPERANDS` describes."""
     lengths = SHAPES[shape]
     size = int(np.prod(lengths))
     a, b, v = np.array(_A[:size]), np.array(_B[:size]), np.array([2.5, -1.0, 4.0])
@@ -64,7 +64,7 @@ def operands(dtype: str, shape: str) -> dict[str, np.ndarray]:
         a, v = a + 1j * a[::-1], v + 1j
     s = np.array([[4.0, 1, 0], [1, 5, 2], [0, 2, 6]])
     return {
-        # Copies: NumPy strides empty memory otherwise than an empty view.
+        # Copies, because NumPy gives empty memory other strides than an empty view.
         "a": (a.astype(dtype) if dtype != "bool" else a > 0).reshape(lengths).copy(),
         "b": (b.astype(dtype) if dtype != "bool" else b > 1).reshape(lengths).copy(),
         "v": v.astype(dtype),
@@ -74,7 +74,7 @@ def operands(dtype: str, shape: str) -> dict[str, np.ndarray]:
 
 
 def points(chapter: str, dtypes: Sequence[str], shapes: Sequence[str]) -> Iterator[Point]:
-    """A chapter's examples over dtypes and shapes; those that use no such operand, once."""
+    """Return a chapter's examples over dtypes and shapes; examples without such operands occur once."""
     for name, expressions in rules.examples().items():
         rule = rules.rules()[name]
         if rule.chapter != chapter or not rule.exists_in(np.__version__):
@@ -95,7 +95,7 @@ def _flat(value: Any) -> Iterator[Any]:
 
 
 def _evaluate(module: Any, point: Point, given: dict[str, Any]) -> list[Any]:
-    """What the example gives; for a function that writes, what its operands hold afterwards."""
+    """Return the example's result; for a function that writes, the contents of its operands afterwards."""
     result = eval(point.expression, {"np": module, **given})
     return list(_flat(list(given.values()) if point.rule.writes else result))
 
@@ -115,20 +115,20 @@ def _given(point: Point) -> dict[str, np.ndarray]:
 
 
 def _known(value: Any) -> Any:
-    """A result as NumPy has it: an array for anything numerical, itself for anything else."""
+    """Return a result in NumPy's form: an array for numerical values, the value itself otherwise."""
     if is_array(value) or isinstance(value, tf.Tensor):
         return np.asarray(value.numpy())
     return value if value is None or isinstance(value, (str, type, np.dtype)) else np.asarray(value)
 
 
 def expected(point: Point) -> Any:
-    """NumPy's answer: a list of values, or what it raised."""
+    """Return NumPy's result: a list of values, or the exception."""
     result = _attempt(np, point, _given(point))
     return result if isinstance(result, op_harness.Raised) else [_known(part) for part in result]
 
 
 def eager(point: Point, on_host: bool) -> Any:
-    """np2tf's answer outside any graph."""
+    """Return np2tf's result outside any graph."""
     with np2tf.config.using(eager="auto" if on_host else "tensorflow"):
         given = _given(point)
         if not on_host:
@@ -138,7 +138,9 @@ def eager(point: Point, on_host: bool) -> Any:
 
 
 def _spec(value: np.ndarray, known: str) -> tf.TensorSpec:
-    """What a graph is told of an operand: its shape, all but its first length, its rank, or nothing."""
+    """Return the specification of an operand for a graph: its shape, all but the first length, its rank, or
+    nothing.
+    """
     shapes: dict[str, Any] = {"shape": value.shape, "rank": [None] * value.ndim, "nothing": None}
     shapes["some"] = [None, *value.shape[1:]][: value.ndim]
     return tf.TensorSpec(shapes[known], value.dtype)
@@ -150,9 +152,9 @@ def traced(
     known: str = "shape",
     operand: Callable[[tf.Tensor], Any] = tensor_array,
 ) -> list[Any]:
-    """np2tf's answers as one graph; where that cannot be compiled or run, as halves of it.
+    """Return np2tf's results as one graph; if that cannot be compiled or run, as two halves.
 
-    `operand` makes of a tensor of the graph what the examples get.
+    `operand` makes the examples' operand from a tensor of the graph.
     """
     given = [_given(point) for point in group]
     specs = [{name: _spec(value, known) for name, value in values.items()} for values in given]
@@ -185,7 +187,7 @@ def traced(
 
 
 def difference(wanted: Any, got: Any) -> str | None:
-    """What differs between NumPy's answer and ours, or None."""
+    """Return the difference between NumPy's result and np2tf's, or None."""
     if isinstance(wanted, op_harness.Raised) or isinstance(got, op_harness.Raised):
         return op_harness._difference(wanted, got, None)
     if len(wanted) != len(got):
@@ -201,7 +203,7 @@ def difference(wanted: Any, got: Any) -> str | None:
 
 
 def differences(listed: Iterable[Point], mode: str) -> Iterator[tuple[Point, str]]:
-    """The points at which np2tf and NumPy differ in a mode ("host", "eager", "graph", "xla")."""
+    """Return the points at which np2tf and NumPy differ in a mode ("host", "eager", "graph", "xla")."""
     group = list(listed)
     wanted = [expected(point) for point in group]
     if mode in ("host", "eager"):

@@ -1,4 +1,4 @@
-"""Calls of SciPy that np2tf answers on TensorFlow: tests/scipy/test_scipy.py compares with SciPy itself."""
+"""Calls of SciPy that np2tf computes on TensorFlow; tests/scipy/test_scipy.py compares them with SciPy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ALL = (*NUMBERS, "complex128", "complex64")
 
 
 def case(name: str, *args: Any, **kwargs: Any) -> Case:
-    """A call of a function of SciPy."""
+    """Return a call of a function of SciPy."""
     return Case(name, args, kwargs, (scipy, OURS))
 
 
@@ -51,12 +51,12 @@ def numbers(dtype: str, *shape: int, seed: int = 5) -> np.ndarray:
 
 
 def regular(dtype: str, size: int) -> np.ndarray:
-    """A matrix far from singular."""
+    """Return a matrix far from singular."""
     return numbers(dtype, size, size) + (8 * np.eye(size)).astype(dtype)
 
 
 def definite(dtype: str, size: int) -> np.ndarray:
-    """A Hermitian positive definite matrix."""
+    """Return a Hermitian positive definite matrix."""
     half = numbers(dtype, size, size)
     return (half @ half.conj().T + (3 * np.eye(size)).astype(dtype)).astype(dtype)
 
@@ -104,7 +104,7 @@ def of_linalg() -> Iterator[Case]:
                 yield case("linalg.lu_solve", scipy.linalg.lu_factor(a), right, trans=trans)
         yield case("linalg.solve", spd, vector, assume_a="pos")
         yield case("linalg.inv", a)
-        if dtype not in ("float32", "complex64"):  # SciPy's has a wider dtype than it has digits
+        if dtype not in ("float32", "complex64"):  # the dtype of SciPy's result is wider than its precision
             yield case("linalg.det", a)
         yield case("linalg.lu_factor", a)
         yield case("linalg.lu_factor", numbers(dtype, 6, 6))

@@ -1,4 +1,4 @@
-"""A smaller program that still fails: statements are left out, many at a time and then one by one."""
+"""Finds a smaller program that still fails, by removing statements, many at a time and then one by one."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 
 
 def smaller(source: str, fails: Callable[[str], bool], seconds: float = 60) -> str:
-    """A program that fails as well and has few statements too many.
+    """Return a program that fails in the same way and has few superfluous statements.
 
     Args:
         source: a module's text, which fails.
-        fails: whether a text fails in the way that is looked for.
-        seconds: when to stop.
+        fails: returns whether a text fails in the wanted way.
+        seconds: the time after which to stop.
     """
     until = time.monotonic() + seconds
     shrinking = True
@@ -30,7 +30,9 @@ def smaller(source: str, fails: Callable[[str], bool], seconds: float = 60) -> s
 
 
 def _with_less(source: str) -> Iterator[str]:
-    """The programs that lack some statements, entries of a returned dict, or a header around statements."""
+    """Yield the programs that lack some statements, entries of a returned dict, or a header around
+    statements.
+    """
     tree = ast.parse(source)
     for k, node in enumerate(ast.walk(tree)):
         if isinstance(node, ast.Dict):
@@ -44,7 +46,7 @@ def _with_less(source: str) -> Iterator[str]:
 
 
 def _runs(length: int) -> Iterator[tuple[int, int]]:
-    """Parts of so many things: all of them, halves, quarters ..., the last ones first."""
+    """Yield parts of a sequence of this length: all of it, halves, quarters ..., the last parts first."""
     size = length
     while size:
         for stop in range(length, 0, -size):
@@ -53,7 +55,9 @@ def _runs(length: int) -> Iterator[tuple[int, int]]:
 
 
 def _without_statements(tree: ast.Module, k: int, name: str) -> Iterator[str]:
-    """The program without some of the statements of a block, and with only what is in one of them."""
+    """Yield the program without some of a block's statements, or with the body of a statement in its
+    place.
+    """
     block = getattr(list(ast.walk(tree))[k], name)
     for start, stop in _runs(len(block)):
         for instead in ("", "body", "orelse") if stop == start + 1 else ("",):
@@ -71,7 +75,7 @@ def _without_statements(tree: ast.Module, k: int, name: str) -> Iterator[str]:
 
 
 def _copy(tree: ast.Module, k: int) -> tuple[ast.Module, ast.AST]:
-    """A copy of a program, and the k-th node of it."""
+    """Return a copy of a program, and the k-th node of it."""
     copied = copy.deepcopy(tree)
     return copied, list(ast.walk(copied))[k]
 

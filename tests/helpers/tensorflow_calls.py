@@ -1,4 +1,4 @@
-"""Calls of TensorFlow and Keras that have nothing to do with np2tf, run as a program: prints what each gives.
+"""Calls of TensorFlow and Keras without np2tf, run as a program that prints each result.
 
 ``python tensorflow_calls.py IMPORT`` executes IMPORT first, such as ``from np2tf import tnp``. Two runs must
 print the same (tests/test_guest.py).
@@ -279,7 +279,7 @@ model().get_weights()
 
 
 def gradient(function: Callable[[Any], Any], x: Any) -> Any:
-    """The gradient of a function by TensorFlow's tape."""
+    """Return the gradient of a function by TensorFlow's tape."""
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = function(x)
@@ -287,7 +287,7 @@ def gradient(function: Callable[[Any], Any], x: Any) -> Any:
 
 
 def jacobian(function: Callable[[Any], Any], x: Any) -> Any:
-    """The Jacobian, likewise."""
+    """Return the Jacobian, likewise."""
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = function(x)
@@ -295,7 +295,7 @@ def jacobian(function: Callable[[Any], Any], x: Any) -> Any:
 
 
 def batch_jacobian(function: Callable[[Any], Any], x: Any) -> Any:
-    """The Jacobians of the rows."""
+    """Return the Jacobians of the rows."""
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = function(x)
@@ -303,7 +303,7 @@ def batch_jacobian(function: Callable[[Any], Any], x: Any) -> Any:
 
 
 def watched(x: Any) -> str:
-    """Which error it is to watch what is no tensor."""
+    """Return the outcome of letting a gradient tape watch an object that is no tensor."""
     try:
         tf.GradientTape().watch(x)
     except ValueError:
@@ -312,21 +312,21 @@ def watched(x: Any) -> str:
 
 
 def model() -> keras.Model:
-    """A small network with weights that are always the same."""
+    """Return a small network with fixed weights."""
     made = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(1, kernel_initializer="ones")])
     made.compile("sgd", "mse")
     return made
 
 
 def fitted(*data: Any) -> Any:
-    """The weights after two rounds of training."""
+    """Return the weights after two rounds of training."""
     network = model()
     network.fit(*data, epochs=2, shuffle=False, verbose=0)
     return network.get_weights()
 
 
 def shown(value: Any) -> Any:
-    """A value as data: of arrays and tensors the type, dtype, shape and elements."""
+    """Return a value as data: for arrays and tensors the type, dtype, shape and elements."""
     if isinstance(value, (tf.Tensor, tf.Variable, np.ndarray, np.generic)):
         kind = type(value).__name__
         return [kind, str(value.dtype), str(np.shape(value)), np.asarray(value).tolist().__repr__()]
@@ -338,7 +338,7 @@ def shown(value: Any) -> Any:
 
 
 def outcome(call: str) -> Any:
-    """What a call gives, or what it raises."""
+    """Return the result of a call, or the exception."""
     try:
         return shown(eval(call, globals()))
     except Exception as error:

@@ -1,7 +1,7 @@
-"""Every ufunc, every dtype, the values at which kernels differ: what NumPy answers, and what np2tf does.
+"""Every ufunc, every dtype, and the values at which kernels differ: NumPy's results, and np2tf's.
 
-A *row* is a ufunc with the dtypes of its operands. Its operands are the special values of these dtypes, each
-with each where there are two; the result is compared element by element.
+A *row* is a ufunc with the dtypes of its operands. Its operands are the special values of these dtypes, in
+all pairs if there are two operands; the result is compared element by element.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32
 FLOATS = ("float16", "float32", "float64")
 COMPLEX = ("complex64", "complex128")
 DTYPES = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
-#: Vector kernels take some elements at once and the rest one by one; large arrays are cut for threads.
+#: Vector kernels compute several elements at once and the rest one by one; large arrays are split for
+#: threads.
 SIZES = (0, 1, 2, 7, 64, 1000)
 NAMES = sorted(
     {getattr(np, name).__name__ for name in ufuncs.__all__ if getattr(np, name).signature is None} - {"isnat"}
@@ -46,7 +47,7 @@ class Row:
 
 
 def rows(name: str, dtypes: Sequence[str] = DTYPES) -> list[Row]:
-    """The rows of a ufunc that NumPy has a loop for."""
+    """Return the rows of a ufunc that NumPy has a loop for."""
     ufunc = getattr(np, name)
     second = {"ldexp": "int32"}
     found = []
@@ -87,14 +88,14 @@ def _floats(dtype: str, few: bool) -> np.ndarray:
         positive += [np.nextafter(1, 2, dtype=dtype), np.nextafter(1, 0, dtype=dtype)]
     with np.errstate(over="ignore"):
         made = np.array([*positive, np.nan], dtype)
-    # Without repetitions, and in this order whichever NumPy it is.
+    # Without repetitions, and in this order for every version of NumPy.
     _, first = np.unique(made.view(f"i{limits.bits // 8}"), return_index=True)
     return made[np.sort(first)]
 
 
 @cache
 def values(dtype: str, few: bool = False) -> np.ndarray:
-    """The special values of a dtype, ordinary ones among them."""
+    """Return the special values of a dtype, ordinary ones among them."""
     kind = np.dtype(dtype)
     if kind.kind == "b":
         return np.array([False, True])
@@ -117,7 +118,7 @@ def values(dtype: str, few: bool = False) -> np.ndarray:
 
 @cache
 def operands(row: Row) -> tuple[np.ndarray, ...]:
-    """The operands of a row: one array for each, all of one length."""
+    """Return the operands of a row: one array for each, all of one length."""
     if row.ufunc.nin == 1:
         return (values(row.dtypes[0]),)
     first, second = (values(dtype, few=dtype in COMPLEX) for dtype in row.dtypes)
@@ -131,7 +132,10 @@ def operands(row: Row) -> tuple[np.ndarray, ...]:
 
 
 def pieces(arrays: tuple[np.ndarray, ...], size: int, most: int) -> Iterator[tuple[np.ndarray, ...]]:
-    """So many pieces of this size and the last one, from all over the arrays; the whole of shorter ones."""
+    """Yield at most about `most` pieces of length `size` from all over the arrays, the last piece among them.
+
+    Arrays that are not longer than `size` are repeated to this length.
+    """
     length = len(arrays[0])
     if size >= length:
         yield tuple(np.resize(array, size) for array in arrays)
@@ -146,7 +150,7 @@ Results = tuple[np.ndarray, ...]
 
 
 def wanted(row: Row, arrays: tuple[np.ndarray, ...]) -> tuple[Results, set[str]]:
-    """What NumPy answers, and what it warns of."""
+    """Return NumPy's results and warnings."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         made = row.ufunc(*arrays)
@@ -167,7 +171,7 @@ def eagerly(row: Row, arrays: tuple[np.ndarray, ...]) -> tuple[Results, set[str]
 
 
 def staged(rows: Sequence[Row], xla: bool):
-    """All rows in one compiled function that takes arrays of any length."""
+    """Return all rows as one compiled function that takes arrays of any length."""
 
     signature = [[tf.TensorSpec([None], dtype) for dtype in row.dtypes] for row in rows]
 
@@ -187,18 +191,20 @@ def _far(a: np.ndarray, b: np.ndarray, scale: np.ndarray, ulps: np.ndarray) -> n
     with np.errstate(all="ignore"):
         apart = np.abs(a.astype(np.longdouble) - b)
         near = np.isfinite(a) & np.isfinite(b) & (apart <= ulps * np.spacing(scale).astype(np.longdouble))
-    # Zeros of other signs are other numbers, however near.
+    # Zeros of different signs count as different numbers.
     return ~(same | (near & (a != b)))
 
 
 def differs(a: np.ndarray, b: np.ndarray, ulps: np.ndarray) -> np.ndarray:
-    """Where arrays are more than `ulps` units in the last place apart (complex: of the larger part)."""
+    """Return where arrays differ by more than `ulps` units in the last place (complex: of the larger
+    part).
+    """
     if a.dtype.kind not in "fc":
         return a != b
     if a.dtype.kind == "f":
         return _far(a, b, np.where(np.isfinite(a), np.abs(a), 0), ulps)
     top = np.finfo(a.dtype).max
-    # Beside an infinite part, what is left of a finite one is chance.
+    # Beside an infinite part, the finite part is arbitrary.
     sizes = (np.nan_to_num(np.abs(part), nan=0, posinf=top) for part in (a.real, a.imag))
     scale = np.minimum(np.maximum(*sizes), top * 0.9)
     return _far(a.real, b.real, scale, ulps) | _far(a.imag, b.imag, scale, ulps)

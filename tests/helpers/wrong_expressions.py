@@ -1,4 +1,6 @@
-"""Expressions that NumPy refuses, and a few like them that it takes; `A` and others are in `arrays`."""
+"""Expressions that NumPy refuses, and a few similar ones that it accepts; `A` and other names are in
+`arrays`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from typing import Any
 
 
 def arrays(np: Any) -> dict[str, Any]:
-    """The arrays of the expressions, made by `np`."""
+    """Return the arrays of the expressions, made by `np`."""
     return {
         "A": np.arange(12.0).reshape(3, 4),
         "B": np.arange(12).reshape(3, 4),

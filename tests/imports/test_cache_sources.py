@@ -95,7 +95,7 @@ def test_other_options_have_translations_of_their_own(source: Path):
     new_process()
     kept = store.cache()
     assert kept is not None
-    seen = sources.Seen.of(str(source))
+    seen = sources.FileState.of(str(source))
     assert sources.Sources(kept, Options()).find(str(source), seen)
     assert sources.Sources(kept, Options(jit=False)).find(str(source), seen) is None
 
@@ -170,15 +170,15 @@ def test_processes_add_to_what_others_have_written_and_drop_what_is_gone(source:
         path.write_bytes(OTHER)
     processes = [sources.Sources(kept, Options()) for _ in paths]
     for process, path in zip(processes, paths, strict=True):
-        process.remember(str(path), sources.Seen.of(str(path)), Translation(None, (), key=path.name))
-    before = sources.Seen.of(str(paths[2]))
+        process.remember(str(path), sources.FileState.of(str(path)), Translation(None, (), key=path.name))
+    before = sources.FileState.of(str(paths[2]))
     for process in processes:
         process.write()
         if process is processes[1]:
             paths[2].unlink()
     last = sources.Sources(kept, Options())
     for path in paths[:2]:
-        found = last.find(str(path), sources.Seen.of(str(path)))
+        found = last.find(str(path), sources.FileState.of(str(path)))
         assert found is not None
         assert found.key == path.name
     assert last.find(str(paths[2]), before) is None
@@ -187,7 +187,7 @@ def test_processes_add_to_what_others_have_written_and_drop_what_is_gone(source:
 def test_originals_are_kept_with_their_translations(source: Path):
     """What is read again is the code of the same functions, and the pairs are of the module's own code."""
     made = store.translation(str(source), lambda name: Path(name).read_bytes(), Options())
-    kept = sources._read(sources._written(made))
+    kept = sources._read(sources._serialize(made))
     assert kept.code is not None
     (translated, original, _), *rest = kept.originals.pairs
     assert not rest

@@ -113,8 +113,7 @@ def test_inert_until_asked(plain: pytest.Pytester):
     (loaded,) = (line for line in result.outlines if "loaded:" in line)
     assert set(loaded.partition("loaded:")[2].split()) == {
         *("np2tf", "np2tf.config", "np2tf.imports", "np2tf.imports.pytest_plugin"),
-        *("np2tf.runtime", "np2tf.runtime.operators"),
-        *(f"np2tf.runtime.operators.{name}" for name in ("python", "table", "undefined")),
+        *("np2tf.operators", *(f"np2tf.operators.{name}" for name in ("in_use", "table", "undefined"))),
     }
     assert not any("np2tf:" in line or "jitted" in line for line in result.outlines)
 
@@ -171,7 +170,7 @@ def test_several_packages_and_the_summary(project: pytest.Pytester):
             "modules translated: first_pkg 1 of 1, second_pkg 1 of 1",
             "jitted calls:*",
             "diagnostics:",
-            "  first_pkg/__init__.py:14: NP2TF501 fallen: *×3",
+            "  first_pkg/__init__.py:14: NP2TF542 fallen: *×3",
             "  first_pkg/__init__.py:18: NP2TF401 *read* ×1",
         ],
         consecutive=False,
@@ -184,7 +183,7 @@ def test_counts_of_workers_are_summed(project: pytest.Pytester):
     result.assert_outcomes(passed=4)
     compiled, graph, on_host, unjitted, _ = numbers(result)
     assert (compiled + graph, on_host, unjitted) == (1, 3, 3)
-    result.stdout.fnmatch_lines(["  first_pkg/__init__.py:14: NP2TF501 fallen: *×3"])
+    result.stdout.fnmatch_lines(["  first_pkg/__init__.py:14: NP2TF542 fallen: *×3"])
     # A finding in a file is one finding, though each process has met it.
     result.stdout.fnmatch_lines(["  first_pkg/__init__.py:18: NP2TF401 *read* ×1"])
 

@@ -78,3 +78,47 @@ def test_unfit_callee_makes_the_caller_unfit() -> None:
 def test_ignored_by_comment() -> None:
     text = f"import numpy as np\n\ndef f(x):\n    print(x, file=OUT)  # np2tf: ignore[NP2TF401]\n{WORK}"
     assert np2tf.convert(text).diagnostics == []
+
+
+ROD = """class Rod:
+    def __init__(self, t):
+        self.t = np.array(t)
+        self.steps = 0
+
+    def step(self):
+        self.t[1:-1] += self.t[2:] - self.t[:-2]
+        self.steps += 1
+        return np.abs(self.t).max()
+
+    def both(self):
+        return self.step() + self.step()
+
+    def update(self, x):
+        self.t = self.t + x
+
+    def settle(self, most):
+        while BODY
+
+    def name(self):
+        for letter in "abc":
+            self.label(letter)
+
+    def label(self, letter):
+        self.letters = letter
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "self.steps < most and self.step() > 1e-9:\n            pass",
+        "self.steps < most:\n            self.step()",
+        "self.steps < most:\n            if self.both() < 1:\n                break",
+        "self.steps < most:\n            self.update(np.ones(3))\n            self.step()",
+    ],
+)
+def test_loop_that_calls_methods_over_arrays(body: str) -> None:
+    """The arrays are seen in the callees only; a method may be named as a dict's."""
+    text = convert(ROD.replace("BODY", body))
+    assert "@np2tf.jit\n    def settle(self, most):" in text
+    assert "@np2tf.jit\n    def name(self):" not in text

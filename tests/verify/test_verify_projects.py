@@ -147,13 +147,14 @@ def test_lines_of_others_are_left_out():
         E0000 00:00:1795404864.115872   18986 cuda_platform.cc:52] failed call to cuInit
         2025-01-01 10:00:00.000001: I tensorflow/core/util/port.cc:153] oneDNN
         /a b/work.py:12: TranslationWarning: NP2TF001 left
-          x = np.foo()
+          an indented line behind it
         /a b/work.py:13: RuntimeWarning: overflow
           x = np.exp(1000)
           an indented line of its own
         """
     assert own_lines(dedent(text)) == [
         "first",
+        "  an indented line behind it",
         "/a b/work.py:13: RuntimeWarning: overflow",
         "  x = np.exp(1000)",
         "  an indented line of its own",

@@ -1,1 +1,1 @@
-"""Packages written by others: getting them, running their own tests, judging the outcome."""
+"""Packages by other authors: download them, run their own tests, and judge the outcome."""

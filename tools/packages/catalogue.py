@@ -1,4 +1,4 @@
-"""Which packages there are: tests/corpus/packages.toml."""
+"""The catalogue of packages: tests/corpus/packages.toml."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ class Package:
     """A package's source distribution, and how its tests are run from the unpacked folder.
 
     Attributes:
-        module: the name it is imported by.
+        module: the name by which the package is imported.
         set: "dev" or "more".
         passed: how many of its tests pass on plain NumPy.
         folder: the name of the folder in the archive, and of the archive without its ending.
-        needs: what its tests import besides numpy and pytest.
-        arguments: what pytest is given besides its options.
-        environment: variables that its tests want.
-        by_chance: names of tests that fail now and then on NumPy itself: their random numbers have no seed.
+        needs: the modules that its tests import besides numpy and pytest.
+        arguments: the arguments of pytest besides its options.
+        environment: the environment variables that its tests need.
+        by_chance: names of tests that sometimes fail on NumPy itself, because their random numbers have no
+            seed.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Package:
 
 
 def catalogue() -> tuple[Package, ...]:
-    """Every package, in the order of the file."""
+    """Return every package, in the order of the file."""
     entries = tomllib.loads(CATALOGUE.read_text(encoding="utf-8"))["package"]
     return tuple(_package(entry) for entry in entries)
 

@@ -1,4 +1,4 @@
-"""Packages drawn at random from a list that was made before anything was run: tests/corpus/drawn_from.txt."""
+"""Draw packages at random from tests/corpus/drawn_from.txt, a list that is older than the first run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ LIST = ROOT / "tests" / "corpus" / "drawn_from.txt"
 
 
 def candidates() -> list[str]:
-    """Every package of the list, as `name==version`, sorted."""
+    """Return every package of the list, as `name==version`, sorted."""
     return sorted(line for line in LIST.read_text(encoding="utf-8").split() if line)
 
 
 def draw(number: int, seed: int) -> list[str]:
-    """So many of them, in the order in which they are drawn; the same for everyone with the same seed."""
+    """Return `number` packages in the order of drawing. The same seed gives the same packages."""
     return random.Random(seed).sample(candidates(), number)

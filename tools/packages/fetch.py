@@ -1,4 +1,4 @@
-"""Getting a package's sources: downloaded once with pip, checked against the pinned hash, unpacked."""
+"""Get a package's sources: download them once with pip, check them against the pinned hash, unpack them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tools.packages.catalogue import Package
 
 
 class FetchError(RuntimeError):
-    """A package that cannot be had, or is not the one that it should be."""
+    """A package cannot be downloaded or built, or its archive is not the expected file."""
 
 
 def unpacked(package: Package, folder: Path) -> Path:
-    """The folder with the package's sources in `folder`.
+    """Return the folder with the package's sources in `folder`.
 
     Raises:
-        FetchError: pip cannot get it, or its hash is another.
+        FetchError: pip cannot get the package, or its hash differs from the pinned hash.
     """
     archive = folder / f"{package.folder}.tar.gz"
     if not archive.exists():
@@ -47,7 +47,7 @@ def _download(package: Package, folder: Path) -> None:
 
 
 def missing(package: Package) -> list[str]:
-    """What the package's tests import and this environment lacks (import names)."""
+    """Return the modules that the package's tests import and that this environment lacks."""
     return [name for name in package.needs if importlib.util.find_spec(name) is None]
 
 
@@ -55,7 +55,7 @@ def install(names: Iterable[str]) -> None:
     """Install distributions into this environment.
 
     Raises:
-        FetchError: pip could not.
+        FetchError: pip fails.
     """
     done = subprocess.run(
         [sys.executable, "-m", "pip", "install", "-q", *names], capture_output=True, text=True, check=False

@@ -23,7 +23,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a run says about the list.
+    """The comparison of a run with the list.
 
     Attributes:
         known: failures that are listed.
@@ -40,10 +40,10 @@ class Verdict:
 
 
 def known_failures() -> tuple[Known, ...]:
-    """The whole list.
+    """Return the whole list.
 
     Raises:
-        ValueError: an entry without a cause, or with an unknown mode.
+        ValueError: an entry has no cause, or an unknown mode.
     """
     found = []
     for entry in tomllib.loads(LIST.read_text(encoding="utf-8")).get("failure", ()):

@@ -1,4 +1,4 @@
-"""Where a package's own tests are in its source distribution."""
+"""Find a package's own tests in its source distribution."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatch
 from pathlib import Path
 
-#: Names of files that pytest takes for tests by itself, and of others that are tests by custom.
+#: File names that pytest collects by itself, and file names that are tests by custom only.
 BY_NAME = ("test_*.py", "*_test.py")
 BY_CUSTOM = ("tests.py", "test.py", "*_tests.py")
 _FOLDERS = ("tests", "test")
@@ -14,7 +14,10 @@ _NOT_IN = ("build", "docs", "doc", "examples", "benchmarks", "benchmark", ".eggs
 
 
 def test_arguments(source: Path) -> tuple[str, ...]:
-    """What pytest is given to run the tests: folders of tests, and files outside of them; () for no tests."""
+    """Return the arguments by which pytest runs the tests: folders of tests, and files outside of them.
+
+    The result is empty if there are no tests.
+    """
     folders: dict[str, None] = {}
     files: dict[str, bool] = {}
     for path in sorted(source.rglob("*.py")):
@@ -31,13 +34,13 @@ def test_arguments(source: Path) -> tuple[str, ...]:
         return tuple(
             str(path.relative_to(source)) for path in sorted(source.rglob("*.py")) if _has_tests(path)
         )
-    # pytest collects a folder's files by their names; the others are to be named.
+    # pytest collects a folder's files by their names. Files with other names must be arguments.
     rest = [one for one, by_name in files.items() if not (by_name and _is_within(one, folders))]
     return (*(one for one in folders if not _is_within(one, folders)), *rest)
 
 
 def _has_tests(path: Path) -> bool:
-    """Whether a module of the package has tests beside what they are of."""
+    """Return whether a module of the package contains tests beside the code that they test."""
     return re.search(r"^def test_", path.read_text("utf-8", "replace"), re.M) is not None
 
 
@@ -50,6 +53,6 @@ def _is_one(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _folder_of_tests(inner: Path) -> Path | None:
-    """The outermost folder of tests around a file."""
+    """Return the outermost folder of tests around a file; None if there is no such folder."""
     around = [up for up in reversed(inner.parents) if up.name.lower() in _FOLDERS]
     return around[0] if around else None

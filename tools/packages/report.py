@@ -1,4 +1,4 @@
-"""What a run of the corpus says: as a table, as Markdown, as JSON."""
+"""Report a run of the corpus: as a table, as Markdown, as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEAD = ("package", "mode", "pass on NumPy", "pass translated", "%", "s on NumPy"
 
 @dataclass(frozen=True)
 class Row:
-    """One package in one mode."""
+    """The results of one package in one mode."""
 
     package: Package
     mode: str
@@ -27,16 +27,18 @@ class Row:
 
     @property
     def kept(self) -> int:
-        """How many of the tests that pass on NumPy pass translated."""
+        """Return how many of the tests that pass on NumPy pass translated."""
         return len(self.numpy.passed & self.translated.passed)
 
     @property
     def percent(self) -> float:
-        """The same as a share; nothing that passes on NumPy is no success."""
+        """Return the percentage of the tests that pass on NumPy which pass translated; 0 if none passes on
+        NumPy.
+        """
         return 100 * self.kept / len(self.numpy.passed) if self.numpy.passed else 0.0
 
     def cells(self) -> tuple[str, ...]:
-        """The row under HEAD."""
+        """Return the cells of the row, in the order of HEAD."""
         return (
             f"{self.package.name} {self.package.version}",
             self.mode,
@@ -49,7 +51,7 @@ class Row:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """For the terminal."""
+    """Return the table for the terminal."""
     made = Table(*HEAD[:2])
     for name in HEAD[2:]:
         made.add_column(name, justify="right")
@@ -59,7 +61,7 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """For the documentation: the table, and below it every failure with its cause."""
+    """Return the table for the documentation, and below it every failure with its cause."""
     lines = [f"| {' | '.join(HEAD)} |", "|---|---" + "|---:" * (len(HEAD) - 2) + "|"]
     lines += [f"| {' | '.join(row.cells())} |" for row in rows]
     causes = [
@@ -77,7 +79,7 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def faults(row: Row) -> list[str]:
-    """What the list of known failures does not allow, a line each."""
+    """Return a line for each result that the list of known failures does not allow."""
     where = f"{row.package.name} ({row.mode})"
     said = row.translated.messages
     return [
@@ -90,7 +92,7 @@ def faults(row: Row) -> list[str]:
 
 
 def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """For programs."""
+    """Return the rows as JSON data."""
     return [
         {
             "package": row.package.name,

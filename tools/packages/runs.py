@@ -1,4 +1,4 @@
-"""Running a package's own, untouched tests: on plain NumPy, or translated, in one of several modes."""
+"""Run a package's own, unchanged tests: on plain NumPy, or translated, in one of several modes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pathlib import Path
 
 from tools.packages.catalogue import ROOT, Package
 
-#: How the translated package runs, as environment variables. "default": as a user runs it. "compile": every
-#: jitted function is compiled at its first call. "tensorflow": every single operation is done by TensorFlow.
+#: Mode -> the environment variables that set it. "default": the package runs as a user runs it. "compile":
+#: every jitted function is compiled at its first call. "tensorflow": TensorFlow does every single operation.
 MODES: Mapping[str, Mapping[str, str]] = {
     "default": {},
     "compile": {"NP2TF_TIER": "compile"},
     "tensorflow": {"NP2TF_EAGER": "tensorflow", "NP2TF_JIT": "off"},
 }
-#: Seconds that one test may take where every single operation is TensorFlow's: some do millions of them.
+#: Mode -> the seconds that one test may take. Some tests do millions of operations.
 TEST_LIMITS = {"tensorflow": 200}
 NUMPY = "numpy"
 PLUGIN = "np2tf.imports.pytest_plugin"
@@ -39,9 +39,10 @@ class Run:
 
     Attributes:
         outcomes: test id -> passed, skipped, failed or error.
-        messages: test id -> the first line of what went wrong.
-        output: what pytest printed.
-        errors: test id -> the last line of what went wrong.
+        messages: test id -> the first line of the failure.
+        seconds: how long the run took.
+        output: the text that pytest printed.
+        errors: test id -> the last line of the failure.
         ended: whether the tests ended in time.
     """
 
@@ -54,14 +55,20 @@ class Run:
 
     @property
     def passed(self) -> set[str]:
-        """The tests that pass."""
+        """Return the tests that pass."""
         return {name for name, outcome in self.outcomes.items() if outcome == "passed"}
 
 
 def run(package: Package, folder: Path, mode: str = NUMPY, timeout: float = 1800) -> Run:
-    """Run the tests in the unpacked `folder`; `mode` is NUMPY or a name in MODES.
+    """Run the tests in the unpacked `folder`.
 
-    Where nothing fails but what may fail by chance, on NumPy as well, there is a second try and a third.
+    If only tests fail that may also fail on NumPy by chance, the run is repeated up to two times.
+
+    Args:
+        package: the package.
+        folder: its unpacked sources.
+        mode: NUMPY or a name in MODES.
+        timeout: the seconds that the run may take.
     """
     for _ in range(_TRIES):
         last = _run_once(package, folder, mode, timeout)
@@ -90,7 +97,16 @@ def execute(
     environment: Mapping[str, str] | None = None,
     python: str = sys.executable,
 ) -> Run:
-    """Run pytest in `folder` with `arguments`; `modules` are translated."""
+    """Run pytest in a folder.
+
+    Args:
+        folder: the folder in which pytest runs.
+        arguments: the arguments of pytest.
+        modules: the modules that are translated.
+        timeout: the seconds that the run may take.
+        environment: further environment variables.
+        python: the interpreter.
+    """
     variables = {
         **os.environ,
         "MPLBACKEND": "Agg",
@@ -114,7 +130,9 @@ def execute(
 def _output_of(
     command: list[str], folder: Path, variables: Mapping[str, str], timeout: float, kept: Path
 ) -> str | None:
-    """What a command prints, or None where it takes too long; then its children are ended as well."""
+    """Return the output of a command; None if it exceeds the time limit. Then its child processes are ended
+    as well.
+    """
     with kept.open("w+", encoding="utf-8", errors="replace") as file:
         process = subprocess.Popen(
             command,
@@ -135,13 +153,17 @@ def _output_of(
 
 
 def _plugin() -> list[str]:
-    """How pytest finds the plugin: by entry point where np2tf is installed, else by name."""
+    """Return the options by which pytest finds the plugin: none if np2tf is installed, else the plugin's
+    name.
+    """
     installed = any(one.value == PLUGIN for one in entry_points(group="pytest11"))
     return [] if installed else ["-p", PLUGIN]
 
 
 def _read(report: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Outcome and message by test id; of several entries for a test (subtests, teardown) the worst counts."""
+    """Return outcome and message by test id. Of several entries for one test (subtests, teardown) the worst
+    counts.
+    """
     outcomes: dict[str, str] = {}
     messages: dict[str, str] = {}
     if not report.exists():
@@ -160,7 +182,7 @@ def _read(report: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _last_lines(report: Path) -> dict[str, str]:
-    """The last line of what went wrong by test id."""
+    """Return the last line of each failure, by test id."""
     found: dict[str, str] = {}
     for case in ElementTree.parse(report).iter("testcase") if report.exists() else ():
         for child in case:

@@ -1,7 +1,7 @@
-"""Any package's source distribution: downloaded, unpacked, built, and installed with what it needs.
+"""The source distribution of any package: downloaded, unpacked, built, and installed with its dependencies.
 
-Each package has an environment of its own. It sees what is installed beside the running interpreter, and no
-dependency replaces that: pip is held to the versions that are there.
+Each package has its own environment, which also sees the packages of the running interpreter. Dependencies
+never replace these: pip is held to the versions that are installed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tools.packages.fetch import FetchError
 
 #: Extras of a package that hold what its tests need.
 EXTRAS = ("test", "tests", "testing")
-#: What stands at the top of a wheel without being what the package is imported by.
+#: Names at the top of a wheel by which the package is not imported.
 _NO_MODULES = re.compile(r"(tests?|docs?|examples?|benchmarks?|scripts?|tools|setup|conftest|_.*)$")
 _COMPILED = ("*.pyx", "*.pyf", "Cargo.toml")
 _MINUTES_FOR_PIP = 6
@@ -35,12 +35,12 @@ _MINUTES_FOR_PIP = 6
 
 @dataclass(frozen=True)
 class Installed:
-    """A package that can be imported in an environment of its own.
+    """A package that can be imported in its own environment.
 
     Attributes:
         source: the unpacked sdist.
         python: the environment's interpreter.
-        modules: the names that it is imported by.
+        modules: the names by which the package is imported.
     """
 
     source: Path
@@ -49,7 +49,11 @@ class Installed:
 
 
 def installed(wanted: str, folder: Path) -> Installed:
-    """Get `wanted`, which is `name==version`, and what it needs, in `folder`; what is there already is used.
+    """Install a package and its dependencies in `folder`. Files that are there already are used.
+
+    Args:
+        wanted: the package, as `name==version`.
+        folder: the folder that holds downloads and environments.
 
     Raises:
         FetchError: there is no sdist, it cannot be built, or it is not pure Python.
@@ -68,7 +72,7 @@ def installed(wanted: str, folder: Path) -> Installed:
 
 
 def add(python: Path, names: Sequence[str], place: Path) -> bool:
-    """Install further packages into an environment; whether that worked."""
+    """Install further packages into an environment, and return whether that succeeded."""
     try:
         _pip("install", "-q", "-c", str(place / "constraints.txt"), *names, python=python)
     except FetchError:
@@ -77,7 +81,7 @@ def add(python: Path, names: Sequence[str], place: Path) -> bool:
 
 
 def modules_of(wheel: Path) -> tuple[str, ...]:
-    """The names that a wheel is imported by."""
+    """Return the names by which a wheel is imported."""
     with zipfile.ZipFile(wheel) as content:
         files = [name for name in content.namelist() if name.endswith(".py") and ".data/" not in name]
     tops = dict.fromkeys(name.split("/")[0].removesuffix(".py") for name in files)
@@ -103,7 +107,7 @@ def _archive(wanted: str, place: Path) -> Path:
         return [path for path in place.glob("*") if path.name.endswith((".tar.gz", ".zip", ".tar.bz2"))]
 
     if not found():
-        # Only the package itself is to be a source distribution, not the tools that it is built with.
+        # Only the package itself must be a source distribution; the tools that build it may be wheels.
         name = wanted.partition("==")[0]
         _pip("download", "-q", "--no-deps", "--no-binary", name, "-d", str(place), wanted)
     if not found():
@@ -145,7 +149,7 @@ def _wheel(archive: Path, place: Path) -> Path:
 
 
 def _make_environment(folder: Path) -> None:
-    """An environment that sees the running interpreter's packages behind its own."""
+    """Make an environment that sees the running interpreter's packages behind its own."""
     venv.create(folder, with_pip=False, symlinks=True)
     ours = sysconfig.get_path("purelib")
     (own,) = folder.glob("lib/python*/site-packages")
@@ -159,7 +163,7 @@ def _install(wheel: Path, name: str, python: Path, place: Path) -> None:
     for chosen in dict.fromkeys([f"[{','.join(extras)}]" if extras else "", ""]):
         if add(python, [f"{wheel}{chosen}"], place):
             return
-    # Some bound is not met: the package alone, and what can be had of its dependencies at any version.
+    # A version bound cannot be met: install the package alone, and each dependency at any version.
     _pip("install", "-q", "--no-deps", str(wheel), python=python)
     for requirement in _requirements(wheel, extras):
         add(python, [requirement], place)
@@ -186,7 +190,7 @@ def _requirements(wheel: Path, extras: Sequence[str]) -> Iterator[str]:
     for line in _metadata(wheel).get_all("Requires-Dist", ()):
         try:
             needed = Requirement(line)
-        except InvalidRequirement:  # of old packages; pip passes over them, too
+        except InvalidRequirement:  # old packages have such lines, and pip skips them, too
             continue
         if needed.marker is None or any(needed.marker.evaluate({"extra": one}) for one in ("", *extras)):
             yield needed.name

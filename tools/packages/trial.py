@@ -1,4 +1,6 @@
-"""A package that nobody looked at before: its own tests on plain NumPy, then translated, test by test."""
+"""Try a package that nobody has looked at before: run its tests on plain NumPy and translated, and compare
+each.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from tools.packages.runs import MODES, Run, execute
 from tools.packages.sdist import Installed, add, installed
 
 RESULTS = "results"
-#: Test tools that packages use without saying so: import name -> distribution.
+#: Test tools that packages use without declaring them: import name -> distribution.
 _TOOLS = {
     "pytest_mock": "pytest-mock",
     "pytest_cases": "pytest-cases",
@@ -32,16 +34,16 @@ _TOOLS = {
     },
     **{name: name for name in ("numba", "nbval", "testfixtures", "requests", "tqdm", "numpoly", "xarray")},
 }
-#: A file that cannot be imported, here for want of some package, is no reason to run no other.
+#: If one file cannot be imported because a package is missing, the other files are run all the same.
 _OPTIONS = ("--continue-on-collection-errors",)
 _ABSENT = re.compile(r"No module named '([\w.]+)'")
 _CALLS = re.compile(r"jitted calls: (\d+) compiled, (\d+) graph, (\d+) on host")
 
 
 def on_numpy(wanted: str, folder: Path, timeout: float) -> dict[str, Any]:
-    """The record of a package with its tests on NumPy, made once and then kept in `folder`.
+    """Return the record of a package with its tests on NumPy. The record is made once and kept in `folder`.
 
-    A package is kept if it is pure Python and has tests of which one passes, and if they end in time.
+    A package is kept if it is pure Python, its tests end in time, and at least one test passes.
     """
     file = folder / RESULTS / f"{wanted.replace('==', '-')}.json"
     if file.exists():
@@ -85,7 +87,7 @@ def _tried(found: Installed, place: Path, timeout: float) -> dict[str, Any]:
 def translated(
     record: Mapping[str, Any], folder: Path, timeout: float, mode: str = "default"
 ) -> dict[str, Any]:
-    """The record with the same tests on the translated package, test by test."""
+    """Return the record with the same tests on the translated package, test by test."""
     run = execute(
         folder / record["source"],
         record["arguments"],

@@ -1,4 +1,4 @@
-"""Several packages that nobody looked at before, and what their runs say together."""
+"""Try several packages that nobody has looked at before, and report their results together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.packages.trial import on_numpy, translated
 
 #: The most seconds that a package's tests may take on NumPy.
 LONGEST = 300.0
-#: A translated run may take this many times as long, and so many seconds more.
+#: A translated run may take this many times as long as the run on NumPy, and so many seconds more.
 _SLOWER, _MORE = 10.0, 300.0
 _HEAD = ("package", "pass on NumPy", "pass translated", "%", "s on NumPy", "s translated", "calls c/g/h")
 
@@ -34,7 +34,13 @@ class Trials:
         self._numpy_only = False
 
     def run(self, wanted: Sequence[str], first: int | None = None, numpy_only: bool = False) -> None:
-        """Run the packages on NumPy, and those that are kept (the `first` of them) translated."""
+        """Run the packages on NumPy, and the kept packages translated.
+
+        Args:
+            wanted: the packages, as `name==version`.
+            first: run at most so many of the kept packages translated.
+            numpy_only: run no package translated.
+        """
         self._numpy_only = numpy_only
         with ThreadPoolExecutor(self.processes) as pool:
             records = list(pool.map(self._on_numpy, wanted))
@@ -44,14 +50,14 @@ class Trials:
 
     @property
     def status(self) -> int:
-        """0 where something was kept and nothing fails only translated."""
+        """Return 0 if a package was kept and no test fails only translated, else 1."""
         kept = [one for one in self.records if one["kept"]]
         if not kept:
             return 1
         return int(not self._numpy_only and any(_failing(one) or _nothing(one) for one in kept))
 
     def show(self, as_json: bool) -> None:
-        """Print what the runs said: a table and the failures, or JSON."""
+        """Print the results: a table and the failures, or JSON."""
         if as_json:
             click.echo(json.dumps(self.records, indent=1))
             return
@@ -71,7 +77,7 @@ class Trials:
                 click.echo(f"{one['package']} {name}: {error}")
 
     def markdown(self) -> str:
-        """The table and the packages that are not kept, for the docs."""
+        """Return the table, and the packages that are not kept, for the docs."""
         kept = [one for one in self.records if one["kept"]]
         lines = [f"| {' | '.join(_HEAD)} |", f"|---|{'---:|' * (len(_HEAD) - 1)}"]
         lines += [f"| {' | '.join(_cells(one))} |" for one in kept]

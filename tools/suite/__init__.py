@@ -1,1 +1,1 @@
-"""NumPy's own tests on the op library: how they are imported, run, judged and reported."""
+"""NumPy's own tests on the op library: import them, run them, judge and report the results."""

@@ -1,4 +1,4 @@
-"""The data of the suite: modules left out, and failures that are known, each with its reason."""
+"""The data of the suite: excluded modules, and known failures, each with its reason."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ BAD = ("failed", "crashed")
 
 
 def excluded() -> dict[str, str]:
-    """Module or folder of NumPy's tests -> why it says nothing about an array library."""
+    """Return module or folder of NumPy's tests -> why it says nothing about an array library."""
     data = tomllib.loads((FOLDER / "excluded.toml").read_text(encoding="utf-8"))
     return {path: reason for reason, paths in data["excluded"].items() for path in paths}
 
 
 def included(folder: Path) -> list[str]:
-    """The test modules of the numpy package at `folder` that are not excluded, relative to it."""
+    """Return the test modules of the numpy package that are not excluded, relative to its folder."""
     left_out = excluded()
     every = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("tests/test_*.py"))
     return [name for name in every if not any(name.startswith(path) for path in left_out)]
 
 
 def known_failures() -> dict[str, str]:
-    """Test id (or one test with ``[*]`` for all its parameters) -> why it fails."""
+    """Return test id -> why the test fails. An id that ends in ``[*]`` stands for all parameters."""
     entries: dict[str, str] = {}
     for path in sorted(FOLDER.glob("known_*.toml")):
         for module, tests in tomllib.loads(path.read_text(encoding="utf-8")).items():
@@ -46,14 +46,14 @@ def known_failures() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the run says about the list: failures that are not in it, entries that do not fail (any more)."""
+    """The comparison of a run with the list: failures that are not listed, and entries that do not fail."""
 
     unknown: list[Outcome]
     stale: list[str]
 
 
 def every_parameter(test: str) -> str:
-    """The entry that stands for a test with whatever parameters."""
+    """Return the entry that stands for all parameters of a test."""
     return f"{test.partition('[')[0]}[*]" if "[" in test else test
 
 
@@ -76,7 +76,7 @@ def judge(outcomes: Iterable[Outcome], known: dict[str, str], modules: Iterable[
 
 
 def updated(outcomes: Iterable[Outcome], known: dict[str, str], modules: Iterable[str]) -> dict[str, str]:
-    """The list that fits a run: reasons are kept, new failures get what was seen as their reason."""
+    """Return the list that fits a run. Reasons are kept; a new failure gets its error as the reason."""
     ran = list(outcomes)
     passing = {every_parameter(one.id) for one in ran if one.outcome == "passed"}
     within = set(modules)
@@ -91,7 +91,7 @@ def updated(outcomes: Iterable[Outcome], known: dict[str, str], modules: Iterabl
 
 
 def seen(one: Outcome) -> str:
-    """A first reason for a failure: the error, without what changes from run to run."""
+    """Return a first reason for a failure: the error, without the parts that change from run to run."""
     text = re.sub(r"0x[0-9a-f]+", "0x…", one.cause.partition(" @ ")[0].partition(" Traceback ")[0])
     text = re.sub(r"(/[\w.~-]+){2,}", "…", text)
     return " ".join(text.split())[:120] or one.outcome
@@ -99,26 +99,26 @@ def seen(one: Outcome) -> str:
 
 @dataclass(frozen=True)
 class Cause:
-    """A reason for people, and what tells it: a pattern in the error, one in the test's name."""
+    """A reason for people, with patterns of the error and of the test's name that recognise it."""
 
     reason: str
     error: str
     test: str = ""
 
     def fits(self, entry: str, error: str) -> bool:
-        """Whether both patterns are found."""
+        """Return whether both patterns are found."""
         return re.search(self.error, error) is not None and re.search(self.test, entry) is not None
 
 
 @lru_cache(maxsize=1)
 def causes() -> tuple[Cause, ...]:
-    """The causes of tests/numpy_suite/causes.toml."""
+    """Return the causes of tests/numpy_suite/causes.toml."""
     data = tomllib.loads((FOLDER / "causes.toml").read_text(encoding="utf-8"))
     return tuple(Cause(**one) for one in data["cause"])
 
 
 def explained(entry: str, reason: str) -> str:
-    """The reason of the first cause that fits an error; one that is no error, or that none fits, as it is."""
+    """Return the reason of the first cause that fits an error; else the text as it is."""
     if any(cause.reason == reason for cause in causes()):
         return reason
     return next((cause.reason for cause in causes() if cause.fits(entry, reason)), reason)

@@ -1,4 +1,4 @@
-"""The pytest side: imports modules with NumPy replaced, limits the time of a test, records what happened."""
+"""The pytest plugin: imports modules with NumPy replaced, limits the time of a test, records the outcomes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _STATE: dict[str, Any] = {}
 
 
 class TooSlow(BaseException):
-    """A test ran longer than it may."""
+    """A test exceeds its time limit."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Options that the runner gives."""
+    """Add the options that the runner passes."""
     group = parser.getgroup("numpy suite")
     group.addoption(
         "--suite-record", default=os.devnull, help="file of one JSON line for every start and end"
@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Put every operation on TensorFlow and make the stand-ins importable."""
+    """Run every operation on TensorFlow, and make the stand-ins importable."""
     _STATE["record"] = open(config.getoption("--suite-record"), "a", encoding="utf-8")  # noqa: SIM115
     _STATE["timeout"] = config.getoption("--suite-timeout")
     _STATE["oracle"] = config.getoption("--suite-oracle")
@@ -71,7 +71,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> pytest.Module
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what ran before a crash."""
+    """Remove the tests that ran before a crash."""
     path = config.getoption("--suite-skip")
     if path:
         done = set(Path(path).read_text(encoding="utf-8").splitlines())
@@ -84,20 +84,20 @@ def _write(**row: Any) -> None:
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
-    """A module that cannot be imported is one failure."""
+    """Record a module that cannot be imported as one failure."""
     if report.failed:
         _write(id=report.nodeid, outcome="failed", host=0, seconds=0, cause=str(report.longrepr)[-400:])
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
-    """Write down that a test starts, so that one which ends the process is known, and how it went."""
+    """Record that a test starts, so that a test which ends the process is known, and record its outcome."""
     from np2tf.counts import counts
 
     _write(id=item.nodeid, outcome="started")
     _STATE.update(outcome="passed", cause="", begun=time.monotonic(), host=counts.host)
     signal.alarm(_STATE["timeout"])
-    # One that does not come back from TensorFlow ends the process.
+    # A test that hangs inside TensorFlow ends the process.
     faulthandler.dump_traceback_later(3 * _STATE["timeout"], exit=True)
     try:
         return (yield)
@@ -126,7 +126,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def _cause(call: pytest.CallInfo[None]) -> str:
-    """The exception, and where in the op library (else in the test) it came up."""
+    """Return the exception, and the place in the op library (else in the test) that raised it."""
     if call.excinfo is None:
         return ""
     error = call.excinfo.value
@@ -141,6 +141,6 @@ def _cause(call: pytest.CallInfo[None]) -> str:
 
 
 def pytest_unconfigure() -> None:
-    """Note that the session ended by itself."""
+    """Record that the session ended by itself."""
     _write(id="", outcome="finished")
     _STATE["record"].close()

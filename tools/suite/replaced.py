@@ -1,8 +1,9 @@
-"""NumPy replaced in a test module: `import numpy` there means the op library.
+"""Replace NumPy in a test module: `import numpy` there means the op library.
 
-A module of NumPy's tests is read from the installed numpy and imported under another name, its imports of
-`numpy…` turned into imports of `tnp_numpy…`. Those are stand-ins: what the op library has is its, the rest
-(private modules and helpers) is NumPy's own with its functions over our arrays.
+A module of NumPy's tests is read from the installed numpy and imported under another name, with its imports
+of `numpy…` turned into imports of `tnp_numpy…`. These modules are stand-ins: names that the op library has
+are the op library's. All other names (private modules and helpers) are NumPy's own, with functions that take
+the op library's arrays.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ NUMPY_FOLDER = Path(numpy.__file__).parent
 
 
 def renamed(name: str) -> str:
-    """A dotted name of NumPy's as that of its stand-in."""
+    """Return the name of the stand-in for a dotted name of NumPy; other names are returned unchanged."""
     return ROOT + name[len("numpy") :] if name == "numpy" or name.startswith("numpy.") else name
 
 
 def translated(text: str) -> str:
-    """A test module with its imports of NumPy renamed; every line keeps its number."""
+    """Return a test module with its imports of NumPy renamed. Every line keeps its number."""
     lines = text.encode().splitlines(keepends=True)
     imports = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Import, ast.ImportFrom))]
     for node in sorted(imports, key=lambda node: (node.lineno, node.col_offset), reverse=True):
@@ -72,7 +73,10 @@ class StandIn(ModuleType):
 
 
 def _found(numpy_name: str, name: str) -> Any:
-    """What `numpy_name.name` is to a test: a stand-in, the op library's, or NumPy's own over our arrays."""
+    """Return the object that `numpy_name.name` is to a test.
+
+    The object is a stand-in, the op library's own, or NumPy's own made to take the op library's arrays.
+    """
     from np2tf.tnp._front.numpy_modules import provide
     from suite.testing import asserting
 
@@ -85,7 +89,7 @@ def _found(numpy_name: str, name: str) -> Any:
         value = getattr(ours, name, None)
         if isinstance(value, ModuleType):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # ours has warned
+                warnings.simplefilter("ignore")  # the op library's module has warned
                 return standing_for(getattr(own, name))
         if ours is not None and hasattr(ours, name):
             return value
@@ -98,7 +102,7 @@ def _found(numpy_name: str, name: str) -> Any:
 
 
 def _ours(numpy_name: str) -> ModuleType | None:
-    """The op library's module for one of NumPy's, if it has one."""
+    """Return the op library's module for a module of NumPy; None if there is none."""
     name = "np2tf.tnp" + numpy_name[len("numpy") :]
     try:
         return importlib.import_module(name)
@@ -107,7 +111,7 @@ def _ours(numpy_name: str) -> ModuleType | None:
 
 
 def standing_for(module: ModuleType) -> ModuleType:
-    """The stand-in for a module, if it is one of NumPy's."""
+    """Return the stand-in for a module of NumPy; other modules are returned unchanged."""
     is_numpys = module.__name__ == "numpy" or module.__name__.startswith("numpy.")
     return importlib.import_module(renamed(module.__name__)) if is_numpys else module
 
@@ -118,7 +122,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, name: str, path: Any = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """The spec of a name that begins with that of the stand-ins."""
+        """Return the spec of a name that begins with that of the stand-ins; None for other names."""
         if name != ROOT and not name.startswith(f"{ROOT}."):
             return None
         numpy_name = "numpy" + name[len(ROOT) :]
@@ -127,7 +131,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(name, self, is_package=not _is_test(name))
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        """An empty test module, or a stand-in."""
+        """Return an empty test module, or a stand-in."""
         numpy_name = "numpy" + spec.name[len(ROOT) :]
         return ModuleType(spec.name) if _is_test(spec.name) else StandIn(numpy_name)
 
@@ -155,5 +159,5 @@ def install() -> None:
 
 
 def module_name(path: Path) -> str:
-    """The name under which a file of NumPy's tests is imported."""
+    """Return the name under which a file of NumPy's tests is imported."""
     return ".".join((ROOT, *path.relative_to(NUMPY_FOLDER).with_suffix("").parts))

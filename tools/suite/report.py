@@ -1,4 +1,4 @@
-"""What a run says: figures per module, as a table for people and as JSON."""
+"""Report a run: figures per module, as a table for people and as JSON."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from suite.runner import Outcome
 
 @dataclass
 class Figures:
-    """How many tests of a module did what.
+    """The number of tests of a module by outcome.
 
     Attributes:
         native: passed, and no operation was handed to NumPy.
         host: passed, with operations handed to NumPy.
         failed: failed, or ended the process.
-        skipped: skipped, or expected to fail, by NumPy's own word.
+        skipped: skipped, or expected to fail, by NumPy's own marks.
         seconds: how long the tests took.
     """
 
@@ -30,17 +30,17 @@ class Figures:
 
     @property
     def judged(self) -> int:
-        """Tests that can pass or fail."""
+        """Return the number of tests that can pass or fail."""
         return self.native + self.host + self.failed
 
     @property
     def passed(self) -> str:
-        """Share of the judged tests that pass."""
+        """Return the share of the judged tests that pass."""
         return _share(self.native + self.host, self.judged)
 
     @property
     def passed_native(self) -> str:
-        """Share of the judged tests that pass without NumPy's help."""
+        """Return the share of the judged tests that pass without NumPy's help."""
         return _share(self.native, self.judged)
 
     def add(self, one: Outcome) -> None:
@@ -61,7 +61,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def figures(outcomes: Iterable[Outcome]) -> tuple[dict[str, Figures], Figures]:
-    """Figures per module, and in all."""
+    """Return the figures per module, and in all."""
     modules: dict[str, Figures] = {}
     total = Figures()
     for one in outcomes:
@@ -71,7 +71,7 @@ def figures(outcomes: Iterable[Outcome]) -> tuple[dict[str, Figures], Figures]:
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
-    """A Markdown table, one row for each module."""
+    """Return a Markdown table with one row for each module."""
     modules, total = figures(outcomes)
     rows = [
         "| module | tests | pass | native only | with host | fail | skipped |",
@@ -86,7 +86,7 @@ def table(outcomes: Iterable[Outcome]) -> str:
 
 
 def as_json(outcomes: Iterable[Outcome]) -> dict[str, Any]:
-    """The same figures for programs."""
+    """Return the same figures as JSON data, with the failures."""
     ran = list(outcomes)
     modules, total = figures(ran)
     return {

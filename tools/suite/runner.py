@@ -1,4 +1,4 @@
-"""Runs the test modules in processes of their own: one that dies takes no other test with it."""
+"""Run the test modules in several processes: a process that dies takes no other test with it."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from pathlib import Path
 from suite.replaced import NUMPY_FOLDER
 
 TOOLS = Path(__file__).resolve().parent.parent
-#: Modules are run together in one process up to this many lines of source.
+#: One process runs several modules together, up to this many lines of source.
 LINES = 4000
-#: A process that dies is started again without the tests that it ran, at most so often.
+#: A process that dies is started again, without the tests that it has run, at most so often.
 RESTARTS = 25
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one test went.
+    """The outcome of one test.
 
     Attributes:
-        id: path, class, name and parameters, as pytest has them, relative to the numpy package.
+        id: path, class, name and parameters, as pytest spells them, relative to the numpy package.
         outcome: passed, failed, crashed, skipped or xfailed.
-        host: how many operations were handed to NumPy while it ran.
-        seconds: how long it took.
-        cause: the exception, and where it came up.
+        host: how many operations were handed to NumPy while the test ran.
+        seconds: how long the test took.
+        cause: the exception, and where it was raised.
     """
 
     id: str
@@ -41,12 +41,12 @@ class Outcome:
 
     @property
     def module(self) -> str:
-        """The test's file."""
+        """Return the test's file."""
         return self.id.partition("::")[0]
 
 
 def batches(modules: Iterable[str]) -> list[list[str]]:
-    """Modules grouped so that a process has enough to do, the longest first."""
+    """Return the modules in groups that are large enough for a process, the longest module first."""
     lengths = {name: (NUMPY_FOLDER / name).read_text(encoding="utf-8").count("\n") for name in modules}
     made: list[list[str]] = []
     room = 0
@@ -60,14 +60,14 @@ def batches(modules: Iterable[str]) -> list[list[str]]:
 
 
 def run(modules: Iterable[str], jobs: int, timeout: int, options: list[str], quiet: bool) -> list[Outcome]:
-    """The outcomes of all tests of these modules, by id.
+    """Return the outcomes of all tests of these modules, sorted by id.
 
     Args:
         modules: files relative to the numpy package.
         jobs: how many processes run at a time.
         timeout: seconds that one test may take.
         options: more arguments for pytest, such as ``-k name``.
-        quiet: say nothing about progress.
+        quiet: whether to print no progress.
     """
     outcomes: list[Outcome] = []
     groups = batches(modules)
@@ -102,7 +102,12 @@ def _run_group(group: list[str], timeout: int, options: list[str]) -> list[Outco
 
 
 def _read(record: Path) -> tuple[bool, list[str], dict[str, Outcome]]:
-    """Whether the session ended by itself, the tests that started and never ended, and the others."""
+    """Read the record of a session.
+
+    Returns:
+        Whether the session ended by itself, the tests that started and never ended, and the outcomes of the
+        others.
+    """
     rows: dict[str, Outcome] = {}
     started: dict[str, None] = {}
     finished = False
@@ -123,7 +128,7 @@ def _start(group: list[str], record: Path, skip: Path, timeout: int, options: li
         "PYTHONPATH": os.pathsep.join([str(TOOLS.parent), str(TOOLS), os.environ.get("PYTHONPATH", "")]),
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "CUDA_VISIBLE_DEVICES": "-1",
-        # Tests that want many gigabytes skip themselves.
+        # With this setting, tests that need many gigabytes skip themselves.
         "NPY_AVAILABLE_MEM": "1 GB",
     }
     command = [
@@ -141,7 +146,7 @@ def _start(group: list[str], record: Path, skip: Path, timeout: int, options: li
     command += ["-c", str(TOOLS / "suite" / "pytest.ini"), f"--rootdir={NUMPY_FOLDER}"]
     command += [f"--suite-record={record}", f"--suite-skip={skip}", f"--suite-timeout={timeout}", *options]
     command += [str(NUMPY_FOLDER / name) for name in group]
-    # How it ended is in the record: a process may be ended by TensorFlow.
+    # The record tells how the session ended: TensorFlow may end a process, so that its status says little.
     subprocess.run(
         command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
     )

@@ -1,4 +1,4 @@
-"""numpy.testing for tests whose arrays are ours: its comparisons get NumPy's arrays."""
+"""numpy.testing for tests of the op library: its comparisons receive NumPy's arrays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from np2tf.tnp._operands.conversion import to_numpy
 
-#: They call what they are given, with arguments that are the test's own.
+#: These functions call a function of the test, with the test's own arguments.
 _CALLING = (
     "assert_raises",
     "assert_raises_regex",
@@ -19,7 +19,9 @@ _CALLING = (
 
 
 def asserting(name: str, function: Any) -> Any:
-    """A comparison of numpy.testing over our arrays; anything else is NumPy's own."""
+    """Return a comparison of numpy.testing that takes the op library's arrays; other objects are returned
+    unchanged.
+    """
     if not isinstance(function, FunctionType) or not name.startswith("assert") or name in _CALLING:
         return function
 

@@ -10,7 +10,7 @@ from np2tf.facts.dataflow.flow import Names, block, writes
 
 
 def bound_after(statements: Sequence[cst.CSTNode], before: Names) -> Names | None:
-    """The names certainly bound behind `statements`; None where control never gets there."""
+    """Return the names certainly bound behind `statements`; None where control never gets there."""
     bound: Names | None = before
     for statement in statements:
         if bound is None:
@@ -57,5 +57,5 @@ def _bound_behind_try(node: cst.Try, before: Names) -> Names | None:
 
 
 def _takes_all(case: cst.MatchCase) -> bool:
-    """Whether a case is there for everything that the others do not match."""
+    """Return whether a case matches every subject: `case _` or `case name` without a guard."""
     return isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None

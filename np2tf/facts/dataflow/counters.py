@@ -1,13 +1,13 @@
 """Names that are plain numbers wherever a function binds them: counters such as ``n = 0`` and ``n += 1``.
 
-Of any other name ``n += 1`` may write into an array that has more names.
+For any other name, ``n += 1`` may write into an array that other names refer to as well.
 """
 
 from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.facts.dataflow.declared import declared
+from np2tf.facts.dataflow.declared import declared_names
 from np2tf.facts.dataflow.flow import Names, binds_here, parameters
 from np2tf.tree.walk import children, walk
 
@@ -15,13 +15,15 @@ _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
 def counters(function: cst.FunctionDef) -> Names:
-    """The local names of a function that it binds to numbers written out, and counts up or down by such."""
+    """Return the local names that a function binds only to number literals and changes only by adding
+    them.
+    """
     counted: set[str] = set()
-    others = {*parameters(function.params), *declared(function, cst.Global, cst.Nonlocal)}
+    others = {*parameters(function.params), *declared_names(function, cst.Global, cst.Nonlocal)}
     stack: list[cst.CSTNode] = [function.body]
     while stack:
         node = stack.pop()
-        name = _started(node) or _stepped(node)
+        name = _start_target(node) or _step_target(node)
         if name is not None:
             counted.add(name)
             continue
@@ -35,15 +37,15 @@ def counters(function: cst.FunctionDef) -> Names:
 
 
 def step_of(node: cst.CSTNode) -> str | None:
-    """``n + 1`` of a statement ``n += 1`` by a number written out."""
-    name = _stepped(node)
+    """Return ``n + 1`` for a statement ``n += 1`` whose right side is a number literal."""
+    name = _step_target(node)
     if name is None or not isinstance(node, cst.AugAssign):
         return None
     sign = "+" if isinstance(node.operator, cst.AddAssign) else "-"
     return f"{name} {sign} {cst.Module([]).code_for_node(node.value)}"
 
 
-def _stepped(node: cst.CSTNode) -> str | None:
+def _step_target(node: cst.CSTNode) -> str | None:
     if not isinstance(node, cst.AugAssign) or not isinstance(
         node.operator, (cst.AddAssign, cst.SubtractAssign)
     ):
@@ -52,7 +54,7 @@ def _stepped(node: cst.CSTNode) -> str | None:
     return node.target.value if number and isinstance(node.target, cst.Name) else None
 
 
-def _started(node: cst.CSTNode) -> str | None:
+def _start_target(node: cst.CSTNode) -> str | None:
     if not isinstance(node, cst.Assign) or len(node.targets) != 1:
         return None
     target, value = node.targets[0].target, node.value

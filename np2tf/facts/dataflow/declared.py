@@ -1,4 +1,4 @@
-"""The names that a function declares `global` or `nonlocal`, those of functions inside it left aside."""
+"""The names that a function itself declares `global` or `nonlocal`, without the functions inside it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import libcst as cst
 
 from np2tf.tree.walk import children
 
+_SCOPES = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef})
 Declaration = type[cst.Global] | type[cst.Nonlocal]
 
 
-def declared(function: cst.FunctionDef, *kinds: Declaration) -> frozenset[str]:
-    """The names in the function's own declarations of these kinds."""
+def declared_names(function: cst.FunctionDef, *kinds: Declaration) -> frozenset[str]:
+    """Return the names in the function's own declarations of these kinds."""
     found: set[str] = set()
     stack: list[cst.CSTNode] = [function.body]
     while stack:
         top = stack.pop()
-        if isinstance(top, (cst.Global, cst.Nonlocal)) and isinstance(top, kinds):
-            found.update(item.name.value for item in top.names)
-        elif not isinstance(top, (cst.FunctionDef, cst.Lambda, cst.ClassDef)):
+        kind = type(top)
+        if kind in kinds:
+            found.update(item.name.value for item in top.names)  # type: ignore[attr-defined]
+        elif kind not in _SCOPES:
             stack.extend(children(top))
     return frozenset(found)

@@ -1,8 +1,8 @@
 """Reads, writes, liveness and definite assignment, statement by statement, within one function.
 
-Everything here works on plain libcst nodes, so that it holds for the user's tree and for a tree that other
-rewrites have already edited. Only names are followed. A store through a name (`x[i] = v`) both reads and
-writes that name, because after translation it is a rebinding.
+These functions work on plain libcst nodes, so that they serve the user's tree and a tree that other rewrites
+have already edited. Only names are followed. A store through a name (`x[i] = v`) both reads and writes that
+name, because after translation it is a rebinding.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from np2tf.facts.dataflow.declared import declared
+from np2tf.facts.dataflow.declared import declared_names
+from np2tf.tree.memo import remembered
 from np2tf.tree.names import target_names
 from np2tf.tree.walk import children
 
@@ -36,7 +37,7 @@ GROWS = frozenset(
     ]
 )
 
-#: Attributes of an array that are the array itself, seen otherwise.
+#: Attributes of an array that are views of it.
 VIEWS = frozenset({"T", "real", "imag", "flat"})
 
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
@@ -45,14 +46,14 @@ _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 @dataclass(frozen=True)
 class Jumps:
-    """What is live where `break` and `continue` lead."""
+    """The names that are live at the targets of `break` and `continue`."""
 
     at_break: Names = NONE
     at_continue: Names = NONE
 
 
 def block(node: cst.CSTNode | None) -> Sequence[cst.CSTNode]:
-    """The statements of a body, an `else`, or an `elif` (which is one statement)."""
+    """Return the statements of a body, an `else`, or an `elif` (a single `if` statement)."""
     if node is None:
         return ()
     if isinstance(node, cst.If):
@@ -65,14 +66,14 @@ def block(node: cst.CSTNode | None) -> Sequence[cst.CSTNode]:
 
 
 def parameters(params: cst.Parameters) -> list[str]:
-    """The names a function's parameters bind."""
+    """Return the names a function's parameters bind."""
     every = [*params.posonly_params, *params.params, *params.kwonly_params]
     every += [star for star in (params.star_arg, params.star_kwarg) if isinstance(star, cst.Param)]
     return [param.name.value for param in every]
 
 
 def bound_targets(target: cst.CSTNode) -> list[str]:
-    """The names an assignment target binds outright (not those it stores through), in order."""
+    """Return the names an assignment target binds outright (not those it stores through), in order."""
     if isinstance(target, cst.Name):
         return [target.value]
     if isinstance(target, (cst.Tuple, cst.List)):
@@ -81,9 +82,9 @@ def bound_targets(target: cst.CSTNode) -> list[str]:
 
 
 def stored_through(target: cst.CSTNode) -> list[str]:
-    """The base names of the subscripts and attributes that an assignment target stores into.
+    """Return the base names of the subscripts and attributes that an assignment target stores into.
 
-    An attribute of an object is not one: the object stays the same, and its name with it.
+    A store into an attribute of an object gives no name: it changes the object, not the binding of its name.
     """
     if isinstance(target, (cst.Tuple, cst.List)):
         return [name for element in target.elements for name in stored_through(element.value)]
@@ -107,7 +108,7 @@ def _union(sets: Iterable[Names]) -> Names:
     return NONE.union(*sets)
 
 
-#: The nodes that `binds_here` finds something in; most nodes are others.
+#: The nodes that `binds_here` may find names in. Most nodes are of other classes.
 _BINDING = frozenset({
     cst.AssignTarget, cst.AugAssign, cst.For, cst.CompFor, cst.AnnAssign, cst.NamedExpr, cst.Call, cst.Del,
     cst.FunctionDef, cst.ClassDef, cst.AsName, cst.ImportAlias, cst.MatchAs, cst.MatchStar, cst.MatchMapping,
@@ -115,7 +116,7 @@ _BINDING = frozenset({
 
 
 def binds_here(node: cst.CSTNode) -> list[str]:
-    """The names that this one node binds or stores through, without looking below it."""
+    """Return the names that this one node binds or stores through, without looking below it."""
     if type(node) not in _BINDING:
         return []
     if isinstance(node, (cst.AugAssign, cst.For, cst.CompFor, cst.AnnAssign)):
@@ -125,7 +126,7 @@ def binds_here(node: cst.CSTNode) -> list[str]:
     if isinstance(node, cst.NamedExpr):
         return bound_targets(node.target)
     if isinstance(node, cst.Call):
-        return _grown(node)
+        return _changed_names(node)
     if isinstance(node, (cst.AssignTarget, cst.Del)):
         return bound_targets(node.target) + stored_through(node.target)
     if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
@@ -144,8 +145,8 @@ def binds_here(node: cst.CSTNode) -> list[str]:
     return []
 
 
-def _grown(call: cst.Call) -> list[str]:
-    """The list, dict or set that a method call changes, if it has a name."""
+def _changed_names(call: cst.Call) -> list[str]:
+    """Return the name of the list, dict or set that a method call changes, if it is a plain name."""
     func = call.func
     if not isinstance(func, cst.Attribute) or func.attr.value not in GROWS:
         return []
@@ -154,6 +155,12 @@ def _grown(call: cst.Call) -> list[str]:
 
 def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
     """The names possibly written by `nodes` in this scope, in order of first writing."""
+    return list(dict.fromkeys(name for node in nodes for name in _writes(node)))
+
+
+@remembered
+def _writes(top: cst.CSTNode) -> tuple[str, ...]:
+    """Return what `ordered_writes` finds in one node."""
     found: dict[str, None] = {}
 
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
@@ -166,24 +173,25 @@ def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
         for child in children(node):
             visit(child, comprehension)
 
-    for node in nodes:
-        visit(node, False)
-    return list(found)
+    visit(top, False)
+    return tuple(found)
 
 
 def writes(nodes: Iterable[cst.CSTNode]) -> Names:
-    """The names possibly written by `nodes` in this scope."""
+    """Return the names possibly written by `nodes` in this scope."""
     return frozenset(ordered_writes(nodes))
 
 
 def function_locals(function: cst.FunctionDef) -> Names:
-    """The names that are local to a function: its parameters and what its body binds outright."""
+    """Return the names that are local to a function: its parameters and the names that its body binds
+    outright.
+    """
     bound = frozenset(parameters(function.params)) | rebound(block(function.body))
-    return bound - declared(function, cst.Global, cst.Nonlocal)
+    return bound - declared_names(function, cst.Global, cst.Nonlocal)
 
 
 def rebound(body: Iterable[cst.CSTNode]) -> Names:
-    """The names that statements bind outright; a store through a name is none."""
+    """Return the names that statements bind outright. A store through a name is not included."""
     found: set[str] = set()
 
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
@@ -202,14 +210,36 @@ def rebound(body: Iterable[cst.CSTNode]) -> Names:
     return frozenset(found)
 
 
+#: The nodes that read what one part of them reads …
+_READ_THROUGH = frozenset({cst.Attribute, cst.Arg, cst.NamedExpr})
+#: … and those that do not read all that stands in them.
+_READ_OTHERWISE = frozenset({
+    cst.AugAssign, cst.AssignTarget, cst.AnnAssign, cst.For, cst.Lambda, cst.FunctionDef, *_COMPREHENSIONS,
+    cst.AsName, cst.ImportAlias, cst.ImportFrom, cst.Global, cst.Nonlocal,
+    cst.MatchAs, cst.MatchStar, cst.MatchMapping, cst.ClassDef,
+})  # fmt: skip
+
+
 def reads(node: cst.CSTNode | None) -> Names:
-    """The names whose value `node` may take from the scope it stands in; nested scopes included."""
+    """Return the names whose values `node` may read from the scope around it, including reads in nested
+    scopes.
+    """
     if node is None:
         return NONE
-    if isinstance(node, cst.Name):
-        return frozenset((node.value,))
-    if isinstance(node, (cst.Attribute, cst.Arg, cst.NamedExpr)):
-        return reads(node.value)
+    kind = type(node)
+    if kind is cst.Name:
+        return frozenset((node.value,))  # type: ignore[attr-defined]
+    if kind in _READ_THROUGH:
+        return reads(node.value)  # type: ignore[attr-defined]
+    if kind not in _READ_OTHERWISE:
+        below = children(node)
+        return reads(below[0]) if len(below) == 1 else NONE.union(*map(reads, below))
+    return _reads(node)
+
+
+@remembered
+def _reads(node: cst.CSTNode) -> Names:
+    """Return what `reads` finds in a node that binds names, or is a scope."""
     if isinstance(node, cst.AugAssign):
         return reads(node.target) | reads(node.value)
     if isinstance(node, cst.AssignTarget):
@@ -227,7 +257,7 @@ def reads(node: cst.CSTNode | None) -> Names:
         return _union(reads(child) for child in children(node) if not isinstance(child, cst.Name))
     if isinstance(node, cst.ClassDef):
         return _union(reads(child) for child in children(node) if child is not node.name)
-    return _union(reads(child) for child in children(node))
+    raise TypeError(node)
 
 
 def _nested_reads(node: cst.CSTNode) -> Names:
@@ -253,14 +283,15 @@ def _default_reads(params: cst.Parameters) -> Names:
 
 
 def free_names(function: cst.FunctionDef | cst.Lambda) -> Names:
-    """The names a nested function or lambda takes from the scopes around it when it is called."""
+    """Return the names that a nested function or lambda reads from the scopes around it when it is called."""
     if isinstance(function, cst.Lambda):
         return reads(function.body) - frozenset(parameters(function.params))
     return _union(reads(statement) for statement in block(function.body)) - function_locals(function)
 
 
+@remembered
 def assigned_first(node: cst.CSTNode) -> Names:
-    """The names that an expression's `:=` certainly assigns before anything in it reads them."""
+    """Return the names that an expression's `:=` certainly assigns before anything in it reads them."""
     seen: set[str] = set()
     certain: set[str] = set()
 
@@ -292,7 +323,9 @@ def assigned_first(node: cst.CSTNode) -> Names:
 
 
 def live_before(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps = Jumps()) -> Names:
-    """The names whose value is still needed before `statements`, when `after` is needed behind them."""
+    """Return the names whose value is still needed before `statements`, when `after` is needed behind
+    them.
+    """
     live = after
     for statement in reversed(statements):
         live = _live_in(statement, live, jumps)
@@ -327,7 +360,7 @@ def _live_in(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
 
 
 def live_when_left(node: cst.Try | cst.TryStar, after: Names, jumps: Jumps) -> Names:
-    """The names that are needed when an exception has left the body of a `try`."""
+    """Return the names that are needed when an exception has left the body of a `try`."""
     behind = live_before(block(node.finalbody), after, jumps)
     needed = live_before(block(node.finalbody), NONE, jumps)
     for handler in node.handlers:
@@ -360,7 +393,10 @@ def _live_loop(node: cst.While | cst.For, after: Names, jumps: Jumps) -> Names:
 
 
 def loop_head(node: cst.While | cst.For, after: Names, jumps: Jumps = Jumps()) -> Names:
-    """The names live where a loop decides whether to go round again, its own target not yet bound."""
+    """Return the names that are live where a loop decides whether to run another iteration.
+
+    At that point the target of a `for` loop is not yet bound.
+    """
     leave = live_before(block(node.orelse), after, jumps)
     head = leave
     while True:

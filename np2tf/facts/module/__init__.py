@@ -1,4 +1,4 @@
-"""What is known of a whole module: scopes, imports, parents, positions, kinds of expressions.
+"""Facts about a whole module: scopes, imports, parents, positions, kinds of expressions.
 
-May import `tree` and the floor. These make up `Facts`, so nothing here may ask `Facts`.
+May import `tree` and the floor. `Facts` is made of these modules, so none of them may use `Facts`.
 """

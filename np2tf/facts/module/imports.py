@@ -1,5 +1,6 @@
-"""Which expressions are NumPy names: aliases, from-imports, submodules, star imports, shadowing,
-redefinition."""
+"""Resolves expressions to NumPy names: aliases, from-imports, submodules, star imports, shadowing and
+redefinition.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +18,11 @@ from np2tf.tree.walk import walk
 
 @dataclass(frozen=True, eq=False)
 class NumpyImport:
-    """One `import` or `from … import` statement that brings NumPy in."""
+    """An `import` or `from … import` statement that imports NumPy."""
 
     node: cst.Import | cst.ImportFrom
     aliases: tuple[cst.ImportAlias, ...]
-    """Those of its aliases that are NumPy's."""
+    """The aliases of the statement that refer to NumPy."""
     star: bool = False
     module: str = ""
     """The module of a from-import."""
@@ -29,17 +30,17 @@ class NumpyImport:
 
 @dataclass(eq=False)
 class Imports:
-    """What NumPy's names are called in this file."""
+    """The names under which this file uses NumPy."""
 
     scopes: Scopes
     parents: Parents
     statements: list[NumpyImport] = field(default_factory=list)
     ambiguous: dict[cst.Name, str] = field(default_factory=dict)
-    """Uses of a name that may be NumPy's or something else."""
+    """Uses of a name that may refer to NumPy or to something else."""
     other_stars: bool = False
-    """The file also has a star import of something that is not NumPy."""
+    """True if the file also has a star import from a module other than NumPy."""
     tnp_name: str | None = None
-    """What the file already calls `np2tf.tnp`, if it imports it at its top level."""
+    """The name that the file already gives to `np2tf.tnp`, if it imports it at its top level."""
     _of_alias: dict[cst.CSTNode, str] = field(default_factory=dict)
     _resolved: dict[cst.CSTNode, str | None] = field(default_factory=dict)
     _star_modules: list[str] = field(default_factory=list)
@@ -49,19 +50,22 @@ class Imports:
         """Find the imports of a module."""
         self = cls(scopes, parents)
         for node in walk(module):
-            if isinstance(node, cst.Import):
-                self._plain(node)
-            elif isinstance(node, cst.ImportFrom):
-                self._from(node)
+            kind = type(node)
+            if kind is cst.Import:
+                self._plain(node)  # type: ignore[arg-type]
+            elif kind is cst.ImportFrom:
+                self._from(node)  # type: ignore[arg-type]
         return self
 
     @property
     def any(self) -> bool:
-        """Whether the file imports NumPy at all."""
+        """Return whether the file imports NumPy at all."""
         return bool(self.statements)
 
     def qualified(self, node: cst.CSTNode) -> str | None:
-        """`numpy.linalg.norm` where exactly this expression, at this place, is that name; else None."""
+        """Return the NumPy name, such as `numpy.linalg.norm`, that exactly this expression refers to; else
+        None.
+        """
         if not isinstance(node, (cst.Name, cst.Attribute)) or not self.statements:
             return None
         if node not in self._resolved:
@@ -69,8 +73,10 @@ class Imports:
         return self._resolved[node]
 
     def imported(self, node: cst.CSTNode) -> str | None:
-        """The dotted name of something imported, whatever it is from; it begins with the dots of an import
-        from the package around."""
+        """Return the dotted name of an imported object, from any module.
+
+        The name of an import from the surrounding package begins with the dots of the import.
+        """
         root, path = root_of(node), dotted(node)
         if not isinstance(root, cst.Name) or path is None:
             return None
@@ -87,11 +93,11 @@ class Imports:
         return (alias.evaluated_name if alias.asname is not None else root.value) + rest
 
     def qualified_binding(self, binding: cst.CSTNode) -> str | None:
-        """What a binding brings in, if it is an import of NumPy's."""
+        """Return the NumPy name that a binding imports, if it is an import of NumPy."""
         return self._of_alias.get(binding)
 
     def names_of(self, qualified: str) -> set[str]:
-        """The names that this file's imports give to a NumPy name or module."""
+        """Return the names that this file's imports give to a NumPy name or module."""
         return {
             (alias.evaluated_alias or alias.evaluated_name).split(".")[0]  # type: ignore[attr-defined]
             for alias, full in self._of_alias.items()
@@ -99,16 +105,16 @@ class Imports:
         }
 
     def aliases_of(self, qualified: str) -> list[cst.CSTNode]:
-        """The import aliases that bring in a NumPy name or module."""
+        """Return the import aliases that bring in a NumPy name or module."""
         return [alias for alias, full in self._of_alias.items() if full == qualified]
 
     def star_name(self, name: str) -> str | None:
-        """What a name that nothing in the file binds is, if a star import of NumPy brings it."""
+        """Return the NumPy name that a star import binds to a name which nothing else in the file binds."""
         return self._from_star(name)
 
     @property
     def builtins(self) -> frozenset[str]:
-        """Names that are there without an import."""
+        """The names that exist without an import."""
         return _BUILTINS
 
     # -- collecting
@@ -156,10 +162,12 @@ class Imports:
         owner = self.scopes.of(node).owner_of(name)
         if owner is None:
             return self._from_star(name)
-        return self._bound(node, owner)
+        return self._bound_name(node, owner)
 
     def _is_reference(self, node: cst.Name) -> bool:
-        """Whether a Name reads a variable (not an attribute, keyword, parameter or part of an import)."""
+        """Return whether a Name reads a variable (not an attribute, keyword, parameter or part of an
+        import).
+        """
         up = self.parents[node]
         if isinstance(up, cst.Attribute):
             return up.value is node and not isinstance(self.parents[up], (cst.ImportAlias, cst.ImportFrom))
@@ -174,7 +182,7 @@ class Imports:
             (cst.ImportAlias, cst.ImportFrom, cst.AsName, cst.NameItem, cst.MatchKeywordElement, cst.TypeVar),
         )
 
-    def _bound(self, use: cst.Name, owner: Scope) -> str | None:
+    def _bound_name(self, use: cst.Name, owner: Scope) -> str | None:
         bindings = owner.bindings[use.value]
         found = {self._of_alias.get(binding) for binding in bindings}
         if found == {None}:
@@ -186,8 +194,10 @@ class Imports:
         return None
 
     def _may_be_unbound(self, owner: Scope, use: cst.Name) -> bool:
-        """A class body falls back on the names around it where its own binding comes later: too subtle to
-        map."""
+        """Return whether a class body may read the name from around it because its own binding comes later.
+
+        Such a use is ambiguous, and the translator does not resolve it.
+        """
         return owner.is_class and owner.parent is not None and owner.parent.owner_of(use.value) is not None
 
     def _from_star(self, name: str) -> str | None:
@@ -197,7 +207,7 @@ class Imports:
             if name in _not_exported():
                 return None
             rule = rules.find(f"{module}.{name}")
-            if rule is not None and rule.chapter != "removed":
+            if rule is not None and not rule.removed:
                 return rule.name
         return None
 
@@ -213,5 +223,5 @@ _BUILTINS = frozenset(dir(builtins)) | {
 
 
 def _not_exported() -> frozenset[str]:
-    """Names that `from numpy import *` does not bring, to keep Python's own."""
+    """Return the names that `from numpy import *` does not import, so that Python's own stay."""
     return frozenset({"long", "int", "float", "complex", "object", "str", "unicode"})

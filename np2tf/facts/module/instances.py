@@ -1,4 +1,4 @@
-"""Which attributes a method assigns on its instance: `self.x = …`."""
+"""The attributes that each method assigns on its instance: `self.x = …`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Instances:
                 self._by_method.setdefault(method, set()).add(node.attr.value)
 
     def assigned_by(self, method: cst.FunctionDef) -> set[str]:
-        """The names after `self.` that a method assigns plainly."""
+        """Return the attribute names that a method assigns plainly, as in `self.name = …`."""
         return self._by_method.get(method, set())
 
 

@@ -1,6 +1,7 @@
-"""What an expression visibly is: an array, a Python number, a container, static data, or unknown.
+"""The visible kind of an expression: an array, a Python number, a container, static data, or unknown.
 
-Flow-insensitive per scope: a name has a kind only where everything bound to it in its scope has that kind.
+The analysis ignores the order of statements within a scope: a name has a kind only if every value bound to it
+in its scope has that kind.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from np2tf.tree.names import dotted, words
 
 
 class Kind(Enum):
-    """What an expression visibly is."""
+    """The kind of value that an expression visibly has."""
 
     ARRAY = "array"
     NUMBER = "number"
@@ -36,22 +37,6 @@ _CONTAINER_TYPES = _CONTAINER_CALLS | words(
 _CONTAINERS = (cst.List, cst.Dict, cst.Set, cst.Tuple, cst.ListComp, cst.SetComp, cst.DictComp)
 _STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
 _STATIC_FUNCTIONS = words("shape ndim size iscomplexobj isrealobj isscalar issubdtype can_cast")
-_ARRAY_CHAPTERS = words("creation manipulation reductions sorting linalg fft statistics products")
-# Functions of those chapters that give a number, a tuple, a list or nothing instead of one array.
-_NOT_ARRAYS = words(
-    """
-    shape ndim size broadcast_arrays array_split split hsplit vsplit dsplit unstack meshgrid ogrid mgrid
-    nonzero copyto
-    atleast_1d atleast_2d atleast_3d sum prod mean std var max min amax amin ptp all any count_nonzero
-    argmax argmin
-    nansum nanprod nanmean nanstd nanvar nanmax nanmin nanargmax nanargmin searchsorted where
-    norm vector_norm matrix_norm det slogdet cond matrix_rank trace svd eig eigh qr lstsq multi_dot vecdot
-    LinAlgError
-    average median percentile quantile nanmedian nanpercentile nanquantile histogram histogram2d
-    histogramdd interp
-    trapezoid digitize dot vdot inner tensordot einsum einsum_path
-    """
-)
 _ARRAY_METHODS = words("copy astype reshape ravel flatten transpose view conj conjugate squeeze swapaxes")
 _REAL_NUMBER = (cst.Integer, cst.Float, cst.Imaginary)
 
@@ -64,15 +49,15 @@ class Kinds:
         self._known: dict[cst.CSTNode, Kind] = {}
 
     def kind(self, node: cst.CSTNode) -> Kind:
-        """The kind of one expression."""
+        """Return the kind of one expression."""
         known = self._known.get(node)
         if known is None:
-            self._known[node] = Kind.UNKNOWN  # what a definition that goes round in a circle sees
+            self._known[node] = Kind.UNKNOWN  # the kind that a circular definition sees
             known = self._known[node] = self._find(node)
         return known
 
     def is_array(self, node: cst.CSTNode) -> bool:
-        """Whether an expression visibly is an array."""
+        """Return whether an expression visibly is an array."""
         return self.kind(node) is Kind.ARRAY
 
     def _find(self, node: cst.CSTNode) -> Kind:
@@ -93,7 +78,7 @@ class Kinds:
         if isinstance(node, cst.UnaryOperation):
             return Kind.UNKNOWN if isinstance(node.operator, cst.Not) else self.kind(node.expression)
         if isinstance(node, cst.BinaryOperation):
-            return _joined(self.kind(node.left), self.kind(node.right))
+            return _join_kinds(self.kind(node.left), self.kind(node.right))
         if isinstance(node, cst.Comparison):
             return self._comparison(node)
         if isinstance(node, cst.NamedExpr):
@@ -113,15 +98,15 @@ class Kinds:
         owner = scope.owner_of(node.value)
         if owner is None or owner.node is not scope.node or owner.is_module != scope.is_module:
             return Kind.UNKNOWN
-        kinds = {self._binding(binding) for binding in owner.bindings[node.value]}
+        kinds = {self._binding_kind(binding) for binding in owner.bindings[node.value]}
         if kinds == {Kind.ARRAY, Kind.NUMBER}:
             return Kind.UNKNOWN
         return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
 
-    def _binding(self, binding: cst.CSTNode) -> Kind:
-        """The kind of what one binding gives its name."""
+    def _binding_kind(self, binding: cst.CSTNode) -> Kind:
+        """Return the kind of the value that one binding gives its name."""
         if isinstance(binding, cst.Param):
-            return _annotated(binding.annotation)
+            return _annotation_kind(binding.annotation)
         up = self._parents[binding]
         if isinstance(up, cst.AssignTarget):
             assign = self._parents[up]
@@ -132,22 +117,22 @@ class Kinds:
             return self.kind(up.value)
         if isinstance(up, cst.AugAssign):
             # `x += v` keeps an array an array and a list a list; a number may become anything.
-            return _joined(self._others(binding), self.kind(up.value))
+            return _join_kinds(self._other_kinds(binding), self.kind(up.value))
         if isinstance(up, cst.For) and isinstance(up.iter, cst.Call):
             return Kind.NUMBER if self._builtin(up.iter) == "range" else Kind.UNKNOWN
         return Kind.UNKNOWN
 
-    def _others(self, binding: cst.CSTNode) -> Kind:
+    def _other_kinds(self, binding: cst.CSTNode) -> Kind:
         assert isinstance(binding, cst.Name)
         owner = self._scopes.of(binding).owner_of(binding.value)
         if owner is None:
             return Kind.UNKNOWN
         plain = [b for b in owner.bindings[binding.value] if not isinstance(self._parents[b], cst.AugAssign)]
-        kinds = {self._binding(other) for other in plain}
+        kinds = {self._binding_kind(other) for other in plain}
         return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
 
     def _builtin(self, call: cst.Call) -> str | None:
-        """The name of the builtin that is called, if it is one and not shadowed."""
+        """Return the name of the called builtin; None if the callee is no builtin, or is shadowed."""
         if not isinstance(call.func, cst.Name):
             return None
         name = call.func.value
@@ -172,7 +157,7 @@ class Kinds:
         qualified = self._imports.qualified(node)
         if qualified is not None:
             rule = rules.find(qualified)
-            return Kind.NUMBER if rule is not None and rule.chapter == "constants" else Kind.UNKNOWN
+            return Kind.NUMBER if rule is not None and rule.number else Kind.UNKNOWN
         if node.attr.value in _STATIC_ATTRIBUTES:
             return Kind.STATIC
         if node.attr.value in ("T", "real", "imag"):
@@ -199,9 +184,11 @@ class Kinds:
         )
 
 
-def _annotated(annotation: cst.Annotation | None) -> Kind:
-    """The kind that an annotation promises; only containers are trusted, for `float` may be given an
-    array."""
+def _annotation_kind(annotation: cst.Annotation | None) -> Kind:
+    """Return the kind that an annotation promises.
+
+    Only annotations of containers are trusted, because an argument annotated `float` may be an array.
+    """
     head: cst.CSTNode | None = annotation.annotation if annotation is not None else None
     if isinstance(head, cst.Subscript):
         head = head.value
@@ -210,18 +197,18 @@ def _annotated(annotation: cst.Annotation | None) -> Kind:
 
 
 def _result_of(qualified: str) -> Kind:
-    """The kind of what a NumPy function returns."""
+    """Return the kind of a NumPy function's result."""
     rule = rules.find(qualified)
     short = qualified.rpartition(".")[2]
     if short in _STATIC_FUNCTIONS:
         return Kind.STATIC
-    if rule is None or rule.kind == "no" or rule.chapter not in _ARRAY_CHAPTERS or short in _NOT_ARRAYS:
+    if rule is None or rule.kind == "no" or not rule.returns_array:
         return Kind.UNKNOWN
     return Kind.ARRAY
 
 
-def _joined(left: Kind, right: Kind) -> Kind:
-    """The kind of arithmetic on two kinds."""
+def _join_kinds(left: Kind, right: Kind) -> Kind:
+    """Return the kind of arithmetic on two kinds."""
     if Kind.UNKNOWN in (left, right):
         return Kind.UNKNOWN
     if Kind.ARRAY in (left, right):

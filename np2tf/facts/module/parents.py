@@ -13,7 +13,7 @@ Node = TypeVar("Node", bound=cst.CSTNode)
 
 
 class Parents:
-    """Maps each code node to the node it stands in."""
+    """Maps each node to its parent node."""
 
     def __init__(self, module: cst.Module) -> None:
         self._above: dict[cst.CSTNode, cst.CSTNode] = {}
@@ -25,16 +25,16 @@ class Parents:
                 stack.append(child)
 
     def __getitem__(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """The parent, or None for the module."""
+        """Return the parent, or None for the module."""
         return self._above.get(node)
 
     def above(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The nodes around `node`, from the inside out."""
+        """Yield the nodes around `node`, from the inside out."""
         up = self._above.get(node)
         while up is not None:
             yield up
             up = self._above.get(up)
 
     def nearest(self, node: cst.CSTNode, *kinds: type[Node]) -> Node | None:
-        """The innermost node of one of these classes around `node` (not `node` itself)."""
+        """Return the innermost node of one of these classes around `node` (not `node` itself)."""
         return next((up for up in self.above(node) if isinstance(up, kinds)), None)

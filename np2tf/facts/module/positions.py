@@ -1,4 +1,4 @@
-"""Where each node stands in the text."""
+"""The position of each node in the text."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from libcst.metadata import CodeRange, PositionProvider
 
 
 class _Positions(PositionProvider):
-    """libcst's provider, without the wrapper around it: that walks the tree once more and copies it."""
+    """libcst's provider without its metadata wrapper, which would copy the tree and walk it once more."""
 
     def of(self, module: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
-        """Print the module, and note where each node was printed."""
+        """Print the module, and record the position of each node in the text."""
         self._gen_impl(module)
         return self._computed  # type: ignore[return-value]
 
 
 def positions(module: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
-    """The range of every node, lines from 1 and columns from 0."""
+    """Return the range of every node, lines from 1 and columns from 0."""
     return _Positions().of(module)
 
 
 def told_by(node: cst.CSTNode) -> cst.CSTNode:
-    """The part of a node at whose end a reader knows what is meant: in the header of what has a block."""
+    """Return the part of a node whose end also ends the reported range: for a compound statement, part of its
+    header.
+    """
     if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
         return node.name
     if isinstance(node, (cst.While, cst.If)):

@@ -1,8 +1,7 @@
 """Scopes: where each name is bound, and in which scope each node is evaluated.
 
-One hand-written pass; it follows Python's rules for defaults, decorators, comprehensions, class bodies,
-walrus,
-`global` and `nonlocal`.
+The analysis is one pass. It follows Python's rules for defaults, decorators, comprehensions, class bodies,
+walrus, `global` and `nonlocal`.
 """
 
 from __future__ import annotations
@@ -39,17 +38,17 @@ class Scope:
 
     @property
     def is_function(self) -> bool:
-        """A def or a lambda."""
+        """True for the scope of a def or a lambda."""
         return isinstance(self.node, (cst.FunctionDef, cst.Lambda))
 
     @property
     def is_class(self) -> bool:
-        """A class body."""
+        """True for the scope of a class body."""
         return isinstance(self.node, cst.ClassDef)
 
     @property
     def is_module(self) -> bool:
-        """The module itself."""
+        """True for the scope of the module."""
         return self.parent is None
 
     @property
@@ -59,20 +58,22 @@ class Scope:
 
     @property
     def free(self) -> set[str]:
-        """The names that this scope, or one inside it, takes from outside."""
+        """The names that this scope, or a scope inside it, reads or rebinds outside this scope."""
         used = set(self.loads) | self.nonlocals | self.globals
         for child in self.children:
             used |= child.free
         return used - (set() if self.is_class else self.locals)
 
     def within(self) -> Iterator[Scope]:
-        """This scope and those inside it."""
+        """Yield this scope and the scopes inside it."""
         yield self
         for child in self.children:
             yield from child.within()
 
     def owner_of(self, name: str) -> Scope | None:
-        """The scope whose variable `name` is, seen from here; None for a builtin or an unknown name."""
+        """Return the scope that owns the variable `name`, as seen from this scope; None for a builtin or an
+        unknown name.
+        """
         scope: Scope | None = self
         first = True
         while scope is not None:
@@ -107,15 +108,15 @@ class Scopes:
         self._visit(module, self.module)
 
     def of(self, node: cst.CSTNode) -> Scope:
-        """The scope in which `node` is evaluated (for a def: the scope around it)."""
+        """Return the scope in which `node` is evaluated (for a def: the scope around it)."""
         return self._of[node]
 
     def inside(self, node: cst.CSTNode) -> Scope:
-        """The scope that a module, def, lambda, class or comprehension opens."""
+        """Return the scope that a module, def, lambda, class or comprehension opens."""
         return self._inside[node]
 
     def function_of(self, node: cst.CSTNode) -> cst.FunctionDef | None:
-        """The def in whose body `node` runs, or None at module level."""
+        """Return the def in whose body `node` runs, or None at module level."""
         scope: Scope | None = self._of[node]
         while scope is not None:
             if isinstance(scope.node, cst.FunctionDef):
@@ -124,21 +125,22 @@ class Scopes:
         return None
 
     def top_bindings(self, node: cst.CSTNode) -> list[cst.CSTNode]:
-        """What binds a name at the top of the module, if the name is a variable of that scope."""
+        """Return the nodes that bind a name at the top of the module, if the name is a variable of that
+        scope.
+        """
         owner = self.of(node).owner_of(node.value) if isinstance(node, cst.Name) else None
         return owner.bindings[node.value] if owner is not None and owner.is_module else []  # type: ignore[attr-defined]
 
     def only_binding(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """The one thing that binds a name at the top of the module, if nothing else does."""
+        """Return the node that binds a name at the top of the module, if it is the only one."""
         bindings = self.top_bindings(node)
         return bindings[0] if len(bindings) == 1 else None
 
     def fresh_name(self, where: cst.CSTNode, wanted: str) -> str:
-        """`wanted`, or `wanted_2`, …: a name for the def, lambda or module `where` that nobody uses.
+        """Return an unused name for the def, lambda or module `where`: `wanted`, or `wanted_2`, …
 
-        It differs from every name of the user's in the whole file (shadowing one is legal, but makes poor
-        reading)
-        and from the names given before to `where` and to what is around it.
+        The name differs from every name of the user in the whole file, because shadowing is legal but hard to
+        read. It also differs from the names already given to `where` and to the scopes around it.
         """
         if self._taken is None:
             self._taken = {name for scope in self.module.within() for name in (*scope.bindings, *scope.loads)}
@@ -156,7 +158,7 @@ class Scopes:
         return name
 
     def name_taken(self, name: str) -> bool:
-        """Whether the file uses `name` anywhere."""
+        """Return whether the file uses `name` anywhere."""
         return any(name in scope.bindings or name in scope.loads for scope in self.module.within())
 
     # -- the pass
@@ -183,12 +185,12 @@ class Scopes:
         else:
             handler(self, node, scope)
 
-    def _all(self, nodes: object, scope: Scope) -> None:
+    def _visit_all(self, nodes: object, scope: Scope) -> None:
         if isinstance(nodes, cst.CSTNode):
             self._visit(nodes, scope)
         elif isinstance(nodes, (list, tuple)):
             for node in nodes:
-                self._all(node, scope)
+                self._visit_all(node, scope)
 
     def _name(self, node: cst.Name, scope: Scope) -> None:
         scope.loads.add(node.value)
@@ -205,10 +207,10 @@ class Scopes:
     def _function(self, node: cst.FunctionDef, scope: Scope) -> None:
         self._bind(scope, node.name.value, node)
         self._of[node.name] = scope
-        self._all(node.decorators, scope)
+        self._visit_all(node.decorators, scope)
         inside = self._open(node, scope)
         self._parameters(node.params, scope, inside)
-        self._all([node.returns, node.type_parameters], scope)
+        self._visit_all([node.returns, node.type_parameters], scope)
         _declare(node.body, inside)
         self._visit(node.body, inside)
 
@@ -225,12 +227,12 @@ class Scopes:
         for param in (*node.posonly_params, *node.params, *node.kwonly_params, *stars):
             self._of[param] = self._of[param.name] = inside
             self._bind(inside, param.name.value, param)
-            self._all([param.annotation, param.default], around)
+            self._visit_all([param.annotation, param.default], around)
 
     def _class(self, node: cst.ClassDef, scope: Scope) -> None:
         self._bind(scope, node.name.value, node)
         self._of[node.name] = scope
-        self._all([node.decorators, node.bases, node.keywords, node.type_parameters], scope)
+        self._visit_all([node.decorators, node.bases, node.keywords, node.type_parameters], scope)
         inside = self._open(node, scope)
         _declare(node.body, inside)
         self._visit(node.body, inside)
@@ -244,19 +246,19 @@ class Scopes:
             self._of[loop] = inside
             self._visit(loop.iter, scope if first else inside)
             self._target(loop.target, inside)
-            self._all(loop.ifs, inside)
+            self._visit_all(loop.ifs, inside)
             first, loop = False, loop.inner_for_in
-        self._all(parts, inside)
+        self._visit_all(parts, inside)
 
     def _target(self, target: cst.CSTNode, scope: Scope) -> None:
-        """An assignment target: bind its names, and visit what it stores through."""
+        """Bind the names of an assignment target, and visit the expressions that it stores through."""
         for name in target_names(target):
             self._bind(scope, name.value, name)
         self._visit(target, scope)
 
     def _targets(self, node: cst.CSTNode, scope: Scope) -> None:
         if isinstance(node, (cst.AnnAssign, cst.AugAssign)):
-            self._all([node.value, getattr(node, "annotation", None)], scope)
+            self._visit_all([node.value, getattr(node, "annotation", None)], scope)
             self._target(node.target, scope)
         elif isinstance(node, cst.Assign):
             self._visit(node.value, scope)
@@ -266,7 +268,7 @@ class Scopes:
         elif isinstance(node, cst.For):
             self._visit(node.iter, scope)
             self._target(node.target, scope)
-            self._all([node.body, node.orelse], scope)
+            self._visit_all([node.body, node.orelse], scope)
 
     def _walrus(self, node: cst.NamedExpr, scope: Scope) -> None:
         owner = scope
@@ -290,10 +292,10 @@ class Scopes:
     def _import_from(self, node: cst.ImportFrom, scope: Scope) -> None:
         if node.module is not None:
             self._mark(node.module, scope)
-        self._all(node.names, scope)
+        self._visit_all(node.names, scope)
 
     def _mark(self, node: cst.CSTNode, scope: Scope) -> None:
-        """Nodes that are spelled like expressions, but read nothing."""
+        """Record the scope of nodes that are written like expressions but read nothing."""
         for part in walk(node):
             self._of[part] = scope
 

@@ -1,4 +1,4 @@
-"""Translations on disk: where they are kept, under which key, and the translations of a folder in one piece.
+"""Translations on disk: their folder, their keys, and the translations of a folder in one file.
 
 May import `reporting`, and at the first miss `code`. The import system stays out.
 """

@@ -1,8 +1,8 @@
-"""Translations on disk: two files each, `<key>.py` to read and `<key>.bin` to run.
+"""Translations on disk. A translation has two files: `<key>.py` to read and `<key>.bin` to run.
 
-The key is a hash of all that a translation depends on (`fingerprint.key_of`), and the file to run begins with
-its key and with a hash of its value. What is not the user's own, or does not agree with its key and hash, is
-as good as absent. Files appear in one step, so that any number of processes may share the folder.
+The key is a hash of all data that the translation depends on (`fingerprint.key_of`). The file to run begins
+with its key and a hash of its value. A file that is not the user's own, or does not agree with its key and
+hash, counts as absent. Files appear in one step, so that any number of processes may share the folder.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from struct import error as StructError
 from typing import Any, NamedTuple
 
 _MAGIC = b"np2tf translation\n"
-#: What stands before the value: the magic, the key, and the value's length and hash.
+#: The header of the value: the magic, the key, and the value's length and hash.
 _HEAD = Struct(f"<{len(_MAGIC)}s40sQ8s")
-#: Python's own hash for sources in bytecode files, three times as fast as SHA-256. It finds damage; that only
-#: the user can have written a file is what `_own_content` sees to.
+#: Python's own hash for sources in bytecode files, three times as fast as SHA-256. The hash detects damage;
+#: `_own_content` checks that only the user can have written the file.
 hash_of: Callable[[bytes | memoryview], bytes] = source_hash  # type: ignore[assignment]
 _NAME = re.compile(r"[0-9a-f]{40}\.(py|bin)|[0-9a-f]{40}\.[^.]+\.tmp")
-#: An entry's time is renewed at a use when it is older than this: the oldest go first.
+#: A use renews an entry's time if it is older than this; `shrink` removes the oldest entries first.
 _RENEWED_AFTER = 24 * 3600.0
-#: How a file is opened: itself, not what a link points to.
+#: Flags that open a file itself, not the target of a link.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-#: Of a mode: what kind of file it is, and whether others may write to it.
+#: The bits of a mode for the kind of the file and for write access of others.
 _KIND_AND_WRITERS = 0o170000 | stat.S_IWGRP | stat.S_IWOTH
-#: From so many bytes on, a file is mapped.
+#: Files of at least this many bytes are mapped into memory.
 _MAPPED_FROM = 1 << 16
-#: Files left over by a process that died while writing.
+#: The age in seconds from which a temporary file is a leftover of a dead process.
 _STALE_AFTER = 3600.0
-#: The size is looked at after the first write of a process, and then after so many more.
+#: The cache's size is checked after the first write of a process, and then after this many more.
 _LOOK_EVERY = 50
 
 
@@ -54,22 +54,28 @@ class Cache:
     """The translations in one folder."""
 
     def __init__(self, folder: str, limit: int) -> None:
-        """`limit` is in bytes; a cache may grow a little beyond it between two looks at its size."""
+        """Use the files in `folder`.
+
+        Args:
+            limit: the size in bytes; the cache may exceed it a little between two checks of its size.
+        """
         self.folder = os.path.realpath(folder)
         self.limit = limit
         self.problem: str | None = None
-        """Why nothing could be written."""
+        """The reason why nothing could be written; None if there is none."""
         self._writes = 0
         self._trusted: bool | None = None
 
     # -- reading ---------------------------------------------------------------------------------------------
 
     def load(self, key: str) -> Any:
-        """What was stored under `key`, or None; only this user's whole, unchanged file is an entry."""
+        """Return the value stored under `key`, or None. Only a complete, unchanged file of this user
+        counts.
+        """
         return self.load_with_rest(key)[0]
 
     def load_with_rest(self, key: str) -> tuple[Any, bytes | memoryview]:
-        """The same, and what was stored behind the value: as it stands in the file, not looked at yet."""
+        """Return the value stored under `key`, and the unchecked bytes stored behind it."""
         if not self.is_trusted():
             return None, b""
         try:
@@ -84,7 +90,9 @@ class Cache:
         return None, b""
 
     def is_trusted(self) -> bool:
-        """Whether nobody else can put files into the folder; only a folder that exists is remembered."""
+        """Return whether nobody else can put files into the folder. The answer is stored if the folder
+        exists.
+        """
         if self._trusted is None:
             try:
                 status = os.lstat(self.folder)
@@ -100,9 +108,9 @@ class Cache:
     def store(
         self, key: str, value: Any, text: str | None = None, rest: Iterable[bytes | memoryview] = ()
     ) -> None:
-        """Keep `value` under `key`, `text` beside it for readers, and `rest` behind it for `load_with_rest`.
+        """Store `value` under `key`, a readable `text` beside it, and `rest` behind it for `load_with_rest`.
 
-        What cannot be written is not kept.
+        If the files cannot be written, `problem` says why.
         """
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
@@ -121,7 +129,7 @@ class Cache:
             self.shrink()
 
     def _write(self, name: str, content: bytes) -> None:
-        # Files of mkstemp are the user's alone; a link under the final name is replaced, never followed.
+        # Only the user can read files of mkstemp; a link under the final name is replaced, never followed.
         handle, temporary = tempfile.mkstemp(".tmp", name.split(".")[0] + ".", self.folder)
         try:
             with open(handle, "wb") as file:
@@ -134,7 +142,7 @@ class Cache:
     # -- keeping house ---------------------------------------------------------------------------------------
 
     def entries(self) -> Iterator[Entry]:
-        """The cache's files; other files in the folder are not touched."""
+        """Yield the cache's files; other files in the folder are ignored."""
         try:
             found = list(os.scandir(self.folder))
         except OSError:
@@ -148,12 +156,12 @@ class Cache:
                 yield Entry(file.path, status.st_size, status.st_mtime)
 
     def shrink(self) -> None:
-        """Remove what was used least recently, until the cache is well below its limit again."""
-        entries = list(self._finished())
+        """Remove the least recently used translations until the cache is well below its limit."""
+        entries = list(self._finished_entries())
         size = sum(entry.size for entry in entries)
         if size <= self.limit:
             return
-        # Both files of a translation go together; the time of use is that of the file that is run.
+        # Both files of a translation are removed together; the file to run has the time of use.
         by_key: dict[str, list[Entry]] = {}
         for entry in entries:
             by_key.setdefault(os.path.basename(entry.path)[:40], []).append(entry)
@@ -165,14 +173,14 @@ class Cache:
                 size -= file.size
 
     def clear(self) -> int:
-        """Remove every entry; returns how many files there were."""
-        entries = list(self._finished())
+        """Remove every entry, and return the number of files."""
+        entries = list(self._finished_entries())
         for entry in entries:
             _remove(entry.path)
         return len(entries)
 
-    def _finished(self) -> Iterator[Entry]:
-        """The entries, less what other processes are writing just now; what dead ones left is removed."""
+    def _finished_entries(self) -> Iterator[Entry]:
+        """Yield the complete entries, and remove temporary files of dead processes."""
         for entry in list(self.entries()):
             if not entry.path.endswith(".tmp"):
                 yield entry
@@ -181,7 +189,7 @@ class Cache:
 
 
 def _own_content(path: str) -> memoryview:
-    """What is in a plain file that only this user can have written; nothing if it is another."""
+    """Return the content of a plain file that only this user can have written; nothing for any other file."""
     handle = os.open(path, _FLAGS)
     try:
         status = os.fstat(handle)
@@ -191,7 +199,7 @@ def _own_content(path: str) -> memoryview:
             os.utime(handle)
         if status.st_size < _MAPPED_FROM or os.name == "nt":  # Windows replaces no file that is mapped
             return memoryview(os.read(handle, status.st_size))
-        # A large file stays where the system has it, which takes half the time.
+        # A large file is mapped instead of copied, which takes half the time.
         flags = mmap.MAP_PRIVATE | getattr(mmap, "MAP_POPULATE", 0)
         return memoryview(mmap.mmap(handle, status.st_size, flags=flags, prot=mmap.PROT_READ))
     finally:
@@ -199,12 +207,12 @@ def _own_content(path: str) -> memoryview:
 
 
 def _is_own(status: os.stat_result, kind: int) -> bool:
-    """Whether this is a file or folder of that kind, the user's own, that nobody else may write to."""
+    """Return whether a file or folder of this kind belongs to the user, and nobody else may write to it."""
     if os.name == "nt":  # the folder is below the user's profile, and modes mean little
         return stat.S_IFMT(status.st_mode) == kind
     return status.st_mode & _KIND_AND_WRITERS == kind and status.st_uid == os.geteuid()
 
 
 def _remove(path: str) -> None:
-    with suppress(FileNotFoundError):  # another process was faster
+    with suppress(FileNotFoundError):  # another process has removed it
         os.unlink(path)

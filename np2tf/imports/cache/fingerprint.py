@@ -1,4 +1,4 @@
-"""What a translation depends on besides the source: the rules, the translator itself, and Python."""
+"""The data that a translation depends on besides the source: the rules, the translator itself, and Python."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ from functools import lru_cache
 from hashlib import blake2b
 from importlib.util import MAGIC_NUMBER
 
-#: Counts up when what the cache holds changes its form.
+#: The version of the cache's format.
 FORMAT = 8
-#: The translator, relative to the package: a checkout changes it without a new version.
-_PARTS = ("tree", "facts", "rewrites", "imports")
+#: The folders of the translator in the package; in a checkout they change without a new version.
+_PARTS = ("operators", "tree", "facts", "rewrites", "imports")
 _TOP = frozenset(
-    {"pipeline.py", "options.py", "rules.py", "diagnostics.py", "candidates.py", "draws.py", "__init__.py"}
+    {
+        *("pipeline.py", "options.py", "rules.py", "diagnostics.py", "candidates.py", "draws.py"),
+        "__init__.py",
+    }
 )
 
 
 @lru_cache(maxsize=1)
 def fingerprint() -> bytes:
-    """One hash of the version, the rules, the translator and this Python; a millisecond, once a process."""
+    """Return a hash of the version, the rules, the translator and this Python; it takes a millisecond per
+    process.
+    """
     whole = blake2b(digest_size=20)
     python = (FORMAT, sys.implementation.cache_tag, MAGIC_NUMBER, sys.flags.optimize)
     whole.update(repr(python).encode())
@@ -49,17 +54,17 @@ def _in(folder: str, names: Iterable[str], ending: str) -> Iterator[str]:
 
 
 def key_of(data: bytes, path: str, options: object) -> str:
-    """The name under which a translation is kept: changes with all that the translation depends on."""
-    return key_from(begun(options), data, path)
+    """Return the key of a translation, which changes with all data that the translation depends on."""
+    return key_from(begin_hash(options), data, path)
 
 
-def begun(options: object) -> blake2b:
-    """The hash of what is the same for every source that is translated with these options."""
+def begin_hash(options: object) -> blake2b:
+    """Return the hash of the data that all sources with these options share."""
     return blake2b(fingerprint() + repr(options).encode() + b"\n", digest_size=20)
 
 
 def key_from(begun: blake2b, data: bytes, path: str) -> str:
-    """`key_of` from what `begun` gave."""
+    """Return the same as `key_of`, from the hash that `begin_hash` returned."""
     whole = begun.copy()
     for part in (path.encode("utf-8", "surrogatepass"), data):
         whole.update(len(part).to_bytes(8, "big") + part)

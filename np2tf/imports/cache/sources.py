@@ -1,9 +1,9 @@
-"""The translations of a folder's sources in one piece, for as long as nobody touches the sources.
+"""The translations of a folder's sources in one file, valid while the sources do not change.
 
-Reading and hashing every source, and a file for each translation, were most of what the second import of a
-translated package cost more than the plain one. So the translations of a folder are kept together as well,
-each with its source's size and times, as Python keeps them in its bytecode files. They are one entry of the
-cache, written when the process ends.
+Without this file, the second import of a translated package costs more than a plain import, mostly because
+every source is read and hashed, and one file is read for each translation. So the translations of a folder
+are stored together as well, each with its source's size and times, as in Python's bytecode files. They form
+one entry of the cache, which is written when the process ends.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ import time
 from typing import Any, NamedTuple
 
 from np2tf.imports.cache.files import Cache, hash_of
-from np2tf.imports.cache.fingerprint import begun, key_from
+from np2tf.imports.cache.fingerprint import begin_hash, key_from
 from np2tf.imports.reporting.findings import Finding, Originals, Translation
 
-#: A file touched so shortly before (in ns) may be touched again, and show the same times: those of some file
-#: systems are that coarse.
+#: A file changed less than this time ago (in ns) may change again without a new time stamp, because some file
+#: systems have coarse time stamps.
 _SETTLED = 2_000_000_000
-#: Of so many folders the translations are at hand; each takes a file descriptor.
+#: The number of folders whose translations stay open; each takes a file descriptor.
 _AT_HAND = 16
 
 
-class Seen(NamedTuple):
-    """A file as it was before it was read."""
+class FileState(NamedTuple):
+    """The status of a file before it was read."""
 
     size: int
     inode: int
     modified: int
     changed: int
-    """Time of the last change of its status, which nobody can set; of its creation on Windows. In ns."""
+    """The time in ns of the last change of its status, which nobody can set; on Windows, of its creation."""
 
     @classmethod
-    def of(cls, path: str) -> Seen | None:
-        """The file as it is now; None if it is none."""
+    def of(cls, path: str) -> FileState | None:
+        """Return the file's present status; None if there is no such file."""
         try:
             status = os.stat(path)
         except OSError:
@@ -45,21 +45,25 @@ class Seen(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the next change will show."""
+        """Return whether the file's next change will change its times."""
         return max(self.modified, self.changed) < time.time_ns() - _SETTLED
 
 
 class _Folder(NamedTuple):
-    """The translations of one folder as they are read: nothing is made of what is not asked for."""
+    """The translations of one folder as they were read. A translation is decoded only when it is
+    requested.
+    """
 
     table: dict[str, tuple[Any, ...]]
-    """Name -> what was seen of the file, and where its translation starts and ends and the hash of that: in
-    one tuple, for the garbage collector counts them."""
-    written: bytes | memoryview
-    """The translations, each as `_written` wrote it."""
+    """Maps a file's name to its status, the start and end of its translation, and the translation's hash.
 
-    def get(self, name: str, seen: Seen) -> bytes | memoryview | None:
-        """The translation of the file that is seen so."""
+    The row is one flat tuple to spare the garbage collector work.
+    """
+    written: bytes | memoryview
+    """The translations, each in the format of `_serialize`."""
+
+    def get(self, name: str, seen: FileState) -> bytes | memoryview | None:
+        """Return the stored translation of a file with this status; None if there is none."""
         row = self.table.get(name)
         if row is None or row[:-3] != seen:
             return None
@@ -69,12 +73,12 @@ class _Folder(NamedTuple):
 
 
 def _apart(path: str) -> tuple[str, str]:
-    """A file's folder, with the separator, and its name."""
+    """Return a file's folder, with the separator, and its name."""
     cut = path.rfind(os.sep) + 1
     return path[:cut], path[cut:]
 
 
-def _written(made: Translation) -> bytes:
+def _serialize(made: Translation) -> bytes:
     findings = tuple(map(tuple, made.findings))
     value: Any = made.code, made.own_code, made.key, findings, tuple(made.originals), made.summary
     return marshal.dumps(value)
@@ -87,16 +91,16 @@ def _read(written: bytes | memoryview) -> Translation:
 
 
 class Sources:
-    """The translations, with the same options, of what one process imports."""
+    """The translations, with the same options, of the modules that one process imports."""
 
     def __init__(self, cache: Cache, options: object) -> None:
         self._cache = cache
-        self._begun = begun(options)
+        self._begun = begin_hash(options)
         self._folders: dict[str, _Folder] = {}
-        self._new: dict[str, dict[str, tuple[Seen, bytes]]] = {}
+        self._new: dict[str, dict[str, tuple[FileState, bytes]]] = {}
 
-    def find(self, path: str, seen: Seen | None) -> Translation | None:
-        """The translation of a file, if the file is as it was when that was made."""
+    def find(self, path: str, seen: FileState | None) -> Translation | None:
+        """Return the translation of a file, if the file has not changed since the translation was made."""
         folder, name = _apart(path)
         known = self._folders.get(folder)
         if known is None:
@@ -106,24 +110,26 @@ class Sources:
         found = None if seen is None else known.get(name, seen)
         return None if found is None else _read(found)
 
-    def remember(self, path: str, seen: Seen | None, made: Translation) -> None:
-        """A file that was `seen` before it was read has this translation."""
+    def remember(self, path: str, seen: FileState | None, made: Translation) -> None:
+        """Record the translation of a file that had the status `seen` before it was read."""
         if seen is None or not seen.is_settled:
             return
         if not self._new:
             atexit.register(self.write)
         folder, name = _apart(path)
-        self._new.setdefault(folder, {})[name] = (seen, _written(made))
+        self._new.setdefault(folder, {})[name] = (seen, _serialize(made))
 
     def write(self) -> None:
-        """Keep what is new, and what other processes have written in the meantime if it still holds."""
+        """Store new translations, together with valid ones that other processes have written in the
+        meantime.
+        """
         for folder, new in self._new.items():
             there = self._folder(folder)
             table: dict[str, tuple[Any, ...]] = {}
             rest: list[bytes | memoryview] = []
             end = 0
             for name in there.table.keys() | new.keys():
-                seen = Seen.of(folder + name)
+                seen = FileState.of(folder + name)
                 if seen is None:
                     continue
                 before, written = new.get(name, (seen, None))

@@ -1,7 +1,7 @@
-"""Which cache is used: the platform's folder for caches, or what the environment says.
+"""Chooses the cache: the platform's folder for caches, or the folder that the environment names.
 
-`NP2TF_CACHE=off` turns it off, `NP2TF_DECISIONS=off` the part that holds decisions, `NP2TF_CACHE_DIR` names
-another folder, `NP2TF_CACHE_SIZE` the most megabytes.
+`NP2TF_CACHE=off` turns the cache off, `NP2TF_DECISIONS=off` its part for decisions. `NP2TF_CACHE_DIR` names
+another folder, `NP2TF_CACHE_SIZE` its limit in megabytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from np2tf.candidates import is_candidate
 from np2tf.imports.cache.files import Cache
 from np2tf.imports.cache.fingerprint import key_of
-from np2tf.imports.cache.sources import Seen, Sources
+from np2tf.imports.cache.sources import FileState, Sources
 from np2tf.imports.reporting.findings import Finding, Originals, Translation, warn
 
 if TYPE_CHECKING:
@@ -28,20 +28,22 @@ _OFF = ("off", "0", "no", "false")
 
 @lru_cache(maxsize=1)
 def cache() -> Cache | None:
-    """The translations that this process may use, or None where the cache is turned off."""
+    """Return the cache of translations of this process, or None if the cache is turned off."""
     return _cache("translations")
 
 
 @lru_cache(maxsize=1)
 def decisions() -> Cache | None:
-    """The same of decisions (`np2tf.runtime.decisions.decisions`), which can be turned off by themselves."""
+    """Return the cache of decisions (`np2tf.runtime.decisions.decisions`), which can be turned off by
+    itself.
+    """
     if os.environ.get("NP2TF_DECISIONS", "on").lower() in _OFF:
         return None
     return _cache("decisions")
 
 
-def unchanged() -> Cache | None:
-    """The same of files that stay as they are (`np2tf.conversion.unchanged`)."""
+def unchanged_files_cache() -> Cache | None:
+    """Return the cache of files that stay as they are (`np2tf.conversion.unchanged`)."""
     return _cache("unchanged", share=1 / 16)  # the files are small, and there may be many
 
 
@@ -59,7 +61,7 @@ def _cache(part: str, share: float = 1.0) -> Cache | None:
 
 
 def prepare(options: Options) -> None:
-    """Do what is done once a process now, and not in the time of the first import."""
+    """Do the work that is needed once per process now, so that the first import does not take its time."""
     kept = cache()
     if kept is not None:
         _sources(kept, options)
@@ -72,21 +74,21 @@ def translation(
     options: Options,
     own_code: Callable[[], CodeType | None] = lambda: None,
 ) -> Translation:
-    """A module's translation, from the cache if it is there. Only a miss loads the translator.
+    """Return a module's translation, from the cache if possible. Only a miss loads the translator.
 
     Args:
         path: the source file.
-        read: the bytes of a file; an OSError of it comes up.
-        options: of the translation.
-        own_code: compiles the module as it is. Called where there is nothing to translate, so that its code
-            is found among the translations, not in one more file; its errors come up.
+        read: returns the bytes of a file; its OSError reaches the caller.
+        options: the options of the translation.
+        own_code: compiles the untranslated module. It is called if there is nothing to translate, so that the
+            code is stored with the translations and not in a further file; its errors reach the caller.
     """
     kept = cache()
     if kept is None:
         data = read(path)
-        return _made(data, path, options, key_of(data, path, options))
+        return _deserialize(data, path, options, key_of(data, path, options))
     sources = _sources(kept, options)
-    seen = Seen.of(path)
+    seen = FileState.of(path)
     made = sources.find(path, seen)
     if made is None:
         data = read(path)
@@ -106,7 +108,7 @@ def _kept_or_made(kept: Cache, data: bytes, path: str, options: Options) -> Tran
         code, findings, originals, summary = found
         told = tuple(map(Finding._make, findings))
         return Translation(code, told, key=key, originals=Originals._make(originals), summary=summary)
-    made = _made(data, path, options, key)
+    made = _deserialize(data, path, options, key)
     if _is_lasting(made):
         value = made.code, tuple(map(tuple, made.findings)), tuple(made.originals), made.summary
         kept.store(key, value, _readable(made, path))
@@ -115,7 +117,7 @@ def _kept_or_made(kept: Cache, data: bytes, path: str, options: Options) -> Tran
 
 
 def _is_lasting(made: Translation) -> bool:
-    """Whether it may be kept: what is np2tf's own fault may be mended tomorrow."""
+    """Return whether a translation may be stored. A fault of np2tf may be fixed in its next version."""
     return not any(found.code == "NP2TF905" for found in made.findings)
 
 
@@ -124,7 +126,7 @@ def _sources(kept: Cache, options: Options) -> Sources:
     return Sources(kept, options)
 
 
-def _made(data: bytes, path: str, options: Options, key: str) -> Translation:
+def _deserialize(data: bytes, path: str, options: Options, key: str) -> Translation:
     if not is_candidate(data.decode(errors="replace")):
         return Translation(None, ())
     from np2tf.imports.code.translation import translation_of
@@ -133,7 +135,7 @@ def _made(data: bytes, path: str, options: Options, key: str) -> Translation:
 
 
 def _readable(made: Translation, path: str) -> str:
-    """What a reader of the cache sees: where it comes from, what was said of it, and the translation."""
+    """Return the readable file of a translation: its source, its findings, and its text."""
     from np2tf import __version__
 
     state = "translated" if made.code is not None else "runs as it is"
@@ -142,7 +144,7 @@ def _readable(made: Translation, path: str) -> str:
 
 
 def _tell_problem(kept: Cache) -> None:
-    """Say once why translations are not kept."""
+    """Warn once why translations are not stored."""
     if kept.problem is not None and kept not in _TOLD:
         _TOLD.append(kept)
         found = Finding.made("NP2TF943", kept.folder, 1, reason=kept.problem)

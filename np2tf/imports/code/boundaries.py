@@ -1,7 +1,7 @@
-"""Boundaries for raw tensors around the functions of a translation, which only imported code gets.
+"""Boundaries for raw tensors around the functions of a translation. Only imported code gets them.
 
-A translated function that is not jitted begins by asking whether an argument may be or hold a raw tensor or
-a Variable (`np2tf.runtime.environment.raw_tensors`). Where none does, that is all.
+A translated function that is not jitted first tests whether an argument may be or hold a raw tensor or a
+Variable (`np2tf.runtime.environment.raw_tensors`). If no argument does, the boundary does nothing else.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from np2tf.runtime.environment.raw_tensors import AUTOGRAPH
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-#: A function that asks for its variables by such a name would find one more.
+#: A function that uses such a name to list its variables would find the boundary's variable.
 _LOOKS_INSIDE = frozenset({"locals", "vars", "dir", "eval", "exec"})
 #: A function that uses such a name is written for tensors themselves.
 _TENSORFLOW = frozenset({"tf", "tensorflow", "keras"})
@@ -24,11 +24,11 @@ _CONTROL = (ast.If, ast.IfExp, ast.While, ast.For, ast.BoolOp, ast.Not)
 
 
 def add_boundaries(tree: ast.Module, source: ast.Module, foreign: frozenset[str]) -> None:
-    """Give a boundary to every outermost function but the jitted ones, whose calls have one already.
+    """Add a boundary to every outermost function except the jitted functions, whose calls already have one.
 
     Args:
-        tree: the translation, at the source's places; it is changed.
-        source: what it was made from.
+        tree: the translation, with the source's places; it is changed.
+        source: the tree of the source.
         foreign: the names of functions that another compiler reads, which stay as they are.
     """
     if any(map(_imports_tensorflow, ast.walk(source))):
@@ -55,7 +55,9 @@ def _imports_tensorflow(node: ast.AST) -> bool:
 
 
 def _outermost(body: list[ast.stmt], first: int = 0) -> Iterator[tuple[_Function, int]]:
-    """The functions that are in no other, and how many parameters come before what they are given."""
+    """Yield the functions that are inside no other function, and the number of their leading `self`
+    parameters.
+    """
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node, 0 if "staticmethod" in map(ast.unparse, node.decorator_list) else first
@@ -98,14 +100,16 @@ def _parameters(arguments: ast.arguments, first: int) -> list[str]:
 
 
 def _is_empty(node: ast.stmt) -> bool:
-    """Whether a statement says only that there is nothing: ``pass``, ``...``, or an exception raised."""
+    """Return whether a statement has no effect besides raising: ``pass``, ``...``, or ``raise``."""
     return isinstance(node, (ast.Pass, ast.Raise)) or (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     )
 
 
 class _Results(ast.NodeTransformer):
-    """Lets results, and what generators yield, pass the boundary; functions inside have their own."""
+    """Passes results and yielded values through the boundary; functions inside have boundaries of their
+    own.
+    """
 
     def visit_all(self, body: list[ast.stmt]) -> list[ast.stmt]:
         return [self.visit(node) for node in body]
@@ -115,18 +119,18 @@ class _Results(ast.NodeTransformer):
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
         self.generic_visit(node)
-        node.value = _given(node.value or ast.copy_location(ast.Constant(None), node))
+        node.value = _give_call(node.value or ast.copy_location(ast.Constant(None), node))
         return node
 
     def visit_Yield(self, node: ast.Yield) -> ast.AST:
         self.generic_visit(node)
         if node.value is not None:
-            node.value = _given(node.value)
+            node.value = _give_call(node.value)
         return node
 
 
-def _given(value: ast.expr) -> ast.expr:
-    """``value`` for the caller."""
+def _give_call(value: ast.expr) -> ast.expr:
+    """Return the expression that passes ``value`` through the boundary to the caller."""
     made = ast.parse("_np2tf_here.give(_) if _np2tf_here is not None else _", mode="eval").body
     _place(made, value)
     made.body.args, made.orelse = [value], value  # type: ignore[attr-defined]
@@ -134,6 +138,6 @@ def _given(value: ast.expr) -> ast.expr:
 
 
 def _place(node: ast.AST, place: ast.AST) -> None:
-    """Let everything in `node` that has no place in the source stand where `place` does."""
+    """Give every node in `node` the place of `place`."""
     for one in ast.walk(node):
         ast.copy_location(one, place)

@@ -1,8 +1,8 @@
-"""Where translated code stands in the user's file: the places in Python's tree become the source's.
+"""Maps translated code to the user's file: the nodes of Python's tree get their places in the source.
 
-The translation is parsed; each node of Python's tree takes the place of the source's node that the libcst
-node at its own place stands for (`np2tf.imports.code.node_matching`), or the place of the code around it.
-Tracebacks, warnings, coverage and debuggers then speak of the file that the user wrote.
+The translation is parsed. Each node of Python's tree gets the place of the source node that the libcst node
+at its own place stands for (`np2tf.imports.code.node_matching`), or the place of the code around it.
+Tracebacks, warnings, coverage and debuggers then refer to the user's file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SourceMap:
     """The places of a translation's nodes in its source."""
 
     def __init__(self, source: Source, result: Result) -> None:
-        """`result` is the translation of `source`, and has a tree."""
+        """Match `result`, the translation of `source`, with the source. The result must have a tree."""
         output = result.tree
         assert output is not None
         matching = Matching(source.module, output, result.origins)
@@ -50,7 +50,7 @@ class SourceMap:
     def relocate(self, tree: ast.AST, down: int = 0, right: int = 0) -> None:
         """Give every node of the parsed translation its place in the source.
 
-        Text from the middle of a file stands `down` further down there, and `right` further to the right.
+        For text from the middle of a file, `down` and `right` are added to its lines and columns.
         """
         self._visit(tree, (1, 0, 1, 0), down, right)
 
@@ -71,7 +71,7 @@ class SourceMap:
         return self._by_range.get((*start, *end), around)
 
     def _header(self, place: Place) -> Place:
-        """The first line of a block stands for what is made of it."""
+        """Return the place of a block's first line, which stands for all code made from the block."""
         line, column = place[:2]
         text = self._source[line - 1] if line <= len(self._source) else ""
         return line, column, line, max(column, len(text.rstrip().encode("utf-8", "surrogatepass")))
@@ -82,7 +82,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _columns(lines: list[str]) -> Callable[[int, int], int]:
-    """Columns in characters, as libcst counts them, to columns in bytes, as Python's tree does."""
+    """Return a function from columns in characters, as libcst counts, to columns in bytes, as Python's tree
+    counts.
+    """
     plain = [line.isascii() for line in lines]
 
     def in_bytes(line: int, column: int) -> int:

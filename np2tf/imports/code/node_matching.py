@@ -1,8 +1,9 @@
-"""Which node of the source each node of a translation stands for.
+"""Finds the source node that each node of a translation stands for.
 
-Three ways, the surest first: the rewriter says so (`Plan.origins`), or left the node as it was; an
-expression that it quoted (tests, iterables, values of a lowered statement) is found again by its text; a
-statement that it made stands for the statement that its expressions come from.
+There are three ways, the most reliable first. The rewriter has recorded the source node (`Plan.origins`), or
+has left the node as it was. An expression that lowering quoted (tests, iterables, values of a lowered
+statement) is found by its text. A statement that lowering made stands for the statement that its expressions
+come from.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _LOOPS: dict[str, type[cst.CSTNode]] = {"for_loop": cst.For, "while_loop": cst.W
 
 
 class Matching:
-    """The source's node for each node of the output, in `found`."""
+    """The source node for each node of the output, in `found`."""
 
     def __init__(
         self, source: cst.Module, output: cst.Module, origins: Mapping[cst.CSTNode, cst.CSTNode]
@@ -34,7 +35,7 @@ class Matching:
         self.places = positions(source)
         self.found: dict[cst.CSTNode, cst.CSTNode] = {}
         self._origins = origins
-        self._owners = dict(_owned(source, source))
+        self._owners = dict(_nodes_with_owner(source, source))
         self._output = output
         self._source = source
         self._loops = [node for node in walk(source) if isinstance(node, (cst.For, cst.While))]
@@ -44,8 +45,8 @@ class Matching:
     # -- by the rewriter's word, and by text -----------------------------------------------------------------
 
     def _visit(self, node: cst.CSTNode, function: cst.CSTNode) -> None:
-        """Match `node` and what is below it; `function` is the source's function that is being printed."""
-        known = self._known(node)
+        """Match `node` and the nodes below it; `function` is the source's function that is being printed."""
+        known = self._match_of(node)
         if known is not None:
             self.found[node] = known
             self._line = max(self._line, self.places[known].start.line)
@@ -57,15 +58,17 @@ class Matching:
         for child in children(node):
             self._visit(child, function)
         if body:
-            self._made(body)
+            self._match_helpers(body)
 
-    def _known(self, node: cst.CSTNode) -> cst.CSTNode | None:
+    def _match_of(self, node: cst.CSTNode) -> cst.CSTNode | None:
         stands_for = self._origins.get(node, node)
         return stands_for if stands_for in self._owners else None
 
     @cached_property
-    def _quoted(self) -> dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]]:
-        """Text -> (node of the source, what became of it), for the expressions that lowering quotes."""
+    def _quoted_expressions(self) -> dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]]:
+        """Maps the text of expressions that lowering quotes to pairs of the source node and its node in the
+        output.
+        """
         became = {old: new for new, old in self._origins.items()}
         quotable: dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]] = {}
         for node in walk(self._source):
@@ -78,7 +81,7 @@ class Matching:
     def _by_text(self, node: cst.CSTNode, function: cst.CSTNode) -> bool:
         if not isinstance(node, cst.BaseExpression) or isinstance(node, _TRIVIAL):
             return False
-        candidates = self._quoted.get(self._output.code_for_node(node))
+        candidates = self._quoted_expressions.get(self._output.code_for_node(node))
         if not candidates:
             return False
         lines = self.places[function]
@@ -92,15 +95,15 @@ class Matching:
         ahead = [pair for pair in inside if self.places[pair[0]].start.line >= self._line]
         _, became = (ahead or inside[-1:])[0]
         for printed, quoted in zip(walk(node), walk(became)):
-            known = self._known(quoted)
+            known = self._match_of(quoted)
             if known is not None:
                 self.found[printed] = known
         return True
 
     # -- statements that were made ---------------------------------------------------------------------------
 
-    def _made(self, body: Sequence[cst.CSTNode]) -> None:
-        """Helpers and the call that uses them stand for one statement of the source."""
+    def _match_helpers(self, body: Sequence[cst.CSTNode]) -> None:
+        """Match helpers and the call that uses them with one statement of the source."""
         run: list[cst.CSTNode] = []
         for statement in body:
             if self._is_known(statement):
@@ -122,7 +125,9 @@ class Matching:
         return all(small in self.found for small in smalls)
 
     def _loop_of(self, run: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
-        """The innermost loop of the source around all that a run holds, if it ends in a loop operator."""
+        """Return the innermost loop of the source around all nodes of a run, if the run ends in a loop
+        operator.
+        """
         call = next((node for node in walk(run[-1]) if isinstance(node, cst.Call)), None)
         kind = _LOOPS.get(call.func.attr.value) if call and isinstance(call.func, cst.Attribute) else None
         if kind is None:
@@ -144,15 +149,15 @@ class Matching:
         return around[-1] if around else None
 
     def _owner_of(self, statement: cst.CSTNode) -> cst.CSTNode | None:
-        """The source's statement that the first known expression of a statement belongs to."""
+        """Return the source's statement that contains the first known expression of a statement."""
         for node in walk(statement):
             if node in self.found and isinstance(node, cst.BaseExpression):
                 return self._owners[self.found[node]]
         return None
 
 
-def _owned(node: cst.CSTNode, owner: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
-    """Every node below with the innermost statement that it is part of."""
+def _nodes_with_owner(node: cst.CSTNode, owner: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+    """Yield every node below `node` with the innermost statement around it."""
     stack = [(node, owner)]
     while stack:
         node, owner = stack.pop()
@@ -163,7 +168,7 @@ def _owned(node: cst.CSTNode, owner: cst.CSTNode) -> Iterator[tuple[cst.CSTNode,
 
 
 def _quoted_parts(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
-    """The expressions of a node that lowering may quote."""
+    """Yield the expressions of a node that lowering may quote."""
     for name in ("test", "iter", "value", "msg", "left", "right", "body", "orelse", "exc"):
         part = getattr(node, name, None)
         is_quoted = isinstance(node, _QUOTED) and not isinstance(part, _TRIVIAL)

@@ -1,6 +1,6 @@
-"""NumPy's names of a module stay its names: `np` is bound to `tnp` where `import numpy as np` stood.
+"""Keeps the names that a module gives to NumPy: `np` is bound to `tnp` below a former `import numpy as np`.
 
-Other modules write `from package.module import np`, doctests use the `np` of the module that they are in, and
+Other modules may write `from package.module import np`, doctests use the `np` of their module, and
 annotations in strings are looked up in the module.
 """
 
@@ -11,21 +11,23 @@ from collections.abc import Iterator
 
 
 def keep_names(source: ast.Module, translated: ast.Module) -> None:
-    """Bind, below each import of `tnp` at the top of `translated`, the names that `source` gave to NumPy's.
+    """Bind, below each import of `tnp` at the top of `translated`, the names that `source` gave to NumPy's
+    objects.
 
     Names that the translation imports itself are left out, and so are imports for type checkers only.
     """
-    lost = _lost(source, translated)
-    if not lost:
+    lost, stars = _lost_names(source, translated), _lost_stars(source, translated)
+    if not lost and not stars:
         return
     for body in _bodies(translated):
         for index in range(len(body) - 1, -1, -1):
             tnp = _tnp_of(body[index])
             if tnp is not None:
-                body[index + 1 : index + 1] = [_binding(name, tnp + path, body[index]) for name, path in lost]
+                bindings = [_make_binding(name, tnp + path, body[index]) for name, path in lost]
+                body[index + 1 : index + 1] = [*stars, *bindings]
 
 
-def _lost(source: ast.Module, translated: ast.Module) -> list[tuple[str, str]]:
+def _lost_names(source: ast.Module, translated: ast.Module) -> list[tuple[str, str]]:
     kept = {
         bound for statement in _imports(translated) for alias in statement.names for bound in _names(alias)
     }
@@ -39,8 +41,23 @@ def _lost(source: ast.Module, translated: ast.Module) -> list[tuple[str, str]]:
     return list(lost.items())
 
 
+def _lost_stars(source: ast.Module, translated: ast.Module) -> list[ast.stmt]:
+    """Return the star imports from NumPy that the translation lacks; other modules may import their names
+    from here.
+    """
+    stars = {one.module: one for one in _imports(source) if _is_star(one) and isinstance(one, ast.ImportFrom)}
+    kept = {one.module for one in _imports(translated) if _is_star(one) and isinstance(one, ast.ImportFrom)}
+    return [one for name, one in stars.items() if name not in kept and str(name).split(".")[0] == "numpy"]
+
+
+def _is_star(statement: ast.Import | ast.ImportFrom) -> bool:
+    return statement.names[0].name == "*"
+
+
 def _numpy_path(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
-    """What an alias brings in, as a path below NumPy: "" for NumPy itself, ".linalg"; None if not NumPy's."""
+    """Return the path of an imported object below NumPy: "" for NumPy itself, ".linalg"; None for other
+    objects.
+    """
     if isinstance(statement, ast.Import):
         full = alias.name if alias.asname else alias.name.partition(".")[0]
     elif statement.level or alias.name == "*":
@@ -63,7 +80,7 @@ def _imports(module: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The blocks of a module that run in its own scope, those for type checkers left out."""
+    """Yield the blocks of a module that run in its own scope, without blocks for type checkers."""
     for field, value in ast.iter_fields(node):
         first = value[0] if isinstance(value, list) and value else None
         if not isinstance(first, (ast.stmt, ast.ExceptHandler)):
@@ -78,13 +95,13 @@ def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _tnp_of(statement: ast.stmt) -> str | None:
-    """What a statement calls `np2tf.tnp`, if it imports that."""
+    """Return the name that a statement gives to `np2tf.tnp`, if it imports it."""
     if not isinstance(statement, ast.ImportFrom) or statement.module != "np2tf" or statement.level:
         return None
     return next((alias.asname or alias.name for alias in statement.names if alias.name == "tnp"), None)
 
 
-def _binding(name: str, path: str, near: ast.stmt) -> ast.stmt:
+def _make_binding(name: str, path: str, near: ast.stmt) -> ast.stmt:
     binding = ast.parse(f"{name} = {path}").body[0]
     for node in ast.walk(binding):
         ast.copy_location(node, near)

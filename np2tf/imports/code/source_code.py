@@ -1,9 +1,9 @@
-"""The code of a module's functions as the source has it, beside their translations.
+"""The code of a module's functions as in the source, beside the code of their translations.
 
-On NumPy's own arrays a function means what its translation means, and runs at NumPy's speed. It can run over
-the translated module's globals, so that both see what either changes: only what the source imports from
-NumPy stands there under names that no program can write, because the translation has something else, or
-nothing, under the source's own.
+On NumPy's own arrays the source's code means the same as its translation, and runs at NumPy's speed. It can
+run over the translated module's globals, so that both versions see each other's changes. Only the names that
+the source imports from NumPy are stored there under names that no program can write, because the translation
+may use the source's names for something else.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from np2tf.runtime.host.originals import below_numpy
 from np2tf.runtime.introspection.code_names import codes_within
 from np2tf.runtime.replacement.loop_function import WATCH
 
-#: A flag of functions' code, which that of classes and modules has not: its variables are its own.
+#: A flag that the code of functions has, and the code of classes and modules has not: it has local variables.
 _OPTIMIZED = 0x1
 #: Flags of code that takes *args and **kwargs, and of generators and coroutines.
 _VARARGS, _VARKEYWORDS, _SUSPENDED = 0x4, 0x8, 0x2A0
-#: What binds or unbinds a name of the module: at its top, and in functions.
+#: Instructions that bind or unbind a name of the module: at its top, and in functions.
 _AT_TOP = ("STORE_NAME", "DELETE_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 _IN_FUNCTIONS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _READS, _ATTRIBUTES = ("LOAD_GLOBAL", "LOAD_NAME"), ("LOAD_ATTR", "LOAD_METHOD")
-#: Methods that NumPy 2 has removed: what the translation makes of them is not in the source.
+#: Methods that NumPy 2 has removed: only the translation has their replacements.
 _REMOVED_METHODS = frozenset({"itemset", "newbyteorder", "ptp"})
-#: A source with such a word may meet tensors in a call that began before there were any.
+#: In a source with such a word, a call that begins without tensors may create some.
 _OF_TENSORS = (b"tensorflow", b"keras", b"np2tf")
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -47,23 +47,23 @@ Path = tuple[str, ...]
 def originals_of(
     data: bytes, path: str, tree: ast.Module, translated: types.CodeType, loops: Loops
 ) -> Originals:
-    """The code of functions in a source for the code of their translations.
+    """Return the source's code of functions for the code of their translations.
 
     Args:
-        data: of the source file `path`.
-        tree: the translation, at the source's places.
-        translated: that, compiled.
-        loops: of the source.
+        data: the bytes of the source file `path`.
+        tree: the translation, with the source's places.
+        translated: the compiled translation.
+        loops: the loops of the source.
     """
     with warnings.catch_warnings():
-        # They have been given when the module was parsed.
+        # Python has given these warnings when the module was parsed.
         warnings.simplefilter("ignore")
         source = ast.parse(data, path)
         _count_the_users_frames(source, tree)
         module = compile(source, path, "exec", dont_inherit=True)
     numpy = _numpys(source, module)
-    kept = _bound(translated) | numpy.keys()
-    missing = _bound(module) - kept
+    kept = _bound_names(translated) | numpy.keys()
+    missing = _bound_names(module) - kept
     names = {name: f"np2tf: {name}" for name in numpy}
     values = {name: _below_numpy(below) for name, below in numpy.items()}
     jitted = jitted_lines(tree)
@@ -75,7 +75,7 @@ def originals_of(
         found = [one for one, out in sources.get(name, ()) if out == outermost and _at_one_place(one, code)]
         if len(found) != 1 or found[0] == code or not _is_clear(found[0], missing, values):
             continue
-        original = _renamed(found[0], names)
+        original = _rename_globals(found[0], names)
         if original is None:
             continue
         may_stand_in = (
@@ -88,7 +88,7 @@ def originals_of(
         )
         pairs.append((code, original, may_stand_in))
     given = tuple((names[name], numpy[name]) for name in numpy)
-    watched, functions = _watched(source, path, jitted, names, [code for code, _, _ in pairs], loops)
+    watched, functions = _watched_code(source, path, jitted, names, [code for code, _, _ in pairs], loops)
     chosen = [
         (code, original if code.co_firstlineno in jitted else watched.get(id(code), original), may_stand_in)
         for code, original, may_stand_in in pairs
@@ -97,7 +97,7 @@ def originals_of(
     return Originals(np.__version__, given, tuple(chosen), hot, functions)
 
 
-def _watched(
+def _watched_code(
     source: ast.Module,
     path: str,
     jitted: set[int],
@@ -105,8 +105,11 @@ def _watched(
     translations: list[types.CodeType],
     loops: Loops,
 ) -> tuple[dict[int, types.CodeType], tuple[Any, ...]]:
-    """The code of functions whose loops are watched, by where their translations' code is; the loops'
-    functions, and their code."""
+    """Return code with watched loops.
+
+    The first result maps the id of a translation's code to the source's code with watched loops. The second
+    result holds the loops' own functions, each with its code.
+    """
     if not loops:
         return {}, ()
     watch_functions(source, loops, jitted)
@@ -123,15 +126,17 @@ def _watched(
             and one.co_name == translation.co_name
             and _at_one_place(one, translation)
         ]
-        renamed = _renamed(same[0], names) if len(same) == 1 else None
+        renamed = _rename_globals(same[0], names) if len(same) == 1 else None
         if renamed is not None:
             watched[id(translation)] = renamed
-    made = [(tuple(one), _renamed(alone[one.name], names)) for one in loops.values()]
+    made = [(tuple(one), _rename_globals(alone[one.name], names)) for one in loops.values()]
     return watched, tuple(one for one in made if one[1] is not None)
 
 
 def _count_the_users_frames(source: ast.Module, translated: ast.Module) -> None:
-    """Call `np2tf.warn` where the translation does: frames of np2tf stand around the source's, too."""
+    """Call `np2tf.warn` where the translation calls it, because frames of np2tf are also around the source's
+    code.
+    """
     places = {
         (node.lineno, node.col_offset)
         for node in ast.walk(translated)
@@ -149,7 +154,9 @@ def _count_the_users_frames(source: ast.Module, translated: ast.Module) -> None:
 
 
 def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:
-    """The names that a source imports from NumPy at its top, always the same, and binds to nothing else."""
+    """Return the names that a source binds at its top only by imports from NumPy, always of the same
+    object.
+    """
     paths: dict[str, list[Path]] = {}
     for name, path in _imports(tree.body):
         paths.setdefault(name, []).append(path)
@@ -171,7 +178,7 @@ def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:
 
 
 def _imports(statements: list[ast.stmt]) -> Iterator[tuple[str, Path]]:
-    """The names that statements outside of functions and classes bind, and the paths below `numpy`."""
+    """Yield the names that imports outside of functions and classes bind, and their paths below `numpy`."""
     for node in statements:
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -205,7 +212,7 @@ def _attribute(value: Any, name: str) -> Any:
 
 
 def _functions(code: types.CodeType, prefix: str = "", outermost: bool = True) -> Iterator[Any]:
-    """The code of functions: their qualified names, they, and whether no other function is around them."""
+    """Yield each function's qualified name, its code, and whether no other function is around it."""
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
             name = prefix + inner.co_name
@@ -226,13 +233,13 @@ def _parameters(code: types.CodeType) -> tuple[Any, ...]:
     return code.co_argcount, code.co_posonlyargcount, code.co_varnames[:count], flags
 
 
-def _bound(module: types.CodeType) -> set[str]:
-    """The names that a module binds at its top."""
+def _bound_names(module: types.CodeType) -> set[str]:
+    """Return the names that a module binds at its top."""
     return {each.argval for each in dis.get_instructions(module) if each.opname in _AT_TOP}
 
 
 def jitted_lines(tree: ast.Module) -> set[int]:
-    """The lines where functions begin that are given to `np2tf.jit`."""
+    """Return the first lines of the functions that are decorated with `np2tf.jit`."""
     return {
         min(node.lineno, *(one.lineno for one in node.decorator_list))
         for node in ast.walk(tree)
@@ -242,7 +249,9 @@ def jitted_lines(tree: ast.Module) -> set[int]:
 
 
 def _is_clear(code: types.CodeType, missing: set[str], numpy: Mapping[str, Any]) -> bool:
-    """Whether everything that the code reads by name will be there, and NumPy has what is read of it."""
+    """Return whether all globals that the code reads will exist, and NumPy has the attributes that it
+    reads.
+    """
     return all(
         missing.isdisjoint(_read(one))
         and _REMOVED_METHODS.isdisjoint(one.co_names)
@@ -253,12 +262,12 @@ def _is_clear(code: types.CodeType, missing: set[str], numpy: Mapping[str, Any])
 
 
 def _read(code: types.CodeType) -> set[str]:
-    """The global names that code reads."""
+    """Return the global names that code reads."""
     return {each.argval for each in dis.get_instructions(code) if each.opname in _READS}
 
 
 def _chains(code: types.CodeType) -> Iterator[list[str]]:
-    """The attributes that are read of globals, one after the other: ``np.linalg.norm``."""
+    """Yield the chains of attributes that are read from globals: ``np.linalg.norm``."""
     chain: list[str] = []
     for each in dis.get_instructions(code):
         chain = _longer(chain, each)
@@ -267,14 +276,16 @@ def _chains(code: types.CodeType) -> Iterator[list[str]]:
 
 
 def _longer(chain: list[str], instruction: dis.Instruction) -> list[str]:
-    """The chain of names that ends at an instruction; `chain` ends at the one before."""
+    """Return the chain of names that ends at an instruction; `chain` ends at the one before."""
     if instruction.opname in _READS:
         return [instruction.argval]
     return [*chain, instruction.argval] if chain and instruction.opname in _ATTRIBUTES else []
 
 
 def _is_there(chain: list[str], numpy: Mapping[str, Any]) -> bool:
-    """Whether NumPy has such attributes; those that it had once are there in the translation alone."""
+    """Return whether NumPy has such attributes; only the translation provides attributes that NumPy has
+    removed.
+    """
     value = numpy.get(chain[0])
     for name in chain[1:]:
         if not isinstance(value, types.ModuleType):
@@ -284,9 +295,9 @@ def _is_there(chain: list[str], numpy: Mapping[str, Any]) -> bool:
 
 
 def _asks_for_identity(code: types.CodeType, numpy: Mapping[str, Any]) -> bool:
-    """Whether code asks if something is a certain object, which is no class or constant.
+    """Return whether code tests the identity of an object that is neither a class nor a constant.
 
-    A function of NumPy's that the source means may be np2tf's here, which is equal to it, and another object.
+    For a NumPy function in the source, the object may be np2tf's function, which is equal but not identical.
     """
     before: dis.Instruction | None = None
     chain: list[str] = []
@@ -303,16 +314,16 @@ def _asks_for_identity(code: types.CodeType, numpy: Mapping[str, Any]) -> bool:
 
 
 def _inner(code: types.CodeType) -> set[str]:
-    """The names of the code inside code."""
+    """Return the names of the code objects inside a code object."""
     return {one.co_name for one in codes_within(code) if one is not code}
 
 
-def _renamed(code: types.CodeType, names: Mapping[str, str]) -> types.CodeType | None:
-    """The code with other names for globals; None if one of these is an attribute's name, too."""
+def _rename_globals(code: types.CodeType, names: Mapping[str, str]) -> types.CodeType | None:
+    """Return the code with other names for globals; None if one of the names is also used in another way."""
     consts = []
     for one in code.co_consts:
         if isinstance(one, types.CodeType):
-            one = _renamed(one, names)
+            one = _rename_globals(one, names)
             if one is None:
                 return None
         consts.append(one)

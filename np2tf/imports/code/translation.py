@@ -1,7 +1,7 @@
-"""From the bytes of a module to code that runs translated under the file's own name and lines.
+"""Makes code that runs translated, under the file's own name and lines, from the bytes of a module.
 
-Only imported where there is something to translate: it loads the translator, which a cached translation does
-without.
+This module loads the translator, so it is imported only if there is something to translate. Cached
+translations do not need it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from np2tf.tree.source import Source, SourceError
 
 
 def translation_of(data: bytes, path: str, options: Options) -> Translation:
-    """Translate a module. Whatever goes wrong becomes a finding, and the module runs as it is."""
+    """Translate a module. Every failure becomes a finding, and the module runs untranslated."""
     try:
         source = Source.of(data, path)
         result = translate(source, options)
@@ -41,7 +41,7 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
         return Translation(code, findings, result.text, originals=originals, summary=summary)
     except SourceError as error:
         return Translation(None, (Finding.of(error.diagnostic),))
-    except Exception as error:  # np2tf's own fault is no reason to break an import that works without it
+    except Exception as error:  # a fault of np2tf must not break an import that works without it
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         return Translation(None, (Finding.made("NP2TF905", path, 1, reason=reason),))
 
@@ -53,9 +53,11 @@ def _summary(source: Source, result: Result, path: str, options: Options) -> byt
 
 
 def tree_of(source: Source, result: Result) -> tuple[ast.Module, ast.Module]:
-    """The translation as Python's tree, with the source's places and names, and the source's."""
+    """Return the translation as Python's tree, with the source's places and names, and the source's own
+    tree.
+    """
     with warnings.catch_warnings():
-        # What Python has to say about the source it said when it was parsed; here the lines are others.
+        # Python gave its warnings when it parsed the source; the lines here differ.
         warnings.simplefilter("ignore")
         tree = ast.parse(result.text.removeprefix("\ufeff"))
         original = ast.parse(source.text)

@@ -1,4 +1,4 @@
-"""Single functions and classes translated where they stand: `@np2tf.translate`, and callees of staged code.
+"""Translation of single functions and classes in place: `@np2tf.translate`, and callees of staged code.
 
-May import `hooks` and what lies below it. Programs stay out.
+May import `hooks` and the levels below it. Programs stay out.
 """

@@ -6,42 +6,42 @@ import ast
 import linecache
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import np2tf.imports.functions.decorator as decorator
-from np2tf.imports.cache.sources import Seen
-from np2tf.imports.functions.decorator import Refused
+from np2tf.imports.cache.sources import FileState
+from np2tf.imports.functions.decorator import UntranslatableError
 from np2tf.runtime.host.originals import below_numpy
 from np2tf.runtime.replacement.loop_function import LoopFunction
 
 
 class Block(NamedTuple):
-    """A piece of a file: imports that say what NumPy's names mean in it, and its lines."""
+    """A piece of a file: its lines, below imports that define NumPy's names in it."""
 
     text: str
     path: str
     down: int
-    """What is added to a line of the text to get the line of the file, …"""
+    """The number to add to a line of the text to get the line of the file, …"""
     right: int
     """… and to a column."""
     definitions: dict[types.FunctionType, tuple[str, int]]
-    """Name and line of each function's `def` in the file."""
+    """The name and the line of each function's `def` in the file."""
     names: dict[str, Any]
-    """What the names in the block stand for outside of it."""
+    """The values of the block's names outside of it."""
     lines: tuple[int, ...] = ()
-    """The lines of the file that those of the text stand for, where that cannot be told by `down`."""
+    """The lines of the file for the lines of the text, if `down` is not enough."""
 
     def place(self, tree: ast.AST) -> None:
-        """Give the nodes of a tree, whose lines are those of the text further down, the lines of the file."""
+        """Give the nodes of a tree, which has the text's lines, the lines of the file."""
         for node in ast.walk(tree) if self.lines else ():
             if hasattr(node, "lineno"):
                 node.lineno = self._line(node.lineno)
                 node.end_lineno = self._line(node.end_lineno)  # type: ignore[attr-defined]
 
-    def moved(self, line: int) -> int:
-        """The line of the file for a line of the text."""
+    def file_line(self, line: int) -> int:
+        """Return the line of the file for a line of the text."""
         return self._line(line) if self.lines else max(line + self.down, 1)
 
     def _line(self, line: int) -> int:
@@ -49,24 +49,24 @@ class Block(NamedTuple):
 
 
 def block_of(functions: Sequence[types.FunctionType]) -> Block:
-    """The block in which all of these functions are defined.
+    """Return the block in which all of these functions are defined.
 
     Raises:
-        Refused: there is no source, or it is not that of the functions.
+        Refused: if there is no source, or it is not the functions' source.
     """
     first = functions[0]
     path = first.__code__.co_filename
-    # What is kept of a file may be from before the module was loaded again.
+    # The stored lines of a file may be older than the module, if it was reloaded.
     linecache.checkcache(path)
     if _has_changed(first, path):
-        raise Refused(f"{path} has changed since it was imported")
+        raise UntranslatableError(f"{path} has changed since it was imported")
     lines = linecache.getlines(path, first.__globals__)
     if not lines:
-        raise Refused("its source cannot be had (it was made by exec, or typed at a prompt)")
+        raise UntranslatableError("its source cannot be had (it was made by exec, or typed at a prompt)")
     try:
         tree = ast.parse("".join(lines))
     except (SyntaxError, ValueError):
-        raise Refused(f"{path} is not the source that it was made from") from None
+        raise UntranslatableError(f"{path} is not the source that it was made from") from None
     definitions = {}
     nodes = []
     for function in functions:
@@ -75,40 +75,40 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
             definitions[function] = (found.name if isinstance(found, _DEFS) else "<lambda>", found.lineno)
             nodes.append(found)
     if not nodes:
-        raise Refused(f"{path} is not the source that it was made from")
+        raise UntranslatableError(f"{path} is not the source that it was made from")
     names = {**_numpys(tree), **_names(functions)}
     outer = _smallest_around(tree, nodes)
     first_line = min([outer.lineno, *(one.lineno for one in getattr(outer, "decorator_list", ()))])
     body = lines[first_line - 1 : outer.end_lineno]
     _blank_own_decorators(outer, names, body, first_line)
-    head = ["; ".join(_imports(outer, names))]
+    head = ["; ".join(imports_of(outer, names))]
     owner = None if isinstance(outer, ast.ClassDef) else _class_of(first)
-    body, right = (body, 0) if owner else _dedented(body)
+    body, right = (body, 0) if owner else _dedent(body)
     if _first_of(body)[0].isspace():
-        # Methods are translated as members of a class; what else has to stay indented, as a block.
+        # Methods are translated as members of a class; other code that must stay indented, as a block.
         head.append(f"class {owner}:" if owner else "if True:")
     text = "\n".join(head) + "\n" + "".join(body)
     return Block(text, path, first_line - len(head) - 1, right, definitions, names)
 
 
 def block_of_loop(plain: types.FunctionType, known: LoopFunction) -> Block:
-    """The block of a loop that has been made a function (`np2tf.imports.loops.functions`)."""
+    """Return the block of a loop that was made into a function (`np2tf.imports.loops.functions`)."""
     path = plain.__code__.co_filename
     tree = ast.parse("".join(linecache.getlines(path, plain.__globals__)))
     names = {**_numpys(tree), **plain.__globals__}
     for name in known.parameters:
         names.pop(name, None)
-    head = "; ".join(_imports(ast.parse(known.text), names))
+    head = "; ".join(imports_of(ast.parse(known.text), names))
     lines = known.line, *known.lines
     return Block(f"{head}\n{known.text}", path, 0, 0, {plain: (known.name, known.line)}, names, lines)
 
 
 def _has_changed(function: types.FunctionType, path: str) -> bool:
-    """Whether the file of a translated module is another by now."""
+    """Return whether the file of a translated module has changed since it was imported."""
     spec = getattr(sys.modules.get(function.__module__), "__spec__", None)
     loaded = getattr(spec, "loader", None)
-    seen, now = getattr(loaded, "seen", None), Seen.of(path)
-    if not isinstance(seen, Seen) or now is None or loaded.path != path:  # type: ignore[union-attr]
+    seen, now = getattr(loaded, "seen", None), FileState.of(path)
+    if not isinstance(seen, FileState) or now is None or loaded.path != path:  # type: ignore[union-attr]
         return False
     return (seen.size, seen.modified) != (now.size, now.modified)
 
@@ -117,7 +117,7 @@ _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _definition(tree: ast.Module, function: types.FunctionType) -> Any:
-    """The node that a function was made from."""
+    """Return the node from which a function was made."""
     code = function.__code__
     kinds: Any = ast.Lambda if code.co_name == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)
     found = []
@@ -127,12 +127,14 @@ def _definition(tree: ast.Module, function: types.FunctionType) -> Any:
             if first == code.co_firstlineno and getattr(node, "name", "<lambda>") == code.co_name:
                 found.append(node)
     if len(found) > 1:
-        raise Refused("its line defines several functions")
+        raise UntranslatableError("its line defines several functions")
     return found[0] if found else None
 
 
 def _smallest_around(tree: ast.Module, nodes: list[Any]) -> Any:
-    """The definition that is all of the nodes' own, or the class around them; of a lambda, its statement."""
+    """Return the smallest definition around all nodes: a single def itself, a class, or the statement of a
+    lambda.
+    """
     if len(nodes) == 1 and isinstance(nodes[0], _DEFS):
         return nodes[0]
     kinds: Any = ast.ClassDef if len(nodes) > 1 else ast.stmt
@@ -142,7 +144,7 @@ def _smallest_around(tree: ast.Module, nodes: list[Any]) -> Any:
         if isinstance(node, kinds) and all(_holds(node, inner) for inner in nodes)
     ]
     if not around:
-        raise Refused("its functions do not stand in one place")
+        raise UntranslatableError("its functions do not stand in one place")
     return around[-1]
 
 
@@ -160,7 +162,9 @@ def _names(functions: Sequence[types.FunctionType]) -> dict[str, Any]:
 
 
 def _numpys(tree: ast.Module) -> dict[str, Any]:
-    """What the file imports of NumPy at its top: where it has been translated, its names are not there."""
+    """Return the names that the file imports from NumPy at its top, because a translated module has lost
+    them.
+    """
     found: dict[str, Any] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -177,7 +181,7 @@ def _numpys(tree: ast.Module) -> dict[str, Any]:
 
 
 def _blank_own_decorators(outer: Any, names: dict[str, Any], body: list[str], first_line: int) -> None:
-    """Take `@np2tf.translate` itself out of the text, so that it stands in no rewrite's way."""
+    """Remove `@np2tf.translate` itself from the text, so that it does not prevent a rewrite."""
     for node in ast.walk(outer):
         for one in getattr(node, "decorator_list", ()):
             called = one.func if isinstance(one, ast.Call) else one
@@ -187,7 +191,7 @@ def _blank_own_decorators(outer: Any, names: dict[str, Any], body: list[str], fi
 
 
 def _value(node: ast.expr, names: dict[str, Any]) -> Any:
-    """What a dotted name stands for."""
+    """Return the value of a dotted name; None if it has none."""
     if isinstance(node, ast.Name):
         return names.get(node.id)
     if isinstance(node, ast.Attribute):
@@ -195,10 +199,10 @@ def _value(node: ast.expr, names: dict[str, Any]) -> Any:
     return None
 
 
-def _imports(outer: ast.AST, names: dict[str, Any]) -> Iterator[str]:
-    """Imports of what the block's names are, where that is NumPy or `math`; stand-ins for all others.
+def imports_of(outer: ast.AST, names: Mapping[str, Any]) -> Iterator[str]:
+    """Yield imports for the block's names that refer to NumPy or `math`, and stand-ins for all other names.
 
-    Without these a name would be taken for a builtin, and what it is for known.
+    Without stand-ins the translator would take a name for a builtin, whose value is known.
     """
     used = dict.fromkeys(node.id for node in ast.walk(outer) if isinstance(node, ast.Name))
     bound = {node.id for node in ast.walk(outer) if isinstance(node, ast.Name) and not _is_read(node)}
@@ -210,10 +214,10 @@ def _imports(outer: ast.AST, names: dict[str, Any]) -> Iterator[str]:
         if not lines and name not in bound:
             value = names[name]
             known = callable(value) or isinstance(value, _KNOWN)
-            yield f"from {_ELSEWHERE} import {name}" if known else f"{name} = {_ELSEWHERE}()"
+            yield f"from {_ELSEWHERE} import {name}" if known else stand_in(name)
 
 
-#: The module, and the function, that a stand-in seems to come from.
+#: The name of the module, or the function, that a stand-in seems to come from.
 _ELSEWHERE = "_np2tf_elsewhere"
 #: Values that are constants of a trace.
 _KNOWN = (types.ModuleType, str, bytes, int, float, complex, type(None))
@@ -223,8 +227,13 @@ def _is_read(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Load)
 
 
+def stand_in(name: str) -> str:
+    """Return a statement that binds a name to an unknown object."""
+    return f"{name} = {_ELSEWHERE}()"
+
+
 def is_stand_in(statement: ast.stmt) -> bool:
-    """Whether a statement of a block only stands for what the block's surroundings bind."""
+    """Return whether a statement of a block is a stand-in for a name that the block's surroundings bind."""
     if isinstance(statement, ast.ImportFrom):
         return statement.module == _ELSEWHERE
     value = statement.value if isinstance(statement, ast.Assign) else None
@@ -243,7 +252,7 @@ def _import(name: str, value: Any) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def _public() -> dict[int, tuple[str, str]]:
-    """NumPy's public functions and classes by identity."""
+    """Return NumPy's public functions and classes by identity."""
     import builtins
 
     import numpy as np
@@ -258,7 +267,7 @@ def _public() -> dict[int, tuple[str, str]]:
 
 
 def _class_of(function: types.FunctionType) -> str | None:
-    """The name of the class that a method was defined in."""
+    """Return the name of the class in which a method was defined."""
     outer = function.__qualname__.split(".")[:-1]
     return outer[-1] if outer and outer[-1] != "<locals>" else None
 
@@ -267,22 +276,22 @@ def _first_of(body: list[str]) -> str:
     return next(line for line in body if line.strip())
 
 
-def _dedented(body: list[str]) -> tuple[list[str], int]:
-    """The lines without their common indentation, unless that would change the text of a string."""
+def _dedent(body: list[str]) -> tuple[list[str], int]:
+    """Return the lines without their common indentation, unless that would change the text of a string."""
     first = _first_of(body)
     indentation = first[: len(first) - len(first.lstrip())]
     if not indentation:
         return body, 0
     dedented = [line.removeprefix(indentation) for line in body]
     try:
-        same = _meaning("if True:\n" + "".join(body)) == _meaning("".join(dedented))
+        same = _syntax_of("if True:\n" + "".join(body)) == _syntax_of("".join(dedented))
     except SyntaxError:
         return body, 0
     return (dedented, len(indentation.encode())) if same else (body, 0)
 
 
-def _meaning(text: str) -> str:
-    """A definition without its places and its docstring."""
+def _syntax_of(text: str) -> str:
+    """Return the dump of a definition without its places and its docstring."""
     outer = ast.parse(text).body[0]
     if isinstance(outer, ast.If):
         outer = outer.body[0]

@@ -1,4 +1,4 @@
-"""Staged versions of functions that staged code calls, made when a trace meets them."""
+"""Staged versions of functions that staged code calls, made when a trace reaches the call."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ import types
 from typing import Any
 
 from np2tf.imports.functions.blocks import Block, block_of, block_of_loop
-from np2tf.imports.functions.decorator import Refused
-from np2tf.imports.functions.functions import translated
+from np2tf.imports.functions.decorator import UntranslatableError
+from np2tf.imports.functions.functions import translate_block
 from np2tf.options import Options
 from np2tf.pipeline import translate
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.replacement.loop_function import LoopFunction
-from np2tf.staging import StagingError
+from np2tf.staging import CalleeError
 from np2tf.tree.source import Source, SourceError
 
 _OPTIONS = Options(everything=True)
-#: What a lambda is called where it is translated as a definition.
+#: The name of a lambda that is translated as a definition.
 _NAME = "np2tf_lambda"
 
 
 def staged_version(function: types.FunctionType) -> tuple[str, Any]:
-    """A function's staged version, or None and why there is none, as the rest of "it …".
+    """Return a function's staged version, or None, with the reason as the rest of "it …".
 
-    Functions of installed packages are staged only where the package has been translated: nobody has asked
-    for the others.
+    Functions of installed packages are staged only if the package has been translated, because the user has
+    not asked for other packages.
     """
     if is_of_library(function):
         return "is of a module that has not been translated", None
     try:
         block = _of_lambda(function) if function.__code__.co_name == "<lambda>" else block_of([function])
-        made, findings = translated(block, [function], _OPTIONS)
-    except Refused as reason:
+        made, findings = translate_block(block, [function], _OPTIONS)
+    except UntranslatableError as reason:
         return f"cannot be translated: {reason}", None
     found = made.get(function)
     if isinstance(found, Jitted):
@@ -44,15 +44,16 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
 
 
 def asked_by(function: types.FunctionType) -> tuple[set[str], list[str]]:
-    """Which of np2tf's operators a function's staged version uses, and what it has looked at by `np2tf.call`.
+    """Return the operators of np2tf that a function's staged version uses, and the callees that `np2tf.call`
+    checks.
 
     Raises:
-        StagingError: its source cannot be had any more.
+        StagingError: if the function has no source any more.
     """
     try:
         tree = ast.parse(translate(Source.of(block_of([function]).text), _OPTIONS).text)
-    except (Refused, SourceError) as error:
-        raise StagingError(str(error), "NP2TF539") from None
+    except (UntranslatableError, SourceError) as error:
+        raise CalleeError(str(error)) from None
     used = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _is_np2tf(node.value)]
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     asked = [node for node in calls if isinstance(node.func, ast.Attribute) and _is_np2tf(node.func.value)]
@@ -65,25 +66,25 @@ def _is_np2tf(node: ast.expr) -> bool:
 
 
 def staged_loop(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
-    """The staged version of a loop's function; None if there is none.
+    """Return the staged version of a loop's function; None if there is none.
 
     Args:
-        plain: the function as the source has it.
-        known: what it was made of.
+        plain: the function as in the source.
+        known: the loop that it was made from.
     """
     try:
-        made, _ = translated(block_of_loop(plain, known), [plain], _OPTIONS)
-    except Refused:
+        made, _ = translate_block(block_of_loop(plain, known), [plain], _OPTIONS)
+    except UntranslatableError:
         return None
     found = made.get(plain)
     return found if isinstance(found, Jitted) else None
 
 
 def _of_lambda(function: types.FunctionType) -> Block:
-    """A lambda as a definition.
+    """Return the block of a lambda, written as a definition.
 
     Raises:
-        Refused: it cannot be told from others, or has no source.
+        Refused: if the lambda cannot be told from others in its line, or has no source.
     """
     block = block_of([function])
     path = function.__code__.co_filename

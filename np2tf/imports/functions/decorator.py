@@ -1,4 +1,4 @@
-"""`@np2tf.translate`: one function or class, translated where it stands."""
+"""`@np2tf.translate`: translates one function or class in place."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ T = TypeVar("T")
 Make = Callable[[types.FunctionType], Any]
 
 
-class Refused(Exception):
-    """Something that cannot be translated where it stands; the message says why."""
+class UntranslatableError(Exception):
+    """Raised for an object that cannot be translated in place; the message says why."""
 
 
 @overload
@@ -25,41 +25,51 @@ def translate(target: T, *, options: Options | None = None) -> T: ...
 @overload
 def translate(target: None = None, *, options: Options | None = None) -> Callable[[T], T]: ...
 def translate(target: Any = None, *, options: Options | None = None) -> Any:
-    """Translate a function, or the methods of a class, in files, notebooks and wherever there is source.
+    """Translate a function, or the methods of a class, in files, notebooks and wherever the source is
+    available.
 
-    Closures, defaults, annotations and the decorators around it stay as they are. What cannot be translated
-    is returned as it is, with a `TranslationWarning` that says why.
+    Closures, defaults, annotations and the decorators around the target stay as they are. A target that
+    cannot be translated is returned unchanged, with a `TranslationWarning` that says why. Control flow that
+    is fit for staging is compiled as by `np2tf.jit`.
+
+    Args:
+        target: a function, method, property, cached function or class; None to use the result as a decorator.
+        options: the options of the translation, see `np2tf.Options`; None for the defaults.
+
+    Returns:
+        The translated function, or the class itself with its methods replaced. For a target of None, a
+        decorator.
     """
     if target is None:
         return functools.partial(translate, options=options)
     functions: list[types.FunctionType] = []
     try:
-        _rebuilt(target, lambda function: _noted(function, functions))
+        _rebuilt(target, lambda function: _note_original(function, functions))
         if not functions or all(map(_is_translated, functions)):
             return target
-        # Only where there is something to translate: this loads the translator.
+        # Imported only if there is something to translate, because it loads the translator.
         from np2tf.imports.functions.functions import translations
-        from np2tf.runtime.host.originals import remember
+        from np2tf.runtime.host.originals import remember_original
 
         new, findings = translations(functions, options or Options())
         tell(findings)
         for old, made in new.items():
-            remember(getattr(made, "__wrapped__", made), old)
+            remember_original(getattr(made, "__wrapped__", made), old)
         return _rebuilt(target, lambda function: new.get(function, function)) if new else target
-    except Refused as reason:
+    except UntranslatableError as reason:
         path, line = _place(target, functions)
         name = getattr(target, "__qualname__", type(target).__name__)
         tell([Finding.made("NP2TF942", path, line, name=name, reason=str(reason))], "; it runs as it is")
         return target
 
 
-def _noted(function: types.FunctionType, functions: list[types.FunctionType]) -> types.FunctionType:
+def _note_original(function: types.FunctionType, functions: list[types.FunctionType]) -> types.FunctionType:
     functions.append(function)
     return function
 
 
 def _is_translated(function: types.FunctionType) -> bool:
-    """Whether a function's whole module has been translated already."""
+    """Return whether the function's whole module is already translated."""
     module = sys.modules.get(function.__module__ or "")
     loader = getattr(getattr(module, "__spec__", None), "loader", None)
     return isinstance(loader, TranslatingLoader) and loader.translated is True
@@ -72,10 +82,10 @@ def _place(target: Any, functions: list[types.FunctionType]) -> tuple[str, int]:
 
 
 def _rebuilt(target: Any, make: Make) -> Any:
-    """`target` with every function in it replaced by what `make` makes of it.
+    """Return `target` with every function in it replaced by the result of `make`.
 
     Raises:
-        Refused: nothing is known of how to look into such an object.
+        Refused: if `target` is an object of an unknown kind.
     """
     if isinstance(target, type):
         return _class(target, make)
@@ -94,15 +104,15 @@ def _rebuilt(target: Any, make: Make) -> Any:
         return functools.lru_cache(**target.cache_parameters())(_rebuilt(inner, make))
     if inner is not None and type(target).__module__.startswith("np2tf."):
         return target
-    raise Refused(f"it is a {type(target).__name__} and not a function or class")
+    raise UntranslatableError(f"it is a {type(target).__name__} and not a function or class")
 
 
 def _under_wrapper(wrapper: types.FunctionType, make: Make) -> types.FunctionType:
-    """A decorator's wrapper, which holds the function that it wraps in its closure."""
+    """Replace the function that a decorator's wrapper holds in its closure, and return the wrapper."""
     inner: Any = wrapper.__wrapped__  # type: ignore[attr-defined]
     cells = [cell for cell in wrapper.__closure__ or () if content(cell) is inner]
     if not cells:
-        raise Refused("a decorator below has put something else in its place")
+        raise UntranslatableError("a decorator below has put something else in its place")
     new = _rebuilt(inner, make)
     for cell in cells:
         cell.cell_contents = new
@@ -111,7 +121,7 @@ def _under_wrapper(wrapper: types.FunctionType, make: Make) -> types.FunctionTyp
 
 
 def content(cell: types.CellType) -> Any:
-    """What a closure's cell holds."""
+    """Return the content of a closure's cell; None if it is empty."""
     try:
         return cell.cell_contents
     except ValueError:  # not bound yet
@@ -131,7 +141,7 @@ def _class(target: type, make: Make) -> type:
             continue
         try:
             new = _rebuilt(value, make)
-        except Refused:
+        except UntranslatableError:
             continue  # a method under a decorator of its own kind stays as it is
         if new is not value:
             setattr(target, name, new)

@@ -1,6 +1,7 @@
-"""New functions from old ones: their source is translated, and the code put under their globals and closures.
+"""Makes new functions from old ones: translates their source, and puts the code under their globals and
+closures.
 
-Nothing of the source is run again: it is compiled, and the code objects of the functions are taken out.
+The source is not run again: it is compiled, and the functions' code objects are taken from the result.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from np2tf.imports.code.boundaries import add_boundaries
 from np2tf.imports.code.lines import SourceMap
 from np2tf.imports.functions.blocks import Block, block_of, is_stand_in
-from np2tf.imports.functions.decorator import Refused
+from np2tf.imports.functions.decorator import UntranslatableError
 from np2tf.imports.reporting.findings import Finding
 from np2tf.options import Options
 from np2tf.pipeline import translate
@@ -29,28 +30,28 @@ _Def = ast.FunctionDef | ast.AsyncFunctionDef
 def translations(
     functions: Sequence[types.FunctionType], options: Options
 ) -> tuple[dict[types.FunctionType, Any], list[Finding]]:
-    """Translated functions for those that stand in one block of source, and what is to be said of them.
+    """Return the translations of functions that share one block of source, and the findings about them.
 
     Raises:
-        Refused: the source cannot be had, or not be translated.
+        Refused: if there is no source, or it cannot be translated.
     """
-    return translated(block_of(functions), functions, options)
+    return translate_block(block_of(functions), functions, options)
 
 
-def translated(
+def translate_block(
     block: Block, functions: Sequence[types.FunctionType], options: Options
 ) -> tuple[dict[types.FunctionType, Any], list[Finding]]:
-    """Translated functions for those that stand in a block.
+    """Return the translations of the functions in a block, and the findings about them.
 
     Raises:
-        Refused: the block cannot be translated.
+        Refused: if the block cannot be translated.
     """
     try:
         source = Source.of(block.text, block.path)
     except SourceError as error:
-        raise Refused(error.diagnostic.message) from None
+        raise UntranslatableError(error.diagnostic.message) from None
     result = translate(source, options)
-    findings = [_moved(Finding.of(found), block) for found in result.diagnostics]
+    findings = [_relocate_finding(Finding.of(found), block) for found in result.diagnostics]
     if not result.changed:
         return {}, findings
     tree = ast.parse(result.text)
@@ -60,19 +61,19 @@ def translated(
     libraries = {**_libraries(tree, block), **NAMES}
     first_lines = {place: one.__code__.co_firstlineno for one, place in block.definitions.items()}
     jitted = _take_off_decorators(tree, first_lines)
-    add_boundaries(tree, _relocated(block.text, block), result.foreign)
-    codes = dict(_codes(_compiled(tree, block, functions, libraries)))
+    add_boundaries(tree, _relocate(block.text, block), result.foreign)
+    codes = dict(_codes(_compile_block(tree, block, functions, libraries)))
     new: dict[types.FunctionType, Any] = {}
     for function in functions:
         place = block.definitions.get(function)
         code = None if place is None else codes.get((place[0], first_lines[place]))
         if place is not None and code is not None:
-            new[function] = _made(function, code, libraries, place in jitted)
+            new[function] = _make_function(function, code, libraries, place in jitted)
     return new, findings
 
 
-def _relocated(text: str, block: Block) -> ast.Module:
-    """The source as a tree, at its places in the file."""
+def _relocate(text: str, block: Block) -> ast.Module:
+    """Return the source as a tree, with its places in the file."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
@@ -81,12 +82,15 @@ def _relocated(text: str, block: Block) -> ast.Module:
     return tree
 
 
-def _moved(found: Finding, block: Block) -> Finding:
-    return found._replace(line=block.moved(found.line), column=found.column + block.right)
+def _relocate_finding(found: Finding, block: Block) -> Finding:
+    return found._replace(line=block.file_line(found.line), column=found.column + block.right)
 
 
 def _libraries(tree: ast.Module, block: Block) -> dict[str, Any]:
-    """What the translation imports at its top, which goes; the user's own names stay the user's."""
+    """Remove the imports at the top of the translation, and return the objects that they import.
+
+    Names that mean the same object for the user are left out.
+    """
     imports: list[ast.stmt] = [one for one in tree.body if isinstance(one, (ast.Import, ast.ImportFrom))]
     tree.body = [one for one in tree.body if one not in imports]
     libraries: dict[str, Any] = {}
@@ -102,7 +106,11 @@ _ABSENT = object()
 
 
 def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], int]) -> set[tuple[str, int]]:
-    """Remove all decorators: the source's have been or will be applied. Returns who had `@np2tf.jit`."""
+    """Remove all decorators, because the source's have been or will be applied.
+
+    Returns:
+        The name and line of each function that had `@np2tf.jit`.
+    """
     jitted = set()
     for node in list(ast.walk(tree)):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not _is_outermost(node, tree):
@@ -110,7 +118,7 @@ def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], in
         place = (node.name, node.lineno)
         if any(ast.unparse(decorator) == "np2tf.jit" for decorator in node.decorator_list):
             jitted.add(place)
-        # A function begins at the line of its first decorator: one that is never run keeps it there.
+        # A function begins at the line of its first decorator: a decorator that never runs keeps the line.
         first = first_lines.get(place, node.lineno)
         here: Any = {"lineno": first, "end_lineno": first, "col_offset": 0, "end_col_offset": 0}
         node.decorator_list = [ast.Constant(None, **here)] if first != node.lineno else []
@@ -118,7 +126,9 @@ def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], in
 
 
 def _is_outermost(function: _Def, tree: ast.Module) -> bool:
-    """Whether a function is in no other; decorators inside functions run when the function does."""
+    """Return whether a function is in no other function; inner decorators run with the function around
+    them.
+    """
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
@@ -129,10 +139,10 @@ def _is_outermost(function: _Def, tree: ast.Module) -> bool:
     return False
 
 
-def _compiled(
+def _compile_block(
     tree: ast.Module, block: Block, functions: Sequence[types.FunctionType], libraries: dict[str, Any]
 ) -> types.CodeType:
-    """The block inside a function whose parameters are the closure variables of the code that is wanted."""
+    """Return the code of a function that contains the block, with the closure variables as its parameters."""
     names = dict.fromkeys([name for function in functions for name in function.__code__.co_freevars])
     names.update(dict.fromkeys(libraries))
     factory = ast.parse(f"def {_FACTORY}({', '.join(names)}): pass")
@@ -141,25 +151,27 @@ def _compiled(
     return compile(ast.fix_missing_locations(factory), block.path, "exec", flags, dont_inherit=True)
 
 
-#: `from __future__ import annotations`, the one future that today's code can have.
+#: `from __future__ import annotations`, the only future feature that present code can have.
 _FUTURE = 0x1000000
 
 
 def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
-    """Code objects by name and line of the definition, outer ones before the inner ones they hold."""
+    """Yield code objects by name and line of the definition; inner ones come first."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)
             yield (constant.co_name, constant.co_firstlineno), constant
 
 
-def _made(old: types.FunctionType, code: types.CodeType, libraries: dict[str, Any], jitted: bool) -> Any:
+def _make_function(
+    old: types.FunctionType, code: types.CodeType, libraries: dict[str, Any], jitted: bool
+) -> Any:
     cells = dict(zip(old.__code__.co_freevars, old.__closure__ or ()))
     closure = []
     for name in code.co_freevars:
         if name not in cells:
             if name not in libraries:
-                raise Refused(f"`{name}` means something else in another function beside it")
+                raise UntranslatableError(f"`{name}` means something else in another function beside it")
             cells[name] = types.CellType(libraries[name])
         closure.append(cells[name])
     if sys.version_info >= (3, 11):  # tracebacks show the qualified name

@@ -1,4 +1,4 @@
-"""The import hook: modules that it is told to include are translated when they are imported."""
+"""The import hook: modules that match its patterns are translated when they are imported."""
 
 from __future__ import annotations
 
@@ -14,15 +14,21 @@ from np2tf.imports.cache.store import prepare
 from np2tf.imports.hooks.loader import TranslatingLoader
 from np2tf.options import Options
 
-#: Tests judge a translation, so they are not translated themselves, unless they are named in full. Each of
-#: these has "test" in it, which is looked for first.
+#: Tests judge a translation, so they are not translated themselves, unless they are named in full. Each
+#: pattern contains "test", which is searched first.
 TESTS = ("tests", "test", "conftest", "test_*", "*_test")
-#: What a translation runs on, and what a pattern like "*" does not mean.
+#: Modules that a translation needs itself, so that a pattern like "*" does not include them.
 NEVER = frozenset(sys.stdlib_module_names) | {"np2tf", "numpy", "tensorflow", "keras", "libcst", "ml_dtypes"}
 
 
 class TranslatingFinder:
-    """Finds the modules that match `include` and not `exclude`, and gives them the translating loader."""
+    """Finds the modules that match `include` and not `exclude`, and gives them the translating loader.
+
+    Args:
+        include: names of modules and packages, or patterns; a string is a single name.
+        exclude: names and patterns of modules that stay as they are.
+        options: the options of the translation; None for the defaults.
+    """
 
     def __init__(
         self, include: Sequence[str], exclude: Sequence[str] = (), options: Options | None = None
@@ -34,7 +40,7 @@ class TranslatingFinder:
         self._excluded = _any_of(self.exclude) if self.exclude else None
 
     def matches(self, fullname: str) -> bool:
-        """Whether the module of this name is to be translated."""
+        """Return whether the module of this name is to be translated."""
         if not self._included.fullmatch(fullname) or fullname.partition(".")[0] in NEVER:
             return False
         if self._excluded is not None and self._excluded.fullmatch(fullname):
@@ -44,11 +50,13 @@ class TranslatingFinder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """What the finders behind this one find, with the translating loader for Python source."""
+        """Return the spec that later finders return, with the translating loader if it is a Python source
+        file.
+        """
         if not self.matches(fullname):
             return None
         spec = _found_by_others(fullname, path, target)
-        # Other loaders (zip files, extension modules, loaders that rewrite the source) are left alone.
+        # Other loaders (zip files, extension modules, loaders that rewrite the source) stay as they are.
         if spec is not None and type(spec.loader) is importlib.machinery.SourceFileLoader:
             spec.loader = TranslatingLoader(fullname, spec.loader.path, self.options)
         return spec
@@ -58,7 +66,7 @@ def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(pattern, patterns)) or r"(?!)")
 
 
-#: The names of modules with a part that is one of a test's.
+#: Matches names of modules with a part that is a test's name.
 _OF_TESTS = re.compile(rf"(?:.*\.)?(?:{'|'.join(TESTS).replace('*', '[^.]*')})(?:\..*)?")
 
 
@@ -79,18 +87,20 @@ _installed: list[TranslatingFinder] = []
 def install(
     include: Sequence[str], exclude: Sequence[str] = (), options: Options | None = None
 ) -> TranslatingFinder:
-    """Translate modules when they are imported from now on.
+    """Translate matching modules when they are imported from now on.
+
+    Modules that are already imported stay as they are. Test modules are translated only if they are named in
+    full.
 
     Args:
-        include: names of modules and packages (with all that is in them), or patterns such as "pkg.*".
-        exclude: names and patterns that are not meant.
-        options: of the translation.
-
-    Modules that have been imported already stay as they are. Test modules are translated only where they are
-    named in full.
+        include: names of modules and packages (with all modules in them), or patterns such as "pkg.*".
+        exclude: names and patterns of modules that stay untranslated.
+        options: the options of the translation, see `np2tf.Options`; None for the defaults.
 
     Returns:
-        The finder, which is in `sys.meta_path` until `uninstall`.
+        The finder, which stays in `sys.meta_path` until `np2tf.uninstall`.
+
+    See https://docs.python.org/3/library/sys.html#sys.meta_path.
     """
     finder = TranslatingFinder(include, exclude, options)
     prepare(finder.options)
@@ -100,7 +110,11 @@ def install(
 
 
 def uninstall() -> None:
-    """Take back every `install`; translated modules stay imported, but are reloaded untranslated."""
+    """Undo every `np2tf.install`.
+
+    Translated modules stay imported; if they are reloaded, they are loaded untranslated. See
+    https://docs.python.org/3/library/sys.html#sys.meta_path for the finders that `np2tf.install` adds.
+    """
     while _installed:
         finder = _installed.pop()
         if finder in sys.meta_path:
@@ -111,7 +125,16 @@ def uninstall() -> None:
 def translating(
     *include: str, exclude: Sequence[str] = (), options: Options | None = None
 ) -> Iterator[TranslatingFinder]:
-    """Translate matching modules that are imported in the with block."""
+    """Translate matching modules that are imported in the with block.
+
+    Args:
+        *include: names of modules and packages (with all modules in them), or patterns such as "pkg.*".
+        exclude: names and patterns of modules that stay untranslated.
+        options: the options of the translation, see `np2tf.Options`; None for the defaults.
+
+    Yields:
+        The finder, which is in `sys.meta_path` during the block.
+    """
     finder = TranslatingFinder(include, exclude, options)
     sys.meta_path.insert(0, finder)
     try:

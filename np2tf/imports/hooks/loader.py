@@ -1,4 +1,4 @@
-"""The loader of translated modules: importlib's own, with a translation before the compilation."""
+"""The loader of translated modules: importlib's own loader, with a translation before the compilation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from np2tf.config import program
-from np2tf.imports.cache.sources import Seen
+from np2tf.imports.cache.sources import FileState
 from np2tf.imports.cache.store import translation
 from np2tf.imports.reporting.findings import Finding, TranslationWarning, tell
 from np2tf.options import Options
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
 __all__ = ["TranslatingLoader", "TranslationWarning"]
 
-#: Set on an exception that the original code raises too.
+#: The name of a mark on an exception that the original code raises too.
 _USERS_OWN = "_np2tf_raised_untranslated_too"
 _DEFAULTS = Options()
 
 
 class TranslatingLoader(importlib.machinery.SourceFileLoader):
-    """Loads a module from its source file, translated; the file is only read.
+    """Loads a module from its source file, translated. The file is only read.
 
     Attributes:
         translated: whether the code that runs is a translation; None before the module is loaded.
-        findings: what could not be translated.
-        originals: the code of functions as the source has it.
-        seen: the source file as it was when the module was loaded.
-        summary: what other modules need to know of its functions, pickled; empty if there is nothing.
+        findings: the parts that could not be translated.
+        originals: the code of functions as in the source.
+        seen: the status of the source file when the module was loaded.
+        summary: the summary of the module for other modules, pickled; empty if there is none.
     """
 
     translated: bool | None = None
     findings: tuple[Finding, ...] = ()
     originals: Originals | None = None
-    seen: Seen | None = None
+    seen: FileState | None = None
     summary: bytes = b""
 
     def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
@@ -48,13 +48,13 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """What could not be translated, as `np2tf.convert` reports it."""
+        """The parts that could not be translated, as `np2tf.convert` reports them."""
         return [found.diagnostic for found in self.findings]
 
     def get_code(self, fullname: str) -> types.CodeType | None:
-        """The module's code: compiled from its translation, or the original's, with its bytecode file."""
+        """Return the code of the module's translation, or of the module itself, with its bytecode file."""
         as_it_is = partial(super().get_code, fullname)
-        self.seen = Seen.of(self.path)
+        self.seen = FileState.of(self.path)
         made = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
         self.translated, self.findings = made.code is not None, made.findings
         self.originals = made.originals if self.translated else None
@@ -65,7 +65,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         return made.code or made.own_code or as_it_is()
 
     def names(self) -> dict[str, Any]:
-        """The globals that translated code is executed with, besides those that Python gives to all."""
+        """Return the globals that translated code needs, besides those that Python gives to all modules."""
         if not self.translated:
             return {}
         _follow_program()
@@ -75,11 +75,13 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
 
         names = dict(raw_tensors.NAMES)
         if self.originals is not None:
-            originals.add(self.originals, names)
+            originals.add_originals(self.originals, names)
         return names
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Run the module; if that fails, but works untranslated, it is left untranslated, with a warning."""
+        """Run the module. If the translation fails but the source works, run the source instead, with a
+        warning.
+        """
         before = dict(module.__dict__)
         try:
             code = self.get_code(module.__name__)
@@ -95,7 +97,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         if self.originals is not None:
             from np2tf.runtime.host import originals
 
-            originals.stand_in(self.originals, module)
+            originals.use_originals(self.originals, module)
 
     def _run_as_it_is(self, module: types.ModuleType, before: dict[str, object], error: Exception) -> None:
         code = super().get_code(module.__name__)
@@ -104,7 +106,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         try:
             exec(code, module.__dict__)  # type: ignore[arg-type]
         except Exception as own:
-            # The user's own error, as it would have come without np2tf; importing modules pass it on.
+            # The user's own error, as Python would raise it without np2tf; importing modules pass it on.
             own.__context__ = None
             setattr(own, _USERS_OWN, True)
             raise
@@ -116,7 +118,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
 
 
 def _follow_program() -> None:
-    """Let what the program binds in NumPy's modules be seen, once there are modules that stand for them."""
+    """Let np2tf see names that the program binds in NumPy's modules, as soon as a module is translated."""
     if not program.is_translated:
         program.is_translated = True
         rebound = sys.modules.get("np2tf.tnp._front.rebound_names")
@@ -125,7 +127,7 @@ def _follow_program() -> None:
 
 
 def _line_of(error: Exception, path: str) -> int:
-    """The last line of the file that an error came through."""
+    """Return the last line of the file in an error's traceback."""
     line, traceback = 1, error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == path:

@@ -1,4 +1,4 @@
-"""`np2tf.import_module`: one module or package, translated."""
+"""`np2tf.import_module`: imports one module or package, translated."""
 
 from __future__ import annotations
 
@@ -20,19 +20,24 @@ _ABSENT = object()
 def import_module(
     name: str | os.PathLike[str], path: str | os.PathLike[str] | None = None, options: Options | None = None
 ) -> types.ModuleType:
-    """Import a module translated, without touching its file.
+    """Import a module translated, without changing its file.
+
+    If the module is already imported, other modules keep their untranslated module.
 
     Args:
-        name: the module's name, of a package the modules in it are translated too; or the path of a source
-            file or package folder.
-        path: the source file, for a module that is not on `sys.path` and should have this name. Such a
-            module is in `sys.modules` only while it is loaded.
-        options: of the translation.
+        name: the module's name, or the path of a source file or package folder. The modules in a package are
+            translated too.
+        path: the source file, for a module that is not on `sys.path` and is to have this name. Such a module
+            is in `sys.modules` only while it is loaded.
+        options: the options of the translation, see `np2tf.Options`; None for the defaults.
 
-    A module of this name that has been imported before stays what it is for everybody else.
+    Returns:
+        The translated module.
 
     Raises:
-        ImportError: there is no such module.
+        ImportError: if there is no such module.
+
+    See https://docs.python.org/3/library/importlib.html#importlib.import_module.
     """
     if path is None and (not isinstance(name, str) or name.endswith(".py") or os.sep in name):
         path = os.fspath(name)
@@ -49,7 +54,7 @@ def import_module(
 def _by_name(name: str, options: Options | None) -> types.ModuleType:
     before = {key: module for key, module in sys.modules.items() if _is_in(key, name)}
     if not before:
-        # It is everybody's module from now on, with the modules in it that are imported later.
+        # All importers get this module from now on, with the modules in it that are imported later.
         finder = install([name], options=options)
         try:
             return importlib.import_module(name)

@@ -1,4 +1,4 @@
-"""What translations that were made in this process could not do."""
+"""The findings about the translations that this process has made."""
 
 from __future__ import annotations
 
@@ -17,30 +17,32 @@ if TYPE_CHECKING:
 
 
 def diagnostics_met() -> list[Diagnostic]:
-    """The findings in all modules that have been imported translated, by file and line.
+    """Return the findings in all modules that were imported translated, by file and line.
 
-    What is known of the functions of each is joined: those are among the findings whose calls run on the host
-    for what a function of another module does.
+    The modules' summaries are joined, so that the findings include functions whose calls run on the host
+    because of a function in another module.
     """
     if "np2tf.imports.hooks.loader" not in sys.modules:
         return []
     loaders = list(_loaders())
     found = {finding for loader in loaders for finding in loader.diagnostics}
-    return sorted(found.union(_joined(loaders)), key=lambda one: (one.path, one.line, one.column, one.code))
+    return sorted(
+        found.union(_linked_diagnostics(loaders)), key=lambda one: (one.path, one.line, one.column, one.code)
+    )
 
 
 def _loaders() -> Iterator[TranslatingLoader]:
     from np2tf.imports.hooks.loader import TranslatingLoader
 
-    # Some entries of sys.modules are no modules, and make attributes of whatever name.
+    # Some entries of sys.modules are no modules, and have attributes of any name.
     found = (getattr(module, "__dict__", {}).get("__loader__") for module in [*sys.modules.values()])
     seen = {id(one): one for one in found if isinstance(one, TranslatingLoader)}
     yield from seen.values()
 
 
-def _joined(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagnostic]:
-    """The functions whose callees in other modules cannot be staged."""
-    from np2tf.linking.acting import Linked
+def _linked_diagnostics(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagnostic]:
+    """Yield findings about functions whose callees in other modules cannot be staged."""
+    from np2tf.linking.acting import LinkedProject
     from np2tf.project import linked_report, summary_of_plain
 
     summaries = [pickle.loads(one.summary) for one in loaders if one.summary]
@@ -51,7 +53,7 @@ def _joined(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagnostic]:
     def read(path: str) -> ModuleSummary | None:
         return summary_of_plain(path, _text(path), plain[path]) if path in plain else None
 
-    linked = Linked([(one.path, _root(one.path, one.name)) for one in loaders], summaries, read)
+    linked = LinkedProject([(one.path, _root(one.path, one.name)) for one in loaders], summaries, read)
     for summary in summaries:
         yield from linked_report(linked, summary, _text(summary.path))
 
@@ -61,7 +63,7 @@ def _text(path: str) -> str:
 
 
 def _root(path: str, name: str) -> str:
-    """The folder from which a module of this name is imported."""
+    """Return the folder from which a module of this name is imported."""
     place = PurePath(path)
     module = place.parent if place.name == "__init__.py" else place
     return str(module.parents[name.count(".")])

@@ -1,8 +1,8 @@
-"""The loops of functions and modules as functions of their own, for on-stack replacement.
+"""Makes the loops of functions and modules into functions, for on-stack replacement.
 
-A loop that takes long on the host goes on as compiled code (`np2tf.runtime.replacement.replacement`): what it
-reads and carries are the parameters of its function, what is read behind it the results.
-`np2tf.imports.loops.watched` makes the code in which it is watched.
+A loop that takes long on the host continues as compiled code (`np2tf.runtime.replacement.replacement`). The
+names that the loop reads and carries are the parameters of its function; the names that are read behind it
+are the results. `np2tf.imports.loops.watched` makes the code in which the loop is watched.
 """
 
 from __future__ import annotations
@@ -20,47 +20,47 @@ from np2tf.imports.loops.names import (
     count_loads,
     functions_of,
     globals_of_functions,
-    is_made_first,
+    is_bound_before_read,
     is_private,
     parameters_of,
-    stored,
+    stored_names,
     walk,
 )
 from np2tf.imports.loops.text import OTHER_ENDS, binds, can_be_moved, function_of
 from np2tf.runtime.replacement.loop_function import LoopFunction
 
 _Loop = ast.For | ast.While
-#: A range that is known to have no more numbers is not watched.
+#: A loop over a range that certainly has at most this many numbers is not watched.
 TINY = 4
-#: What binds names that are no variables.
+#: Statements that bind names which are no variables.
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-#: Where a loop stands -> its function.
+#: The place of a loop -> its function.
 Loops = dict[tuple[int, int], LoopFunction]
 
 
 def loops_of(source: ast.Module, text: str, path: str) -> Loops:
-    """The loops of a module that can be functions.
+    """Return the loops of a module that can become functions.
 
     Args:
-        source: the module.
-        text: that it was parsed from.
-        path: of the file.
+        source: the tree of the module.
+        text: the text of the module.
+        path: the path of the file.
     """
     found: Loops = {}
     if any(end in text for end in OTHER_ENDS):
         return found
     lines = [f"{line}\n" for line in text.split("\n")]
-    numpy = _numpys(source)
+    numpy = _numpy_names(source)
     for function, in_class in functions_of(source.body):
         if isinstance(function, ast.FunctionDef):
-            found |= _OfFunction(function, in_class, lines, path, len(found), numpy).loops()
+            found |= _FunctionLoopFinder(function, in_class, lines, path, len(found), numpy).loops()
     if not _names_in(source) & OF_THE_MODULE:
-        found |= _OfModule(source, text, lines, path, len(found), numpy).loops()
+        found |= _ModuleLoopFinder(source, text, lines, path, len(found), numpy).loops()
     return found
 
 
-def _numpys(source: ast.Module) -> set[str]:
-    """The names that come from NumPy."""
+def _numpy_names(source: ast.Module) -> set[str]:
+    """Return the names that are imported from NumPy."""
     found = set()
     for node in ast.walk(source):
         if isinstance(node, ast.Import):
@@ -71,8 +71,8 @@ def _numpys(source: ast.Module) -> set[str]:
     return found
 
 
-class _Finding:
-    """Finds the loops of a body that may be taken out of it."""
+class _LoopFinder:
+    """Finds the loops of a body that can become functions."""
 
     def __init__(
         self,
@@ -88,31 +88,31 @@ class _Finding:
         self._loads = count_loads(body)
 
     def loops(self) -> Loops:
-        """Their functions, by where they stand."""
+        """Return the loops' functions, by the places of the loops."""
         found: Loops = {}
-        for loop in self._inside(self._body):
+        for loop in self._loops_within(self._body):
             if _is_plain(loop) and self._may_be_taken_out(loop):
-                found[loop.lineno, loop.col_offset] = self._made(loop, self._number + len(found))
+                found[loop.lineno, loop.col_offset] = self._make_function(loop, self._number + len(found))
         return found
 
-    def _inside(self, body: list[ast.stmt]) -> Iterator[_Loop]:
+    def _loops_within(self, body: list[ast.stmt]) -> Iterator[_Loop]:
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 continue
             if isinstance(node, (ast.For, ast.While)):
                 yield node
             for inner in blocks_of(node):
-                yield from self._inside(inner)
+                yield from self._loops_within(inner)
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
-        """Whether the loop means the same as a function."""
+        """Return whether the loop keeps its meaning as a function."""
         raise NotImplementedError
 
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
-        """What the loop's function takes, and gives."""
+        """Return the names that the loop's function takes, and the names that it returns."""
         raise NotImplementedError
 
-    def _made(self, loop: _Loop, number: int) -> LoopFunction:
+    def _make_function(self, loop: _Loop, number: int) -> LoopFunction:
         name = f"_np2tf_loop_{number}"
         taken, given = self._names(loop)
         parameters, results = sorted(taken | given), sorted(given)
@@ -128,7 +128,7 @@ class _Finding:
         )
 
 
-class _OfFunction(_Finding):
+class _FunctionLoopFinder(_LoopFinder):
     def __init__(
         self,
         function: ast.FunctionDef,
@@ -140,7 +140,7 @@ class _OfFunction(_Finding):
     ) -> None:
         super().__init__(function.body, function.name, lines, path, number, numpy)
         self._in_class = in_class
-        self._locals = parameters_of(function.args) | stored(function.body)
+        self._locals = parameters_of(function.args) | stored_names(function.body)
         self._kept = {
             name.id
             for node in walk(function.body)
@@ -157,7 +157,7 @@ class _OfFunction(_Finding):
             return False
         if self._in_class and any(map(is_private, _names_in(loop))):
             return False
-        return not stored([loop]) & (self._kept | self._declared)
+        return not stored_names([loop]) & (self._kept | self._declared)
 
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
         inside = count_loads([loop], returned=False)
@@ -165,15 +165,15 @@ class _OfFunction(_Finding):
             of_body = count_loads(loop.body, returned=False)
         else:
             of_body = inside
-        carried = {name for name in of_body if name in self._locals and not is_made_first(name, loop)}
+        carried = {name for name in of_body if name in self._locals and not is_bound_before_read(name, loop)}
         outside = {name for name, count in self._loads.items() if count > inside.get(name, 0)}
-        given = stored([loop]) & (outside | carried)
+        given = stored_names([loop]) & (outside | carried)
         if not given and isinstance(loop, ast.For):
-            given = stored([loop.target])
+            given = stored_names([loop.target])
         return carried, given
 
 
-class _OfModule(_Finding):
+class _ModuleLoopFinder(_LoopFinder):
     def __init__(
         self,
         source: ast.Module,
@@ -185,22 +185,23 @@ class _OfModule(_Finding):
     ) -> None:
         super().__init__(source.body, "<module>", lines, path, number, numpy)
         self._of_functions = globals_of_functions(text, path)
-        self._bound = stored([one for one in source.body if not isinstance(one, _DEFINITIONS)])
+        self._bound = stored_names([one for one in source.body if not isinstance(one, _DEFINITIONS)])
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
         if "range" in self._bound or not can_be_moved(loop):
             return False
         if any(isinstance(node, ast.AnnAssign) for node in ast.walk(loop)):
             return False
-        return not stored([loop]) & self._of_functions
+        return not stored_names([loop]) & self._of_functions
 
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
-        # Whoever comes later may read what it binds. What it reads may be changed by it as well.
-        return set(count_loads([loop])) & self._bound, stored([loop])
+        # Later code may read every name that the loop binds. The loop may also change the objects that it
+        # reads.
+        return set(count_loads([loop])) & self._bound, stored_names([loop])
 
 
 def _is_plain(loop: _Loop) -> bool:
-    """Whether it is of a kind that is watched, and holds nothing that is refused."""
+    """Return whether a loop is of a kind that is watched, and holds no refused statement."""
     nodes = list(ast.walk(loop))
     if any(isinstance(node, REFUSED) for node in nodes):
         return False
@@ -234,7 +235,7 @@ def _is_over_range(loop: ast.For) -> bool:
 
 
 def _is_tiny(called: ast.expr) -> bool:
-    """Whether a range is known to have so few numbers that a look would cost more."""
+    """Return whether a range certainly has so few numbers that watching would cost more."""
     try:
         given = [ast.literal_eval(one) for one in called.args]  # type: ignore[attr-defined]
         return len(range(*given)) <= TINY
@@ -243,8 +244,9 @@ def _is_tiny(called: ast.expr) -> bool:
 
 
 def _works_on_arrays(loop: _Loop, numpy: set[str]) -> bool:
-    """Whether its text is that of work on arrays, of which a round takes longer than a look: it uses NumPy or
-    slices, or there is a loop in it over elements.
+    """Return whether a loop's text shows work on arrays, for which an iteration takes longer than watching.
+
+    The signs are NumPy's name, slices, and an inner loop over elements.
     """
     nodes = list(walk(loop.body))
     if any(isinstance(node, ast.Name) and node.id in numpy for node in nodes):
@@ -258,7 +260,7 @@ def _works_on_arrays(loop: _Loop, numpy: set[str]) -> bool:
 
 
 def _names_in(node: ast.AST) -> set[str]:
-    """Names and attributes."""
+    """Return the names and attributes in a node."""
     nodes = list(ast.walk(node))
     names = {one.id for one in nodes if isinstance(one, ast.Name)}
     return names | {one.attr for one in nodes if isinstance(one, ast.Attribute)}

@@ -1,6 +1,6 @@
-"""What a `for` runs over that is no range: arrays, and `enumerate`, `zip` and `reversed` of them.
+"""The iterables of a `for` besides ranges: arrays, and `enumerate`, `zip` and `reversed` of arrays.
 
-As a function the loop counts, and picks its elements:
+As a function, the loop counts, and indexes its elements:
 
     for i, v in enumerate(x):      for _np2tf_k in range(_np2tf_start, _np2tf_stop):
         s += i * v                     i, v = (_np2tf_k, _np2tf_items_0[_np2tf_k])
@@ -20,7 +20,7 @@ class Items(NamedTuple):
 
     Attributes:
         kind: "items", "enumerate", "zip", "enumerate zip" or "reversed".
-        arrays: how many they come from.
+        arrays: the number of arrays that they come from.
     """
 
     kind: str
@@ -28,7 +28,7 @@ class Items(NamedTuple):
 
     @property
     def text(self) -> str:
-        """An expression that is the element of a round."""
+        """The source of an expression for the element of an iteration."""
         picked = [f"{ITEMS}{k}[{COUNTER}]" for k in range(self.arrays)]
         if self.kind == "reversed":
             return f"{ITEMS}0[-1 - {COUNTER}]"
@@ -37,15 +37,15 @@ class Items(NamedTuple):
 
 
 def items_of(loop: ast.For) -> Items | None:
-    """What a loop runs over; None if that is certainly no array."""
+    """Return the kind of a loop's iterable; None if it is certainly no array."""
     if not _is_clear(loop):
         return None
-    called = _called(loop.iter)
+    called = _builtin_call(loop.iter)
     if called is None:
         return None if isinstance(loop.iter, _NO_ARRAYS) else Items("items", 1)
     name, given = called
     if name == "enumerate" and len(given) == 1:
-        inner = _called(given[0])
+        inner = _builtin_call(given[0])
         if inner is None:
             return Items("enumerate", 1)
         return Items("enumerate zip", len(inner[1])) if inner[0] == "zip" and inner[1] else None
@@ -54,14 +54,16 @@ def items_of(loop: ast.For) -> Items | None:
     return Items("reversed", 1) if name == "reversed" and len(given) == 1 else None
 
 
-#: Expressions that are no arrays.
+#: Expressions whose values are no arrays.
 _NO_ARRAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Constant, ast.GeneratorExp, ast.ListComp)
-#: Builtins whose results are something else than the arrays that they are given.
+#: Builtins whose results are no arrays.
 _BUILTINS = frozenset({"enumerate", "zip", "reversed", "range", "map", "filter", "sorted", "list", "open"})
 
 
-def _called(node: ast.expr) -> tuple[str, list[ast.expr]] | None:
-    """The builtin that an expression calls, and what with; nothing, if that is not clear."""
+def _builtin_call(node: ast.expr) -> tuple[str, list[ast.expr]] | None:
+    """Return the builtin that an expression calls, and its arguments, which are empty if they are not
+    clear.
+    """
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in _BUILTINS:
         return None
     clear = not node.keywords and not any(isinstance(one, ast.Starred) for one in node.args)
@@ -69,7 +71,7 @@ def _called(node: ast.expr) -> tuple[str, list[ast.expr]] | None:
 
 
 def _is_clear(loop: ast.For) -> bool:
-    """Whether the loop binds names only, and its head and its body stand in lines of their own."""
+    """Return whether a loop binds only names, and its header and its body are on lines of their own."""
     header = loop.iter.end_lineno or 0
     if loop.target.lineno != loop.target.end_lineno or loop.body[0].lineno <= header:
         return False

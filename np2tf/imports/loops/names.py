@@ -1,4 +1,4 @@
-"""The names that a loop reads and binds, what must not be in one that becomes a function, and blocks."""
+"""The names that a loop reads and binds, the statements that keep it from becoming a function, and blocks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import symtable
 from collections.abc import Iterator, Sequence
 
-#: What a loop must not hold that becomes a function of its own.
+#: Statements and expressions that a loop must not hold if it is to become a function.
 REFUSED = (
     ast.Yield,
     ast.YieldFrom,
@@ -23,32 +23,32 @@ REFUSED = (
     ast.ImportFrom,
     ast.Match,
 )
-#: Names that mean something else in another function.
+#: Names that have another meaning in another function.
 OF_THE_FRAME = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "__class__", "warn", "_getframe"})
 #: Names by which code gets at the variables of a module without naming them.
 OF_THE_MODULE = frozenset({*OF_THE_FRAME - {"super", "__class__", "warn"}, "globals", "__main__", "modules"})
-#: What keeps variables of the function around it.
+#: Nodes that may capture variables of the function around them.
 CLOSURES = (ast.Lambda, ast.GeneratorExp, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-#: What symbol tables call those that are over where they stand.
+#: The names in symbol tables of comprehensions that run at once.
 _AT_ONCE = frozenset({"listcomp", "setcomp", "dictcomp"})
 
 
 def walk(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """All nodes of statements."""
+    """Yield all nodes of statements."""
     for node in body:
         yield from ast.walk(node)
 
 
 def parameters_of(given: ast.arguments) -> set[str]:
-    """The names of a function's parameters."""
+    """Return the names of a function's parameters."""
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     return {one.arg for one in every if one is not None}
 
 
-def stored(body: Sequence[ast.AST]) -> set[str]:
-    """The variables that statements bind, those of comprehensions left out."""
+def stored_names(body: Sequence[ast.AST]) -> set[str]:
+    """Return the variables that statements bind, without those of comprehensions."""
     found: set[str] = set()
     pending: list[ast.AST] = list(body)
     while pending:
@@ -73,11 +73,11 @@ def stored(body: Sequence[ast.AST]) -> set[str]:
 
 
 def count_loads(body: list[ast.stmt], returned: bool = True) -> dict[str, int]:
-    """How often statements read each name; to add to a variable is to read it.
+    """Return how often statements read each name. An augmented assignment reads its variable.
 
     Args:
         body: the statements.
-        returned: whether what a `return` reads counts.
+        returned: whether to count reads in `return` statements.
     """
     found: dict[str, int] = {}
     pending: list[ast.AST] = list(body)
@@ -95,10 +95,10 @@ def count_loads(body: list[ast.stmt], returned: bool = True) -> dict[str, int]:
     return found
 
 
-def is_made_first(name: str, loop: ast.For | ast.While) -> bool:
-    """Whether each round binds a variable before it can read it."""
+def is_bound_before_read(name: str, loop: ast.For | ast.While) -> bool:
+    """Return whether each iteration binds a variable before it can read it."""
     if isinstance(loop, ast.For):
-        if name in stored([loop.target]):
+        if name in stored_names([loop.target]):
             return True
     elif any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(loop.test)):
         return False
@@ -114,12 +114,12 @@ def is_made_first(name: str, loop: ast.For | ast.While) -> bool:
 
 
 def is_private(name: str) -> bool:
-    """Whether a name is another one inside a class."""
+    """Return whether Python changes a name inside a class (name mangling)."""
     return name.startswith("__") and not name.endswith("__")
 
 
 def jumps(body: list[ast.stmt], kind: type[ast.Break]) -> bool:
-    """Whether statements leave the loop that they are the body of, by such a statement."""
+    """Return whether statements contain a jump of this kind that leaves the loop whose body they are."""
     for node in body:
         if isinstance(node, kind):
             return True
@@ -132,7 +132,7 @@ def jumps(body: list[ast.stmt], kind: type[ast.Break]) -> bool:
 
 
 def globals_of_functions(text: str, path: str) -> set[str]:
-    """The names of the module that its functions and classes read or bind."""
+    """Return the names of the module that its functions and classes read or bind."""
     found: set[str] = set()
     pending = symtable.symtable(text, path, "exec").get_children()
     at_once = [one for one in pending if one.get_name() in _AT_ONCE]
@@ -142,14 +142,14 @@ def globals_of_functions(text: str, path: str) -> set[str]:
             (at_once if inner.get_name() in _AT_ONCE else pending).append(inner)
     while pending:
         table = pending.pop()
-        of_class = table.get_type() == "class"  # what is not bound there yet is looked up in the module
+        of_class = table.get_type() == "class"  # names unbound there are the module's
         found |= {one.get_name() for one in table.get_symbols() if one.is_global() or of_class}
         pending += table.get_children()
     return found
 
 
 def functions_of(body: list[ast.stmt], in_class: bool = False) -> Iterator[tuple[Function, bool]]:
-    """The functions that are in no other."""
+    """Yield the functions that are inside no other function, and whether a class is around them."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node, in_class
@@ -160,7 +160,7 @@ def functions_of(body: list[ast.stmt], in_class: bool = False) -> Iterator[tuple
 
 
 def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The blocks of a compound statement."""
+    """Yield the blocks of a compound statement."""
     for part in ("body", "orelse", "finalbody"):
         block = getattr(node, part, None)
         if isinstance(block, list):

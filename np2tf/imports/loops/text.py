@@ -1,4 +1,4 @@
-"""The text of a loop as a function, which begins where the loop stands.
+"""The text of a loop as a function, which begins at the line of the loop.
 
     for i in range(n):             def …(x, i, _np2tf_start, _np2tf_stop):
         x = step(x, i)                 for i in range(_np2tf_start, _np2tf_stop):
@@ -11,8 +11,9 @@
                                            x = x / 2
                                        return (x, _np2tf_rounds > 0,)
 
-Where the loop breaks off, the function tells that as well. A `return` becomes an exception, by which a
-compiled call is discarded: its last rounds run where the loop stands, and leave from there.
+If the loop can break, the function also returns whether it did. A `return` becomes an exception, which
+discards the compiled call: the host then runs the last iterations in the original loop, and returns from
+there.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from np2tf.imports.loops.names import jumps
 START, STOP, STEP = "_np2tf_start", "_np2tf_stop", "_np2tf_step"
 ROUNDS, IS_OVER = "_np2tf_rounds", "_np2tf_is_over"
 _INDENTATION = "    "
-#: Ends of lines that would have to be counted in another way, and a mark that is no text.
+#: Line ends that would be counted in another way, and the byte order mark.
 OTHER_ENDS = ("\r", "\f", "\ufeff")
 
 
@@ -33,8 +34,8 @@ class LoopText:
     """The lines of a loop, which can be changed.
 
     Args:
-        lines: of the file.
-        loop: a statement in it.
+        lines: the lines of the file.
+        loop: a statement in the file.
     """
 
     def __init__(self, lines: list[str], loop: ast.For | ast.While) -> None:
@@ -42,12 +43,12 @@ class LoopText:
         assert last is not None
         self._loop = loop
         self._first = loop.lineno
-        # The bytes of each line, and the line of the file that it stands for.
+        # The bytes of each line, and its line in the file.
         self._rows = [(lines[k - 1].rstrip("\n").encode(), k) for k in range(loop.lineno, last + 1)]
         self._prefix = self._rows[0][0][: loop.col_offset].decode()
 
     def replace(self, node: ast.expr | ast.stmt, text: str, close: str = "") -> None:
-        """Put a text into the place of a node, in as many lines, of which the last begins with `close`."""
+        """Replace a node by a text over as many lines, of which the last begins with `close`."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         first, last = node.lineno - self._first, node.end_lineno - self._first
@@ -62,7 +63,7 @@ class LoopText:
             self._rows[last] = (close.encode() + behind if close else b""), self._rows[last][1]
 
     def put_around(self, node: ast.expr, before: str, behind: str) -> None:
-        """Put texts before and behind a node."""
+        """Insert texts before and behind a node."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         self._insert(node.end_lineno, node.end_col_offset, behind)
@@ -73,24 +74,24 @@ class LoopText:
         self._rows[line - self._first] = row[:column] + text.encode() + row[column:], number
 
     def text_of(self, node: ast.expr) -> str:
-        """The text of a node that stands in one line."""
+        """Return the text of a node that is on one line."""
         row, _ = self._rows[node.lineno - self._first]
         return row[node.col_offset : node.end_col_offset].decode()
 
-    def begin_rounds(self, *statements: str) -> None:
-        """Put statements before all others of the loop. Nothing else can be changed any more."""
+    def begin_iterations(self, *statements: str) -> None:
+        """Insert statements at the beginning of the loop's body. No other change is possible afterwards."""
         first = self._loop.body[0]
         k = first.lineno - self._first
         indentation = self._rows[k][0][: first.col_offset]
         self._rows[k:k] = [(indentation + one.encode(), first.lineno) for one in statements]
 
     def function(self, head: str, begin: list[str], end: list[str]) -> tuple[str, tuple[int, ...]]:
-        """The text of a function that begins with `head`, and the lines of the file that its lines stand for.
+        """Return the text of a function that begins with `head`, and the lines of the file for its lines.
 
         Args:
-            head: its first line.
-            begin: statements before the loop.
-            end: those behind it.
+            head: the first line.
+            begin: the statements before the loop.
+            end: the statements behind the loop.
         """
         indentation = "" if self._prefix else _INDENTATION
         rows = [(head, self._first)]
@@ -102,13 +103,13 @@ class LoopText:
 
 
 def can_be_moved(loop: ast.For | ast.While) -> bool:
-    """Whether a loop's text means the same further right."""
+    """Return whether a loop's text keeps its meaning when it is indented further."""
     texts = [node for node in ast.walk(loop) if isinstance(node, (ast.Constant, ast.JoinedStr))]
     return loop.col_offset > 0 or all(one.lineno == one.end_lineno for one in texts)
 
 
 def binds(test: ast.expr) -> bool:
-    """Whether a test binds a name, which it must do in every round then."""
+    """Return whether a test binds a name, which every iteration must then bind."""
     return any(isinstance(node, ast.NamedExpr) for node in ast.walk(test))
 
 
@@ -120,20 +121,20 @@ def function_of(
     parameters: list[str],
     results: list[str],
 ) -> tuple[str, tuple[int, ...], str, bool]:
-    """The text of a loop as a function, its lines, the loop's kind, and whether it tells that it is over.
+    """Return a loop's text as a function, its lines, the loop's kind, and whether it returns that it is over.
 
     Args:
-        lines: of the file.
-        loop: a statement in it.
-        items: what the loop runs over, if that is no range.
-        name: of the function.
-        parameters: of the function, besides those that say where to begin and to end.
-        results: of the function.
+        lines: the lines of the file.
+        loop: a statement in the file.
+        items: the iterable of the loop, if it is no range.
+        name: the name of the function.
+        parameters: the parameters of the function, besides those that say where to begin and to end.
+        results: the results of the function.
     """
     text = LoopText(lines, loop)
     breaks = jumps(loop.body, ast.Break)
     leaving = [node for node in ast.walk(loop) if isinstance(node, ast.Return)]
-    # From the last one on: what stands before a node in its line stays where it is.
+    # The last node comes first, so that text before a node in its line keeps its place.
     for node in sorted(leaving, key=lambda one: (one.lineno, one.col_offset), reverse=True):
         text.replace(node, "raise StopIteration")
     begin: list[str] = []
@@ -143,7 +144,7 @@ def function_of(
         begin = [f"{IS_OVER} = True"]
         test = text.text_of(loop.test)
         text.replace(loop.test, "True")
-        text.begin_rounds(
+        text.begin_iterations(
             f"if {ROUNDS} <= 0:",
             f"{_INDENTATION}{IS_OVER} = False",
             f"{_INDENTATION}break",
@@ -154,7 +155,7 @@ def function_of(
     elif isinstance(loop, ast.While):
         kind, given = "while", [ROUNDS]
         text.put_around(loop.test, f"{ROUNDS} > 0 and (", ")")
-        text.begin_rounds(f"{ROUNDS} -= 1")
+        text.begin_iterations(f"{ROUNDS} -= 1")
         over = f"{ROUNDS} > 0"
     elif items is not None:
         kind, over = items.kind, "False"
@@ -162,7 +163,7 @@ def function_of(
         target = text.text_of(loop.target)
         text.replace(loop.iter, f"range({START}, {STOP}", ")")
         text.replace(loop.target, COUNTER)
-        text.begin_rounds(f"{target} = {items.text}")
+        text.begin_iterations(f"{target} = {items.text}")
     else:
         assert isinstance(loop.iter, ast.Call)
         kind = "steps" if len(loop.iter.args) == 3 else "range"

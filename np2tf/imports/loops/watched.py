@@ -1,7 +1,7 @@
 """Code in which loops are watched, for on-stack replacement.
 
-A jitted function has such code besides the source's; other functions, and modules, have no other. It runs a
-loop in parts, between which that may be taken over:
+A jitted function has this code besides the source's code; other functions and modules have only this code.
+The code runs a loop in parts. Between two parts, compiled code can take over the loop:
 
     for i in range(n):                 loop = _np2tf_watch(range(n), KEY)
         x = step(x, i)                 for part in loop:
@@ -17,8 +17,8 @@ loop in parts, between which that may be taken over:
                                            break
                                        loop = part = None
 
-What compiled code cannot do, such as raise, is left to a last part. A `while` that is not watched, or not any
-more, is the source's: a test costs no more there than it did.
+Work that compiled code cannot do, such as raising, is left to a last part. A `while` that is not watched, or
+no longer, runs as in the source, so that its test costs no more than before.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from np2tf.runtime.replacement.loop_function import LoopFunction
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.For | ast.While
-#: Decorators that leave the code of a function alone.
+#: Decorators that do not change the code of a function.
 _HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
 
 _FOR = """
@@ -73,11 +73,11 @@ else:
 
 
 def watch_functions(tree: ast.Module, loops: Loops, jitted: set[int]) -> None:
-    """Have the loops of a source's functions watched, and put their own functions at its end.
+    """Let the loops of a source's functions be watched, and append the loops' own functions to the module.
 
     Args:
         tree: the module; it is changed.
-        loops: of it.
+        loops: the loops of the module.
         jitted: the lines where jitted functions begin.
     """
     for function, _ in list(functions_of(tree.body)):
@@ -86,34 +86,35 @@ def watch_functions(tree: ast.Module, loops: Loops, jitted: set[int]) -> None:
 
 
 def watch_translation(tree: ast.Module, loops: Loops, jitted: set[int], foreign: frozenset[str]) -> None:
-    """Have the loops of a translation watched that are not in jitted functions.
+    """Let the loops of a translation be watched, except those in jitted functions.
 
     Args:
-        tree: the translation, at the source's places; it is changed.
-        loops: of its source.
+        tree: the translation, with the source's places; it is changed.
+        loops: the loops of its source.
         jitted: the lines where jitted functions begin.
         foreign: the names of functions that another compiler reads, which stay as they are.
     """
-    tree.body = _watched_block(tree.body, loops)
+    tree.body = _instrument_block(tree.body, loops)
     for function, _ in list(functions_of(tree.body)):
         if first_line(function) not in jitted and function.name not in foreign:
             _watch_function(function, loops, is_jitted=False)
 
 
 def first_line(function: _Function) -> int:
-    """Where a function begins, with its decorators."""
+    """Return the line where a function begins, with its decorators."""
     return min(function.lineno, *(one.lineno for one in function.decorator_list), function.lineno)
 
 
 def _watch_function(function: _Function, loops: Loops, is_jitted: bool) -> None:
     if not is_jitted:
-        # Nobody has asked for more: what others may read stays, and loops too short to be worth a look.
+        # The user has not asked for compilation here: functions with other decorators, generators,
+        # coroutines, and loops without NumPy stay as they are.
         decorators = set(map(ast.unparse, function.decorator_list))
         suspends = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in walk(function.body))
         if isinstance(function, ast.AsyncFunctionDef) or suspends or not decorators <= _HARMLESS:
             return
         loops = {place: one for place, one in loops.items() if one.says_numpy}
-    function.body = _watched_block(function.body, loops)
+    function.body = _instrument_block(function.body, loops)
 
 
 def _definition(known: LoopFunction) -> ast.stmt:
@@ -125,24 +126,24 @@ def _definition(known: LoopFunction) -> ast.stmt:
     return made
 
 
-def _watched_block(body: list[ast.stmt], loops: Loops) -> list[ast.stmt]:
-    """The statements, those loops watched."""
-    return [new for one in body for new in _statement(one, loops)]
+def _instrument_block(body: list[ast.stmt], loops: Loops) -> list[ast.stmt]:
+    """Return the statements with their loops watched."""
+    return [new for one in body for new in _instrument_statement(one, loops)]
 
 
-def _statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
+def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [node]
     for inner in blocks_of(node):
-        inner[:] = _watched_block(inner, loops)
+        inner[:] = _instrument_block(inner, loops)
     if isinstance(node, (ast.For, ast.While)):
         known = loops.get((node.lineno, node.col_offset))
         if known is not None and (known.kind == "while") == isinstance(node, ast.While):
-            return _watched(node, known)
+            return _instrument(node, known)
     return [node]
 
 
-def _watched(loop: _Loop, known: LoopFunction) -> list[ast.stmt]:
+def _instrument(loop: _Loop, known: LoopFunction) -> list[ast.stmt]:
     results = f"({''.join(f'{one}, ' for one in known.results)}) = " if known.results else ""
     names = {"loop": f"{known.name}_watched", "part": f"{known.name}_part"}
     template = _FOR if isinstance(loop, ast.For) else _WHILE
@@ -150,12 +151,12 @@ def _watched(loop: _Loop, known: LoopFunction) -> list[ast.stmt]:
     for node in made:
         for one in ast.walk(node):
             ast.copy_location(one, loop)
-    filled = _Filled(loop)
+    filled = _TemplateFiller(loop)
     return [filled.visit(node) for node in made]
 
 
-class _Filled(ast.NodeTransformer):
-    """Puts the parts of a loop into the places of a template."""
+class _TemplateFiller(ast.NodeTransformer):
+    """Puts the parts of a loop into the holes of a template."""
 
     def __init__(self, loop: _Loop) -> None:
         self._loop = loop

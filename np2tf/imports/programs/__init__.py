@@ -1,4 +1,5 @@
-"""Programs under `np2tf run`: finding one, executing it as `__main__`, its child processes and tracebacks.
+"""Programs under `np2tf run`: finding a program, executing it as `__main__`, its child processes and
+tracebacks.
 
-May import `hooks` and what lies below it.
+May import `hooks` and the levels below it.
 """

@@ -1,4 +1,4 @@
-"""Executing a translated program as `__main__`, and as the main module of the processes that it starts."""
+"""Executes a translated program as `__main__`, and as the main module of the processes that it starts."""
 
 from __future__ import annotations
 
@@ -11,27 +11,32 @@ from dataclasses import asdict
 from typing import Any
 
 from np2tf.config import config
+from np2tf.imports.programs.one_line import warn_in_one_line
 from np2tf.imports.programs.program import Main, Program, hook, module_main, script_main
+from np2tf.imports.programs.startup_log import is_quiet, keep_quiet
 from np2tf.imports.programs.tracebacks import show
 from np2tf.options import Options
 
-#: Tells the processes that a program starts by `multiprocessing` what is being run, and how.
+#: The environment variable that passes the program and its settings to processes started by
+#: `multiprocessing`.
 VARIABLE = "NP2TF_RUN"
 CHILD = "np2tf.imports.programs.spawned"
 
 
 def execute(main: Main, program: Program, settings: Mapping[str, str], *, whole: bool = False) -> None:
-    """Run the program's main module as `__main__`; ends as `python` would end.
+    """Run the program's main module as `__main__`, and end as `python` would end.
 
     Args:
         main: the main module, compiled.
-        program: what it belongs to.
-        settings: of the configuration and of the device, for the processes that the program starts.
+        program: the program that it belongs to.
+        settings: the settings of the configuration and of the device, for the processes that the program
+            starts.
         whole: whether tracebacks show np2tf's own frames.
 
     Raises:
-        SystemExit: the program said so, or failed.
-        KeyboardInterrupt: the user did; it has been told, and the interpreter will end by that signal.
+        SystemExit: if the program exits, or fails.
+        KeyboardInterrupt: if the user interrupts. The traceback has been shown, and the interpreter will end
+            by that signal.
     """
     _prepare_children(main, program, settings)
     module = main.module("__main__")
@@ -50,7 +55,7 @@ def execute(main: Main, program: Program, settings: Mapping[str, str], *, whole:
 
 
 def on_device(device: str | None) -> ExitStack:
-    """An entered TensorFlow device scope that lasts until it is closed, or nothing."""
+    """Return an entered TensorFlow device scope that lasts until it is closed, or an empty scope."""
     scope = ExitStack()
     if device:
         import tensorflow as tf
@@ -66,10 +71,10 @@ def on_device(device: str | None) -> ExitStack:
 def _prepare_children(main: Main, program: Program, settings: Mapping[str, str]) -> None:
     """Let processes that `multiprocessing` spawns run the program's main module translated, too.
 
-    They import the main module by path or by name, and know nothing of import hooks. So their main module
-    is one of np2tf's that executes the program's in its place; it is told by an environment variable.
+    Such a process imports the main module by path or by name, without import hooks. So its main module is a
+    module of np2tf that executes the program's main module. An environment variable passes it the settings.
     """
-    # multiprocessing leaves out the `__main__.py` of packages and folders, whose code often has no guard.
+    # multiprocessing does not run the `__main__.py` of packages and folders, whose code often has no guard.
     guarded = os.path.basename(main.file) != "__main__.py"
     told = {
         "file": main.file if guarded and main.spec is None else None,
@@ -78,6 +83,7 @@ def _prepare_children(main: Main, program: Program, settings: Mapping[str, str])
         "package": main.package,
         "program": asdict(program),
         "settings": dict(settings),
+        "quiet": is_quiet(),
     }
     os.environ[VARIABLE] = json.dumps(told)
     import multiprocessing.spawn as spawn
@@ -95,14 +101,16 @@ def _prepare_children(main: Main, program: Program, settings: Mapping[str, str])
 def run_in_child(namespace: dict[str, Any]) -> None:
     """Execute the parent's main module, translated, in the namespace of a spawned process's main module."""
     told = json.loads(os.environ[VARIABLE])
-    given = {**told["program"], "options": Options(**told["program"]["options"])}
-    words: dict[str, Any] = {name: tuple(v) if type(v) is list else v for name, v in given.items()}
-    program = Program(**words)
+    if told["quiet"]:
+        keep_quiet()
+    warn_in_one_line()
+    given: dict[str, Any] = _with_tuples(told["program"])
+    program = Program(**{**given, "options": Options(**_with_tuples(given["options"]))})
     settings = dict(told["settings"])
     device = settings.pop("device", None)
     for name, value in settings.items():
         setattr(config, name, value)
-    # It lasts as long as the process.
+    # The device scope lasts as long as the process.
     namespace["_np2tf_device"] = on_device(device)
     hook(program, told["beside"], told["package"])
     if told["file"] is None and told["module"] is None:
@@ -111,3 +119,8 @@ def run_in_child(namespace: dict[str, Any]) -> None:
     main = module_main(told["module"]) if of_module else script_main(told["file"], program.options)
     namespace.update(main.attributes())
     exec(main.code, namespace)
+
+
+def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Data that were JSON, in which tuples are lists."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}

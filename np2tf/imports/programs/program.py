@@ -1,4 +1,4 @@
-"""Running somebody's program translated: finding it, and being to it what `python` would be."""
+"""Runs a user's program translated: finds it, and gives it the environment that `python` would give it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath
 
 
 class CannotRun(Exception):
-    """The program cannot even begin; `str()` is what to tell the user, `status` the exit status."""
+    """Raised if the program cannot even begin. `str()` is the message for the user, `status` the exit
+    status.
+    """
 
     def __init__(self, code: str, place: tuple[str, int, int] | None = None, **words: str) -> None:
         entry = codes()[code]
@@ -36,13 +38,13 @@ class CannotRun(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """What is to be run, and which other modules are translated with it.
+    """The program to run, and the other modules to translate with it.
 
     Attributes:
         target: a file, a folder with a `__main__.py`, or (with `is_module`) a module or package.
-        arguments: what the program sees as `sys.argv[1:]`.
+        arguments: the program's `sys.argv[1:]`.
         include: names or patterns of modules to translate besides those that belong to the program.
-        exclude: names or patterns of modules to leave alone.
+        exclude: names or patterns of modules that stay untranslated.
     """
 
     target: str
@@ -70,13 +72,13 @@ class Main:
     package: str | None = None
 
     def module(self, name: str) -> types.ModuleType:
-        """The module, not yet executed, with the attributes that Python would give it."""
+        """Return the module, not yet executed, with the attributes that Python would give it."""
         module = types.ModuleType(name)
         vars(module).update(self.attributes())
         return module
 
     def attributes(self) -> dict[str, Any]:
-        """The attributes that Python would give the main module."""
+        """Return the attributes that Python would give the main module."""
         return {
             "__file__": self.file,
             "__cached__": None if self.spec is None else self.spec.cached,
@@ -93,7 +95,7 @@ def prepare(program: Program) -> Main:
     """Find the program, set `sys.path` and `sys.argv` as Python does, install the import hook, translate.
 
     Raises:
-        CannotRun: there is no such program, or it is no valid Python.
+        CannotRun: if there is no such program, or it is no valid Python.
     """
     main = _module(program) if program.is_module else _script(program)
     sys.argv[:] = [main.file if program.is_module else program.target, *program.arguments]
@@ -101,7 +103,7 @@ def prepare(program: Program) -> Main:
 
 
 def hook(program: Program, folder: str | None, package: str | None = None) -> None:
-    """Translate what is imported from now on: beside the script or of the package, and what is asked for."""
+    """Translate the following imports: modules beside the script or of the package, and requested modules."""
     if folder is not None:
         sys.meta_path.insert(0, BesideFinder(folder, program.exclude, program.options))
     names = [*program.include, *([package] if package else [])]
@@ -110,14 +112,14 @@ def hook(program: Program, folder: str | None, package: str | None = None) -> No
 
 
 def first_on_path(folder: str) -> None:
-    """Let modules be looked for in `folder` first, in place of the folder of np2tf's own command."""
+    """Put `folder` at the front of `sys.path`, in place of the folder of np2tf's own command."""
     if getattr(sys.flags, "safe_path", False):
         return
     before = sys.path[0] if sys.path else ""
     sys.path[:1] = [folder]
     home = os.path.dirname(PACKAGE_FOLDER)
     if os.path.abspath(before) == home and home not in sys.path:
-        # A bare checkout, run by its cli.py: processes that the program starts must find np2tf, too.
+        # In a bare checkout, run by its cli.py, processes that the program starts must find np2tf, too.
         sys.path.append(home)
 
 
@@ -137,14 +139,14 @@ def _script(program: Program) -> Main:
 
 
 def script_main(file: str, options: Options) -> Main:
-    """A script, translated and compiled.
+    """Return a script, translated and compiled.
 
     Raises:
-        CannotRun: the file cannot be read, or is no valid Python.
+        CannotRun: if the file cannot be read, or is no valid Python.
     """
     path = os.path.abspath(file)
     loader = TranslatingLoader("__main__", path, options)
-    return Main(_compiled(loader, "__main__", file), path, loader, None)
+    return Main(_compile_program(loader, "__main__", file), path, loader, None)
 
 
 def _module(program: Program) -> Main:
@@ -165,10 +167,11 @@ def _module(program: Program) -> Main:
 
 
 def module_main(name: str) -> Main:
-    """The module that `python -m name` would run, compiled (translated where the import hook says so).
+    """Return the module that `python -m name` would run, compiled (translated if the import hook includes
+    it).
 
     Raises:
-        CannotRun: there is no such module, or it cannot be run, or is no valid Python.
+        CannotRun: if there is no such module, or it cannot be run, or is no valid Python.
     """
     spec = _find(name)
     if spec is not None and spec.submodule_search_locations is not None:
@@ -180,24 +183,24 @@ def module_main(name: str) -> Main:
         raise CannotRun("NP2TF932", name=name)
     if spec.loader is None or not hasattr(spec.loader, "get_code") or spec.origin is None:
         raise CannotRun("NP2TF933", name=name)
-    return Main(_compiled(spec.loader, spec.name, spec.origin), spec.origin, spec.loader, spec)
+    return Main(_compile_program(spec.loader, spec.name, spec.origin), spec.origin, spec.loader, spec)
 
 
 def _find(name: str) -> ModuleSpec | None:
-    """The module's spec; the packages that it is in are imported, and what they raise comes up."""
+    """Return the module's spec. The packages around it are imported, and their errors reach the caller."""
     try:
         return importlib.util.find_spec(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (error.name == name or name.startswith(f"{error.name}.")):
             return None
         raise
-    except ValueError:  # it is imported, and has no spec
+    except ValueError:  # the module is imported, and has no spec
         return None
 
 
 @contextmanager
 def _no_bytecode(name: str) -> Iterator[None]:
-    """Leave no `__pycache__` beside a script: Python leaves none."""
+    """Write no `__pycache__` beside a script, because Python writes none."""
     before = sys.dont_write_bytecode
     try:
         sys.dont_write_bytecode = before or name == "__main__"
@@ -206,7 +209,7 @@ def _no_bytecode(name: str) -> Iterator[None]:
         sys.dont_write_bytecode = before
 
 
-def _compiled(loader: Any, name: str, file: str) -> types.CodeType:
+def _compile_program(loader: Any, name: str, file: str) -> types.CodeType:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:

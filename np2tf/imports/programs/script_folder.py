@@ -1,4 +1,4 @@
-"""The modules beside a script: found by where they are, not by name."""
+"""The modules beside a script, which are found by their place and not by name."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from np2tf.options import Options
 
 
 class BesideFinder(TranslatingFinder):
-    """Translates the modules and packages that lie directly in one folder.
+    """Translates the modules and packages that are directly in one folder.
 
-    A package installed in a virtual environment in that folder is none of them: `venv/lib/…/numpy` is not
-    `numpy` in this folder.
+    Packages in a virtual environment in that folder are not translated: `venv/lib/…/numpy` is not `numpy` in
+    this folder.
     """
 
     def __init__(self, folder: str, exclude: Sequence[str] = (), options: Options | None = None) -> None:
@@ -23,7 +23,7 @@ class BesideFinder(TranslatingFinder):
         self.folder = Path(os.path.abspath(folder))
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> Any:
-        """A spec with the translating loader for what lies in the folder, or None."""
+        """Return a spec with the translating loader for a module in the folder, or None."""
         spec = super().find_spec(fullname, path, target)
         if spec is None or spec.origin is None:
             return None

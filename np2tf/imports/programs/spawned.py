@@ -1,4 +1,4 @@
-"""The main module of processes that a program under `np2tf run` spawns: it becomes the program's own."""
+"""The main module of processes that a program under `np2tf run` spawns: it runs the program's main module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tracebacks of a program's own errors, as Python shows them: without the frames that run the program."""
+"""Shows tracebacks of a program's own errors as Python does: without the frames that run the program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from np2tf.imports.programs.program import PACKAGE_FOLDER
 
 
 def foreign_folders() -> tuple[str, ...]:
-    """The folders whose frames mean nothing to the author of a NumPy program: np2tf's and TensorFlow's."""
+    """Return the folders whose frames do not help the author of a NumPy program: np2tf's and TensorFlow's."""
     folders = [PACKAGE_FOLDER]
     for name in ("tensorflow", "keras"):
         found = importlib.util.find_spec(name) if name in sys.modules else None
@@ -21,8 +21,8 @@ def foreign_folders() -> tuple[str, ...]:
     return tuple(folder + os.sep for folder in folders)
 
 
-def trimmed(found: types.TracebackType | None, folders: tuple[str, ...]) -> types.TracebackType | None:
-    """The traceback without frames of files in `folders`."""
+def trim_traceback(found: types.TracebackType | None, folders: tuple[str, ...]) -> types.TracebackType | None:
+    """Return the traceback without frames of files in `folders`."""
     kept: list[types.TracebackType] = []
     while found is not None:
         if not found.tb_frame.f_code.co_filename.startswith(folders):
@@ -35,31 +35,33 @@ def trimmed(found: types.TracebackType | None, folders: tuple[str, ...]) -> type
 
 
 def _is_inner(error: BaseException, folders: tuple[str, ...]) -> bool:
-    """Whether an exception never left np2tf: it was caught there, and what followed is what matters."""
-    return trimmed(error.__traceback__, folders) is None or type(error).__module__.startswith(
+    """Return whether an exception never left np2tf, where it was caught, so that only its successor
+    matters.
+    """
+    return trim_traceback(error.__traceback__, folders) is None or type(error).__module__.startswith(
         ("np2tf.", "tensorflow.")
     )
 
 
 def trim(error: BaseException) -> None:
-    """Take the foreign frames out of an exception and of those it is chained to."""
+    """Remove the foreign frames from an exception and from those it is chained to."""
     folders = foreign_folders()
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
         seen.add(id(current))
-        # An error with no frame of the user's is np2tf's own fault, and told whole.
-        current.__traceback__ = trimmed(current.__traceback__, folders) or current.__traceback__
+        # An error without a frame of the user's is a fault of np2tf, and keeps its whole traceback.
+        current.__traceback__ = trim_traceback(current.__traceback__, folders) or current.__traceback__
         while current.__context__ is not None and _is_inner(current.__context__, folders):
             current.__context__ = current.__context__.__context__
         current = current.__cause__ or current.__context__
 
 
 def show(error: BaseException, *, whole: bool = False) -> None:
-    """Tell the user of an exception that nobody caught, by whatever `sys.excepthook` is now.
+    """Report an uncaught exception to the user by the present `sys.excepthook`.
 
     Raises:
-        SystemExit: the program's own excepthook says so.
+        SystemExit: if the program's own excepthook raises it.
     """
     if whole:
         error.__traceback__ = error.__traceback__ and _without_ours(error.__traceback__)
@@ -69,7 +71,7 @@ def show(error: BaseException, *, whole: bool = False) -> None:
         sys.excepthook(type(error), error, error.__traceback__)
     except SystemExit:
         raise
-    except BaseException:  # as Python: both are told, and the program has failed anyway
+    except BaseException:  # as in Python: both errors are shown, and the program has failed anyway
         print("Error in sys.excepthook:", file=sys.stderr)
         traceback.print_exc()
         print("\nOriginal exception was:", file=sys.stderr)
@@ -80,7 +82,7 @@ def show(error: BaseException, *, whole: bool = False) -> None:
 
 
 def _without_ours(found: types.TracebackType) -> types.TracebackType:
-    """The traceback from the first frame on that is not np2tf's; all of it if there is none."""
+    """Return the traceback from the first frame that is not np2tf's; the whole traceback if there is none."""
     one: types.TracebackType | None = found
     while one is not None and one.tb_frame.f_code.co_filename.startswith(PACKAGE_FOLDER + os.sep):
         one = one.tb_next

@@ -1,4 +1,4 @@
-"""What is said of modules and functions that could not be translated wholly.
+"""Messages about modules and functions that could not be translated completely.
 
 Imports nothing else of `imports`, at import. Finding and loading modules stays out.
 """

@@ -1,4 +1,4 @@
-"""What is said about a module or function that could not be translated wholly: `TranslationWarning`."""
+"""Findings about a module or function that could not be translated completely: `TranslationWarning`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from np2tf.diagnostics import Diagnostic
 
-#: Codes of what stays on NumPy, or untranslated; why a function is not jitted (3xx, 4xx) is `np2tf check`'s.
+#: Codes for code that stays on NumPy, or untranslated. `np2tf check` reports why a function is not jitted
+#: (3xx, 4xx).
 _TOLD = ("NP2TF0", "NP2TF1", "NP2TF9")
 
 
 class TranslationWarning(UserWarning):
-    """Something in an imported module was left on NumPy."""
+    """Warns that a part of an imported module or translated function stays on NumPy, or is not translated.
+
+    A filter with the action "error" for this category turns it into an exception. See
+    https://docs.python.org/3/library/warnings.html.
+    """
 
 
 class Finding(NamedTuple):
-    """A Diagnostic with its message made: plain data that a cache can hold, and read without the rules."""
+    """A Diagnostic with its finished message: plain data that a cache can hold, and that needs no rules."""
 
     code: str
     path: str
@@ -31,21 +36,21 @@ class Finding(NamedTuple):
 
     @classmethod
     def of(cls, found: Diagnostic) -> Finding:
-        """The same finding."""
+        """Return the finding for a diagnostic."""
         return cls(
             found.code, found.path, found.line, found.column, found.args, found.message, found.severity
         )
 
     @classmethod
     def made(cls, code: str, path: str, line: int, /, **words: str) -> Finding:
-        """A finding of the import machinery's own."""
+        """Return a finding of the import machinery itself."""
         from np2tf.diagnostics import Diagnostic
 
         return cls.of(Diagnostic(code, path, line, 1, tuple(words.items())))
 
     @property
     def diagnostic(self) -> Diagnostic:
-        """The finding as the rest of np2tf knows it."""
+        """The finding as a Diagnostic."""
         from np2tf.diagnostics import Diagnostic
 
         return Diagnostic(self.code, self.path, self.line, self.column, self.args)
@@ -55,41 +60,46 @@ class Finding(NamedTuple):
 
 
 class Originals(NamedTuple):
-    """The code of a module's functions as its source has it, for their translations."""
+    """The source's code of a module's functions, for their translations."""
 
     numpy: str
-    """The version of NumPy that has all that this code reads of it."""
+    """The version of NumPy that has all names that this code reads from it."""
     names: tuple[tuple[str, tuple[str, ...]], ...]
-    """The globals that this code reads besides the translation's, and where they are below `numpy`."""
+    """The globals that this code reads besides the translation's, and their paths below `numpy`."""
     pairs: tuple[tuple[types.CodeType, types.CodeType, bool], ...]
-    """The code of a translated function, the original's, and whether that may run in its place wherever no
-    array is a tensor."""
+    """The code of a translated function, the source's code, and whether the source's code may run instead.
+
+    It may if no array is a tensor.
+    """
     watched: tuple[tuple[types.CodeType, types.CodeType], ...] = ()
-    """The code of a translated function, and the original's with its loops watched (`imports.loops`)."""
+    """The code of a translated function, and the source's code with its loops watched (`imports.loops`)."""
     loops: tuple[tuple[tuple[object, ...], types.CodeType], ...] = ()
-    """The loops of those as functions, and their code."""
+    """The loops of the watched code as functions, and the code of these."""
 
 
 class Translation(NamedTuple):
-    """What became of one module."""
+    """The translation of one module."""
 
     code: types.CodeType | None
-    """None where the module runs as it is."""
+    """The translation's code; None if the module runs untranslated."""
     findings: tuple[Finding, ...]
     text: str = ""
-    """The translation, for readers; a cached one is not read again."""
+    """The text of the translation, for readers; it is not read from the cache."""
     key: str = ""
-    """Says of which source, and by which translator (`fingerprint.key_of`); empty where there was nothing to
-    translate."""
+    """Identifies the source and the translator (`fingerprint.key_of`); empty if there was nothing to
+    translate.
+    """
     originals: Originals = Originals("", (), ())
     own_code: types.CodeType | None = None
-    """Where there was nothing to translate, the module's own."""
+    """The module's own code, if there was nothing to translate."""
     summary: bytes = b""
-    """The summary of its functions for other modules (`np2tf.linking`), pickled: few processes read it."""
+    """The summary of its functions for other modules (`np2tf.linking`), pickled because few processes read
+    it.
+    """
 
 
 def tell(findings: Sequence[Finding], consequence: str = "") -> None:
-    """Warn once, at the first finding that leaves something on NumPy; the others are counted."""
+    """Warn once, at the first finding that leaves code on NumPy; the text counts the other findings."""
     told = [found for found in findings if found.severity != "note" and found.code.startswith(_TOLD)]
     if not told:
         return
@@ -101,8 +111,11 @@ def tell(findings: Sequence[Finding], consequence: str = "") -> None:
 
 
 def warn(text: str, path: str, line: int) -> None:
-    """Warn at a place in the user's file. A filter that makes errors of all warnings does not break an import
-    that works without np2tf; one that names TranslationWarning does."""
+    """Warn at a place in the user's file.
+
+    A filter that turns all warnings into errors does not break an import that works without np2tf; a filter
+    that names TranslationWarning does.
+    """
     try:
         warnings.warn_explicit(text, TranslationWarning, path, line)
     except TranslationWarning as warning:

@@ -15,7 +15,8 @@ from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.control.calls import called, entered, explicit_super, list_of, of_np2tf, of_np2tf_math
 from np2tf.rewrites.control.common.marks import Marks
-from np2tf.rewrites.control.constructs import boolean, ternary, tries
+from np2tf.rewrites.control.constructs import tries
+from np2tf.rewrites.control.constructs.table import EXPRESSIONS
 from np2tf.rewrites.control.decide import Decision
 from np2tf.rewrites.control.fitness import Fitness
 from np2tf.rewrites.control.lower import lower_function
@@ -23,7 +24,7 @@ from np2tf.rewrites.planning.plan import Plan
 
 
 def anything_to_stage(facts: Facts, options: Options) -> bool:
-    """Whether some function will be staged."""
+    """Return whether some function will be staged."""
     return options.jit and bool(Fitness.of(facts, options).staged)
 
 
@@ -46,8 +47,7 @@ def _plan_function(
     for node in decision.marks.lowered:
         plan.add(node, _remember(marks))
     for expression in decision.expressions:
-        edit = ternary.edit if isinstance(expression, cst.IfExp) else boolean.edit
-        plan.add(expression, edit)
+        plan.add(expression, EXPRESSIONS[type(expression)].edit)
     for name in decision.builtins:
         plan.add(name, of_np2tf)
     for func in decision.math:
@@ -70,12 +70,12 @@ def _plan_function(
 
 
 def _depth(function: cst.FunctionDef, facts: Facts) -> int:
-    """How many blocks a function stands in."""
+    """Return the number of blocks around a function."""
     return sum(isinstance(above, cst.IndentedBlock) for above in facts.parents.above(function))
 
 
 def _remember(marks: Marks) -> Callable[[cst.CSTNode], cst.CSTNode]:
-    """Mark the node that stands in the edited tree where the decision was made on the original."""
+    """Return an edit that marks the edited node, because the decision was made on the original node."""
 
     def edit(updated: cst.CSTNode) -> cst.CSTNode:
         marks.lowered.add(updated)

@@ -1,46 +1,53 @@
-"""Builtins, functions of `math` and comprehensions that np2tf has for staged values too."""
+"""Builtins, functions of `math` and comprehensions for which np2tf has versions that take staged values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 import libcst as cst
 
 from np2tf.facts import Facts
+from np2tf.operators.table import NUMBER, SEQUENCE, of_role
 from np2tf.rewrites.control.analysis.static import Static
 from np2tf.tree.templates import expression
 from np2tf.tree.walk import walk
 
 Comprehension = cst.ListComp | cst.GeneratorExp
-_OF_NUMBERS = ("min", "max", "int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
-_SEQUENCES = ("range", "enumerate", "zip", "reversed")
+_NUMBERS, _SEQUENCES = of_role(NUMBER), of_role(SEQUENCE)
 
 
 def is_builtin(facts: Facts, node: cst.Call, names: tuple[str, ...]) -> bool:
-    """Whether a call is that of one of these builtins."""
+    """Return whether a call is of one of these builtins."""
     if not isinstance(node.func, cst.Name) or node.func.value not in names:
         return False
     return facts.scopes.of(node.func).owner_of(node.func.value) is None
 
 
 def is_super(facts: Facts, node: cst.CSTNode) -> bool:
-    """Whether a node is `super()`."""
+    """Return whether a node is `super()`."""
     return isinstance(node, cst.Call) and not node.args and is_builtin(facts, node, ("super",))
 
 
 def is_text_for_exception(facts: Facts, part: cst.CSTNode) -> bool:
-    """Whether an expression is there for an exception's message, which only the host makes."""
+    """Return whether an expression is part of an exception's message, which only the host makes."""
     node: cst.CSTNode | None = part
-    while node is not None and not isinstance(node, cst.BaseSmallStatement):
+    while node is not None and not _is_small_statement(type(node)):
         node = facts.parents[node]
     return isinstance(node, cst.Raise)
 
 
+@cache
+def _is_small_statement(kind: type[cst.CSTNode]) -> bool:
+    """Asked once for a class, as that is slow."""
+    return issubclass(kind, cst.BaseSmallStatement)
+
+
 class Calls:
-    """Looks at the expressions of one function.
+    """Analyses the expressions of one function.
 
     Args:
-        iterable: whether a loop over an expression may run over an array or many numbers.
+        iterable: returns whether a loop over an expression may run over an array or many numbers.
     """
 
     def __init__(self, facts: Facts, static: Static, iterable: Callable[[cst.BaseExpression], bool]) -> None:
@@ -49,7 +56,7 @@ class Calls:
         self._iterable = iterable
 
     def sequences(self, node: cst.BaseExpression) -> Iterator[cst.Name]:
-        """`range`, `zip` … in a lowered loop's iterable, outermost first."""
+        """Yield the names `range`, `zip` … in a lowered loop's iterable, outermost first."""
         if not isinstance(node, cst.Call) or not is_builtin(self._facts, node, _SEQUENCES):
             return
         inner = [name for arg in node.args for name in self.sequences(arg.value)]
@@ -58,21 +65,21 @@ class Calls:
         yield from inner
 
     def builtins(self, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Name]:
-        """The names of builtins that are called with what may be staged."""
+        """Yield the names of builtins that are called with values that may be staged."""
         for node in nodes:
-            if isinstance(node, cst.Call) and is_builtin(self._facts, node, _OF_NUMBERS):
+            if isinstance(node, cst.Call) and is_builtin(self._facts, node, _NUMBERS):
                 plain = bool(node.args) and not any(arg.keyword or arg.star for arg in node.args)
                 if plain and not self._static(node) and not is_text_for_exception(self._facts, node):
                     yield cst.ensure_type(node.func, cst.Name)
 
     def is_math(self, node: cst.CSTNode) -> bool:
-        """Whether a call is one of Python's `math` with an argument that may be staged."""
+        """Return whether a call is of a function of Python's `math` with an argument that may be staged."""
         if not isinstance(node, cst.Call) or all(self._static(arg.value) for arg in node.args):
             return False
         return self._is_of_math(node.func) and not is_text_for_exception(self._facts, node)
 
     def is_list_of(self, node: cst.CSTNode) -> bool:
-        """Whether a comprehension may run over an array or many numbers, and computes with arrays."""
+        """Return whether a comprehension may run over an array or many numbers, and computes with arrays."""
         if not isinstance(node, (cst.ListComp, cst.GeneratorExp)):
             return False
         loop = node.for_in
@@ -86,7 +93,7 @@ class Calls:
         return self._iterable(loop.iter) and not all(self._static(part) for part in computed)
 
     def _is_for_a_builtin(self, node: cst.GeneratorExp) -> bool:
-        """Whether a generator is the only argument of a function that goes through all of it."""
+        """Return whether a generator is the only argument of a function that consumes all of it."""
         arg = self._facts.parents[node]
         call = self._facts.parents[arg] if isinstance(arg, cst.Arg) else None
         if not isinstance(call, cst.Call) or len(call.args) != 1:
@@ -99,24 +106,24 @@ class Calls:
 
 
 def _flat(target: cst.BaseExpression) -> bool:
-    """Whether a target can be the parameters of a lambda."""
+    """Return whether a target can be the parameters of a lambda."""
     parts = [part.value for part in target.elements] if isinstance(target, cst.Tuple) else [target]
     return all(isinstance(part, cst.Name) for part in parts)
 
 
 def of_np2tf(name: cst.Name) -> cst.Attribute:
-    """`np2tf.range` for `range`."""
+    """Return `np2tf.range` for `range`."""
     return cst.Attribute(cst.Name("np2tf"), name)
 
 
 def of_np2tf_math(func: cst.BaseExpression) -> cst.BaseExpression:
-    """`np2tf.math.sqrt` for `math.sqrt` or `sqrt`."""
+    """Return `np2tf.math.sqrt` for `math.sqrt` or `sqrt`."""
     name = func.attr if isinstance(func, cst.Attribute) else func
     return cst.Attribute(cst.Attribute(cst.Name("np2tf"), cst.Name("math")), cst.ensure_type(name, cst.Name))
 
 
 def explicit_super(method: cst.FunctionDef) -> Callable[[cst.Call], cst.BaseExpression]:
-    """`super(__class__, self)` for `super()`, which Python understands in the method itself alone."""
+    """Return an edit to `super(__class__, self)` for `super()`, which works only directly in the method."""
     first = [*method.params.posonly_params, *method.params.params][:1]
     return lambda updated: (
         expression(f"super(__class__, {first[0].name.value})").with_changes(
@@ -128,17 +135,17 @@ def explicit_super(method: cst.FunctionDef) -> Callable[[cst.Call], cst.BaseExpr
 
 
 def called(func: cst.BaseExpression) -> cst.BaseExpression:
-    """`np2tf.call(func)` for `func`."""
+    """Return `np2tf.call(func)` for `func`."""
     return expression("np2tf.call({func})", func=func)
 
 
 def entered(manager: cst.BaseExpression) -> cst.BaseExpression:
-    """`np2tf.context(manager)` for `manager`."""
+    """Return `np2tf.context(manager)` for `manager`."""
     return expression("np2tf.context({manager})", manager=manager)
 
 
 def list_of(node: Comprehension) -> cst.BaseExpression:
-    """`np2tf.list_of(lambda v: v * v, x)` for `[v * v for v in x]`."""
+    """Return `np2tf.list_of(lambda v: v * v, x)` for `[v * v for v in x]`."""
     loop = node.for_in
     target = loop.target
     names = [part.value for part in target.elements] if isinstance(target, cst.Tuple) else [target]

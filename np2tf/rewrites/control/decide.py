@@ -8,19 +8,24 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.dataflow.flow import Names, block, bound_targets, loop_head, parameters, reads, writes
+from np2tf.facts.dataflow.flow import Names, block, bound_targets, loop_head, parameters, writes
 from np2tf.facts.guarded import staged_parts
+from np2tf.operators.table import MAX_UNROLL, UNROLL
 from np2tf.rewrites.control import texts
 from np2tf.rewrites.control.analysis.half_changed import refuse_half_changed
 from np2tf.rewrites.control.analysis.refusals import Refusals
 from np2tf.rewrites.control.analysis.static import Static
 from np2tf.rewrites.control.calls import Calls, Comprehension, is_builtin, is_super
-from np2tf.rewrites.control.common.flags import is_true
 from np2tf.rewrites.control.common.marks import CannotLower, Marks
+from np2tf.rewrites.control.constructs.table import EXPRESSIONS, SMALL, STATEMENTS
 from np2tf.rewrites.control.lower import lower_function
 from np2tf.tree.walk import walk
 
-Expression = cst.BooleanOperation | cst.UnaryOperation | cst.Comparison | cst.IfExp
+#: The nodes that each look at a function is about; most nodes are others.
+_SPREADING = frozenset({
+    cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.CompFor, cst.If, cst.For, cst.While,
+    cst.Lambda, cst.FunctionDef, cst.Nonlocal,
+})  # fmt: skip
 _PLAIN_CALLS = frozenset(
     [
         "sorted",
@@ -38,10 +43,6 @@ _PLAIN_CALLS = frozenset(
         "set",
     ]
 )
-#: Loops over ranges of so many numbers stay Python: quicker unrolled, and their numbers stay known …
-_FEW = 8
-#: … and so do longer ones that cannot be lowered, up to here.
-_UNROLLED = 64
 #: What NumPy's own signatures call the arguments that are never arrays.
 _NOTHING: Names = frozenset()
 _BY_CONVENTION = frozenset({"axis", "axes", "shape", "dtype", "ndim", "mode", "method"})
@@ -52,7 +53,7 @@ class Decision:
     """The constructs of one function to lower: statements in `marks`, expressions by node."""
 
     marks: Marks = field(default_factory=Marks)
-    expressions: list[Expression] = field(default_factory=list)
+    expressions: list[cst.BaseExpression] = field(default_factory=list)
     builtins: list[cst.Name] = field(default_factory=list)
     """The names `range`, `zip`, `min` … whose operands may be staged: np2tf's own stand in for them."""
     math: list[cst.BaseExpression] = field(default_factory=list)
@@ -73,23 +74,31 @@ class Decision:
 
     @property
     def lowers_anything(self) -> bool:
-        """Whether any of the function's text changes."""
+        """True if lowering changes any of the function's text."""
         lists = (self.expressions, self.builtins, self.math, self.comprehensions, self.texts, self.handlers)
         return bool(self.marks.lowered or self.callees or self.contexts) or any(lists)
 
 
 def decide(
-    function: cst.FunctionDef, facts: Facts, counters: Names = _NOTHING, unknown: Sequence[cst.Call] = ()
+    function: cst.FunctionDef,
+    facts: Facts,
+    counters: Names = _NOTHING,
+    unknown: Sequence[cst.Call] = (),
+    methods: Sequence[cst.Call] = (),
 ) -> Decision:
-    """What to lower in a function; CannotLower where something must be and cannot.
+    """Return the constructs to lower in a function.
 
     Args:
-        counters: the parameters that count the function's calls of itself: tests on them stay Python's.
-        unknown: its calls whose callees no text shows.
+        counters: the parameters that count the function's recursive calls; tests on them stay Python's.
+        unknown: the calls whose callees the text does not show.
+        methods: the calls of methods of the module's classes.
+
+    Raises:
+        CannotLower: if a construct must be lowered and cannot.
     """
     plain: set[cst.CSTNode] = set()
     while True:
-        decision = _Decider(function, facts, plain, counters, unknown).decide()
+        decision = _Decider(function, facts, plain, counters, unknown, methods).decide()
         marks = decision.marks.copy()
         try:
             refuse_half_changed(block(function.body), marks)
@@ -113,25 +122,26 @@ class _Decider:
         plain: set[cst.CSTNode],
         counters: Names,
         unknown: Sequence[cst.Call],
+        methods: Sequence[cst.Call],
     ) -> None:
         self._function = function
-        self._counters = counters
+        self.counters = counters
         self._facts = facts
         self._plain = plain
-        self._static = Static(facts, _dynamic_parameters(function), counters | _number_parameters(function))
-        self._refusals = Refusals(function, facts, self._static, unknown)
+        self.static = Static(facts, _dynamic_parameters(function), counters | _number_parameters(function))
+        self._refusals = Refusals(function, facts, self.static, unknown, methods, SMALL.keys())
         self._nodes = list(staged_parts(function))
         """What may run while the function is staged: everything but handlers of exceptions."""
 
     def decide(self) -> Decision:
         while True:
             decision = self._pass()
-            known = len(self._static.dynamic)
+            known = len(self.static.dynamic)
             self._spread(decision.marks)
-            if len(self._static.dynamic) == known:
+            if len(self.static.dynamic) == known:
                 break
-        decision.expressions = list(self._expressions(decision.marks))
-        calls = Calls(self._facts, self._static, self._iterable)
+        decision.expressions = list(self._expressions())
+        calls = Calls(self._facts, self.static, self.may_iterate)
         decision.comprehensions = [node for node in self._nodes if calls.is_list_of(node)]  # type: ignore[misc]
         loops = [node.iter for node in self._nodes if isinstance(node, cst.For) and node in decision.marks]
         loops += [node.for_in.iter for node in decision.comprehensions]
@@ -139,99 +149,82 @@ class _Decider:
         decision.builtins += calls.builtins(self._nodes)
         decision.math = [call.func for call in self._nodes if calls.is_math(call)]  # type: ignore[attr-defined]
         decision.handlers = [node for node in walk(self._function) if isinstance(node, cst.ExceptHandler)]
-        decision.texts = list(texts.edits(self._function, self._facts, self._static, self._nodes))
+        decision.texts = list(texts.edits(self._function, self._facts, self.static, self._nodes))
         if decision.lowers_anything:
             decision.supers = [node for node in self._nodes if is_super(self._facts, node)]  # type: ignore[misc]
         self._check(decision)
         return decision
 
     def _pass(self) -> Decision:
-        """One look at every construct, with the dynamic names known so far."""
+        """Decide on every construct once, with the dynamic names known so far."""
         decision = Decision()
         for node in self._nodes:
-            if isinstance(node, cst.If) and not self._static(node.test):
-                if self._stays(node) and self._static.probably(node.test):
-                    continue  # a number that the caller gives: known while staging as a rule
-                if self._refusals.reason(node) is not None and self._is_flag(node.test):
-                    continue  # a setting; should it be an array's value, the trace ends there
-                self._refusals.check(node)
-                decision.marks.lowered.add(node)
-            elif isinstance(node, (cst.While, cst.For, cst.Assert)) and self._is_lowered(node):
+            construct = STATEMENTS.get(type(node)) or SMALL.get(type(node))
+            if construct is not None and construct.is_lowered(self, node):
                 decision.marks.lowered.add(node)
             elif isinstance(node, cst.Match):
                 self._check_match(node)
         return decision
 
+    # -- what constructs ask ------------------------------------------------------------------------------
+
+    def reason(self, node: cst.If | cst.While | cst.For) -> str | None:
+        """Return the reason against lowering `node`, in words; None if there is none."""
+        return self._refusals.reason(node)
+
+    def check(self, node: cst.If | cst.While | cst.For) -> None:
+        """Check that `node` can be lowered.
+
+        Raises:
+            CannotLower: if `node` contains a part that cannot be lowered.
+        """
+        self._refusals.check(node)
+
+    def stays_plain(self, node: cst.For) -> bool:
+        """Return whether a loop has been found to stay Python."""
+        return node in self._plain
+
+    def is_long_range(self, node: cst.BaseExpression) -> bool:
+        """Return whether an expression is a range of more numbers than a loop that stays Python may have."""
+        if not isinstance(node, cst.Call) or not is_builtin(self._facts, node, ("range",)):
+            return False
+        return not _at_most(MAX_UNROLL, node)
+
     def _check_match(self, node: cst.Match) -> None:
-        """A `match` stays Python, so its subject must be known; an array's value is not."""
+        """Check that the subject of a `match`, which stays Python, is known: an array's value is not.
+
+        Raises:
+            CannotLower: if it may be an array's value.
+        """
         guards = [case.guard for case in node.cases if case.guard is not None]
         for part in (node.subject, *guards):
-            if not self._static.probably(part) and not self._is_parameter(part):
+            if not self.static.probably(part) and not self._is_parameter(part):
                 raise CannotLower("NP2TF301", node, kind="match", reason="a value that may be an array's")
 
     def _is_parameter(self, node: cst.CSTNode) -> bool:
-        """Whether an expression is a parameter as the caller gave it."""
+        """Return whether an expression is a parameter that the function does not rebind."""
         if not isinstance(node, cst.Name):
             return False
         body = block(self._function.body)
         return node.value in parameters(self._function.params) and node.value not in writes(body)
 
-    def _is_flag(self, node: cst.BaseExpression) -> bool:
-        """Whether an expression is made of parameters and their attributes, as the caller gave them."""
+    def is_setting(self, node: cst.BaseExpression) -> bool:
+        """Return whether an expression consists of unchanged parameters and their attributes."""
         if isinstance(node, cst.Attribute):
             return self._is_parameter(node.value) or (
-                isinstance(node.value, cst.Attribute) and self._is_flag(node.value)
+                isinstance(node.value, cst.Attribute) and self.is_setting(node.value)
             )
         if isinstance(node, cst.UnaryOperation):
-            return self._is_flag(node.expression)
+            return self.is_setting(node.expression)
         if isinstance(node, cst.BooleanOperation):
-            return self._is_flag(node.left) and self._is_flag(node.right)
+            return self.is_setting(node.left) and self.is_setting(node.right)
         if isinstance(node, cst.Comparison):
             sides = [node.left, *(part.comparator for part in node.comparisons)]
-            return all(self._static(side) or self._is_flag(side) for side in sides)
-        return self._is_parameter(node) or self._static(node)
+            return all(self.static(side) or self.is_setting(side) for side in sides)
+        return self._is_parameter(node) or self.static(node)
 
-    def _stays(self, node: cst.If) -> bool:
-        """Whether an `if` had better stay Python: it cannot be lowered, ends a recursion, or may raise."""
-        if self._refusals.reason(node) is not None or reads(node.test) & self._counters:
-            return True
-        return any(isinstance(part, cst.Raise) for part in walk(node))
-
-    def _is_lowered(self, node: cst.While | cst.For | cst.Assert) -> bool:
-        if isinstance(node, cst.While):
-            return self._lower_while(node)
-        if isinstance(node, cst.For):
-            return self._lower_for(node)
-        return not self._static.probably(node.test)
-
-    def _lower_while(self, node: cst.While) -> bool:
-        static = self._static(node.test)
-        counted = reads(node.test) & writes(block(node.body))
-        jumps = any(isinstance(part, (cst.Break, cst.Return)) for part in walk(node))
-        if static and not counted and not jumps:
-            if is_true(node.test):
-                # What ends it, if anything does, is an exception: tracing it would never end.
-                raise CannotLower("NP2TF301", node, kind="while", reason="no break and no return")
-            return False
-        if self._static(node.test) and self._refusals.reason(node) is not None:
-            return False
-        self._refusals.check(node)
-        return True
-
-    def _lower_for(self, node: cst.For) -> bool:
-        if node in self._plain or node.asynchronous is not None or not _only_names(node.target):
-            return False
-        if not self._iterable(node.iter):
-            return False
-        if self._refusals.reason(node) is None:
-            return True
-        call = node.iter if isinstance(node.iter, cst.Call) else None
-        if call is not None and is_builtin(self._facts, call, ("range",)) and not _at_most(_UNROLLED, call):
-            self._refusals.check(node)  # unrolled, it would become a graph as long as the range
-        return False
-
-    def _iterable(self, node: cst.BaseExpression) -> bool:
-        """Whether a loop over `node` may run over an array or many numbers."""
+    def may_iterate(self, node: cst.BaseExpression) -> bool:
+        """Return whether a loop over `node` may run over an array or many numbers."""
         if isinstance(
             node, (cst.BaseString, cst.Tuple, cst.List, cst.Set, cst.Dict, cst.BaseComp, cst.DictComp)
         ):
@@ -243,25 +236,25 @@ class _Decider:
                 else getattr(node.func, "value", "")
             )
             if name == "range":
-                return not _at_most(_FEW, node) and not _mentions(node, "ndim")
+                return not _at_most(UNROLL, node) and not _mentions(node, "ndim")
             if name in ("enumerate", "zip", "reversed") and node.args:
-                return all(self._iterable(arg.value) for arg in node.args)
+                return all(self.may_iterate(arg.value) for arg in node.args)
             return name not in _PLAIN_CALLS
-        return not self._static.is_container(node) and not self._static(node)
+        return not self.static.is_container(node) and not self.static(node)
 
     # -- what becomes dynamic ---------------------------------------------------------------------------
 
     def _spread(self, marks: Marks) -> None:
-        dynamic = self._static.dynamic
-        for node in self._nodes:
-            if isinstance(node, cst.Assign) and not self._static(node.value):
+        dynamic = self.static.dynamic
+        for node in (one for one in self._nodes if type(one) in _SPREADING):
+            if isinstance(node, cst.Assign) and not self.static(node.value):
                 for target in node.targets:
                     dynamic.update(bound_targets(target.target))
             elif (
                 isinstance(node, (cst.AnnAssign, cst.NamedExpr))
                 and node.value
-                and not self._static(node.value)
-            ) or (isinstance(node, cst.AugAssign) and not self._static(node.value)):
+                and not self.static(node.value)
+            ) or (isinstance(node, cst.AugAssign) and not self.static(node.value)):
                 dynamic.update(bound_targets(node.target))
             elif isinstance(node, cst.CompFor):
                 self._target(node.target, node.iter)
@@ -278,49 +271,35 @@ class _Decider:
         written = writes(block(node.body))
         if lowered:
             carried = written & loop_head(node, _NOTHING)
-            self._static.dynamic.update(carried)
+            self.static.dynamic.update(carried)
             if isinstance(node, cst.For):
-                self._static.dynamic.update(bound_targets(node.target))
+                self.static.dynamic.update(bound_targets(node.target))
         elif isinstance(node, cst.For):
             self._target(node.target, node.iter)
 
     def _target(self, target: cst.BaseExpression, iterable: cst.BaseExpression) -> None:
-        """The names of a loop that stays Python."""
+        """Record the names that the target of a loop which stays Python makes dynamic."""
         if isinstance(iterable, cst.Call) and isinstance(iterable.func, cst.Name):
             if iterable.func.value == "range":
                 return
             if iterable.func.value == "enumerate" and isinstance(target, cst.Tuple):
-                self._static.dynamic.update(bound_targets(target)[1:])
+                self.static.dynamic.update(bound_targets(target)[1:])
                 return
-        if not self._static(iterable):
-            self._static.dynamic.update(bound_targets(target))
+        if not self.static(iterable):
+            self.static.dynamic.update(bound_targets(target))
 
     # -- expressions ------------------------------------------------------------------------------------
 
-    def _expressions(self, marks: Marks) -> Iterator[Expression]:
+    def _expressions(self) -> Iterator[cst.BaseExpression]:
         for node in self._nodes:
-            if isinstance(node, Expression) and self._counts(getattr(node, "test", node)):
-                continue  # as an `if` on it would
-            if (
-                (isinstance(node, cst.IfExp) and not self._static(node.test))
-                or (isinstance(node, cst.BooleanOperation) and not self._static(node.left))
-                or (isinstance(node, cst.BooleanOperation) and not self._static(node.right))
-            ):
-                yield node
-            elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
-                if not self._static(node.expression):
-                    yield node
-            elif isinstance(node, cst.Comparison) and len(node.comparisons) > 1 and not self._static(node):
-                yield node
-
-    def _counts(self, test: cst.BaseExpression) -> bool:
-        """Whether a test is on what counts the function's calls of itself."""
-        return bool(reads(test) & self._counters) and self._static.probably(test)
+            construct = EXPRESSIONS.get(type(node))
+            if construct is not None and construct.is_lowered(self, node):
+                yield node  # type: ignore[misc]
 
     def _check(self, decision: Decision) -> None:
-        """Tests that nothing can lower: of a comprehension's `if`."""
+        """Check the tests that nothing can lower: the `if` of a comprehension."""
         for node in self._nodes:
-            if not isinstance(node, cst.CompIf) or self._static(node.test):
+            if not isinstance(node, cst.CompIf) or self.static(node.test):
                 continue
             clause = self._facts.parents[node]
             if clause is None or self._facts.parents[clause] not in decision.comprehensions:
@@ -330,14 +309,14 @@ class _Decider:
 
 
 def _dynamic_parameters(function: cst.FunctionDef) -> Names:
-    """The parameters that may be arrays or numbers: all but the flags and the texts."""
+    """Return the parameters that may be arrays or numbers: all except flags and strings."""
     every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
     flags = {param.name.value for param in every if _is_flag(param)}
     return frozenset(parameters(function.params)) - flags
 
 
 def _number_parameters(function: cst.FunctionDef) -> Names:
-    """The parameters that visibly are numbers: by default, by annotation, or because a range runs to them."""
+    """Return the parameters that are numbers by default value, by annotation, or as the end of a range."""
     every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
     ends: set[str] = set()
     for node in walk(function):
@@ -366,16 +345,8 @@ def _is_flag(param: cst.Param) -> bool:
     return isinstance(param.default, cst.SimpleString)
 
 
-def _only_names(target: cst.BaseExpression) -> bool:
-    if isinstance(target, cst.Tuple):
-        return all(
-            isinstance(element, cst.Element) and _only_names(element.value) for element in target.elements
-        )
-    return isinstance(target, cst.Name)
-
-
 def _at_most(count: int, call: cst.Call) -> bool:
-    """Whether a range visibly has at most `count` numbers: `range(3)`."""
+    """Return whether a range visibly has at most `count` numbers: `range(3)`."""
     numbers = [arg.value for arg in call.args]
     if not all(isinstance(number, cst.Integer) for number in numbers):
         return False

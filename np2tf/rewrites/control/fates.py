@@ -1,5 +1,6 @@
-"""What becomes of each function of a module that has a loop or computes with arrays: the table behind
-`np2tf check`."""
+"""The fate of each function of a module that has a loop or computes with arrays, for the table of `np2tf
+check`.
+"""
 
 from __future__ import annotations
 
@@ -12,32 +13,32 @@ import libcst as cst
 
 from np2tf.diagnostics import Diagnostic
 from np2tf.facts import Facts
-from np2tf.facts.array_work import ArrayWork
+from np2tf.facts.array_work import ArrayWorks
 from np2tf.facts.effects import Effects
 from np2tf.options import Options
 from np2tf.rewrites.control.fitness import Fitness, is_taken
 from np2tf.tree.walk import children, walk
 
-#: In the order of a table.
+#: The fates, in the order of the table.
 STAGED, CALLED, HOST, PLAIN = "staged", "staged where it is called", "host", "plain Python"
 _PARTS = (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase)
 _LOOPS = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
-#: Where a callee stands, and why it cannot be staged.
+#: Matches the place of a callee, and the reason why it cannot be staged.
 _PLACE = re.compile(r" \([^()]*:\d+\)(, which cannot be staged): .*", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Fate:
-    """What becomes of one function.
+    """The fate of one function.
 
     Attributes:
-        name: qualified, within the module.
-        line: where it begins.
-        loops: whether it has a loop that computes with what may be arrays.
-        fate: "staged" with `@np2tf.jit`, "staged where it is called" by something staged, "host", or "plain
-            Python" where it has loops, and nothing in it shows arrays or calculates.
-        asks: how many calls `np2tf.call` looks at.
-        reason: why it stays on the host.
+        name: the qualified name within the module.
+        line: the line where the function begins.
+        loops: whether the function has a loop that computes with values that may be arrays.
+        fate: "staged" with `@np2tf.jit`, "staged where it is called" by staged code, "host", or "plain
+            Python" for a function with loops that shows neither arrays nor arithmetic.
+        asks: the number of calls and context managers that np2tf checks while tracing.
+        reason: the reason why the function stays on the host.
     """
 
     name: str
@@ -54,17 +55,21 @@ class Fate:
 
 
 def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterator[Fate]:
-    """The functions and methods of a module that have loops or compute with arrays, in the order of the
-    source. Of an inner function the one around it tells.
+    """Yield the fates of a module's functions that have loops or compute with arrays, in the order of the
+    source.
+
+    An inner function is part of the function around it.
 
     Args:
-        is_translated: whether the module is; in one that is not, nothing is staged by itself.
+        is_translated: whether the module is translated; in an untranslated module no function is staged by
+            itself.
     """
     effects = Effects(facts)
     fitness = Fitness.of(facts, options)
+    works = ArrayWorks(facts, effects)
     for name, function in _functions(facts.module):
-        work = ArrayWork(function, facts, effects)
-        about_arrays = work.loops or work.is_there
+        work = works.of(function)
+        about_arrays = work.loops or work.is_there or work.repeats
         if not about_arrays and not any(isinstance(node, _LOOPS) for node in walk(function.body)):
             continue
         line = facts.position(function)[0]
@@ -82,13 +87,13 @@ def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterato
 
 
 def share(found: Sequence[Fate], fate: str) -> tuple[int, str]:
-    """How many functions have a fate, and which share of all that is."""
+    """Return the number of functions with a fate, and their share of all functions."""
     count = sum(one.fate == fate for one in found)
     return count, f"{100 * count / len(found):.0f} %" if found else ""
 
 
 def reasons(found: Sequence[Fate], most: int) -> list[tuple[str, int]]:
-    """The most frequent reasons why functions stay on the host, without the names of what they call."""
+    """Return the most frequent reasons why functions stay on the host, without the names in them."""
     plain = (_PLACE.sub(r"\1", one.reason) for one in found if one.fate == HOST)
     told = (re.sub("`[^`]*`", "`…`", reason).removeprefix("`…` is not jitted: ") for reason in plain)
     return Counter(told).most_common(most)
@@ -105,7 +110,7 @@ def _functions(node: cst.CSTNode, prefix: str = "") -> Iterator[tuple[str, cst.F
 
 
 def _taken(name: str, line: int, function: cst.FunctionDef, facts: Facts) -> Fate:
-    """Of a function that is jitted already, or that another compiler reads."""
+    """Return the fate of a function that is already jitted, or that another compiler reads."""
     if function in facts.foreign:
         return Fate(name, line, False, PLAIN, reason="another compiler reads it")
     return Fate(name, line, True, STAGED)

@@ -1,4 +1,4 @@
-"""Which functions of a module are staged, and what is lowered in each."""
+"""Finds the functions of a module that are staged, and the constructs to lower in each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import libcst as cst
 
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
-from np2tf.facts.array_work import ArrayWork
+from np2tf.facts.array_work import ArrayWorks
 from np2tf.facts.classes import decorators
 from np2tf.facts.dataflow.flow import parameters
 from np2tf.facts.effects import Effects
@@ -21,7 +21,7 @@ from np2tf.rewrites.control.decide import Decision, decide
 from np2tf.tree.names import dotted, root_of, words
 from np2tf.tree.walk import walk
 
-#: Decorators that are content with what is called like a function.
+#: Decorators that accept any callable.
 _DECORATORS = words(
     """
     staticmethod classmethod property abstractmethod abc.abstractmethod
@@ -33,10 +33,10 @@ _CACHE: WeakKeyDictionary[Facts, dict[Options, Fitness]] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Unfit:
-    """Why a function is not staged: a diagnostic's code, its place and its words.
+    """The reason why a function is not staged: a diagnostic's code, its place and its words.
 
-    `is_own`: whether what it does itself is the reason, and not what it calls or where it stands: then it
-    cannot be traced where it is called either.
+    `is_own` is true if the function's own text is the reason, and not its callees or its place. Such a
+    function cannot be traced where it is called either.
     """
 
     code: str
@@ -47,26 +47,30 @@ class Unfit:
 
 @dataclass
 class Fitness:
-    """The staged functions of a module with their decisions, and why others are not."""
+    """The staged functions of a module with their decisions, and the reasons why other functions are not
+    staged.
+    """
 
     staged: dict[cst.FunctionDef, Decision] = field(default_factory=dict)
     unfit: dict[cst.FunctionDef, Unfit] = field(default_factory=dict)
-    """Those that would be worth it."""
+    """The unfit functions for which staging would pay."""
     fit: dict[cst.FunctionDef, Decision] = field(default_factory=dict)
-    """All that can be staged, by themselves or where something staged calls them."""
+    """All functions that can be staged, by themselves or where staged code calls them."""
     every_unfit: dict[cst.FunctionDef, Unfit] = field(default_factory=dict)
-    """All that cannot, whether or not it would be worth it."""
+    """All functions that cannot be staged, whether or not it would pay."""
 
     @classmethod
     def of(cls, facts: Facts, options: Options) -> Fitness:
-        """Computed once per module."""
+        """Return the fitness of a module's functions, computed once per module and options."""
         known = _CACHE.setdefault(facts, {})
         if options not in known:
             known[options] = _judge(facts, options)
         return known[options]
 
     def report(self, facts: Facts, report: Report) -> None:
-        """Say why the functions that would be worth staging are not, and which loops are none any more."""
+        """Report why functions are not staged although it would pay, and which loops have independent
+        iterations.
+        """
         for function, decision in self.staged.items():
             for loop in decision.independent:
                 report.add("NP2TF310", *facts.place(loop), name=function.name.value)
@@ -95,6 +99,7 @@ def _judge(facts: Facts, options: Options) -> Fitness:
         else:
             decisions[function] = verdict
     _spread(decisions, unfit, effects)
+    work = ArrayWorks(facts, effects)
     worth = {
         function
         for function in candidates
@@ -103,7 +108,7 @@ def _judge(facts: Facts, options: Options) -> Fitness:
             parameters(function.params)
             and not _is_property(function)
             and not _is_special(function)
-            and ArrayWork(function, facts, effects).pays
+            and work.of(function).pays
         )
     }
     staged = _with_callees({function for function in decisions if function in worth}, decisions, effects)
@@ -113,7 +118,7 @@ def _judge(facts: Facts, options: Options) -> Fitness:
 
 
 def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:
-    """The functions at the top of the module, and those in the classes there."""
+    """Yield the functions at the top of the module, and the methods of the classes there."""
     for statement in facts.module.body:
         if isinstance(statement, cst.FunctionDef):
             yield statement
@@ -121,7 +126,7 @@ def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:
 
 
 def _constructors(functions: list[cst.FunctionDef], effects: Effects) -> list[cst.FunctionDef]:
-    """The methods that run where these functions make objects, and where those methods make others."""
+    """Return the methods that run when these functions make objects, and when these methods make others."""
     found: dict[cst.FunctionDef, None] = {}
     pending = list(functions)
     while pending:
@@ -132,14 +137,14 @@ def _constructors(functions: list[cst.FunctionDef], effects: Effects) -> list[cs
 
 
 def is_taken(function: cst.FunctionDef, facts: Facts) -> bool:
-    """Whether a function has been jitted already, or another compiler reads it."""
+    """Return whether a function is already jitted, or another compiler reads it."""
     return function in facts.foreign or any(
         (name or "").startswith("np2tf.") for name in decorators(function)
     )
 
 
 def _out_of_reach(function: cst.FunctionDef, effects: Effects) -> Unfit | None:
-    """Why `@np2tf.jit` cannot stand at a function, whatever it does."""
+    """Return why a function cannot be decorated with `@np2tf.jit`, whatever its body does."""
     for item in function.decorators:
         if not _takes_any_callable(item.decorator, effects.facts):
             name = effects.facts.code(item.decorator)
@@ -153,7 +158,7 @@ def _out_of_reach(function: cst.FunctionDef, effects: Effects) -> Unfit | None:
 
 
 def _takes_any_callable(decorator: cst.BaseExpression, facts: Facts) -> bool:
-    """Whether a decorator may be given what is called like a function: one of the program's own, or known."""
+    """Return whether a decorator accepts any callable: it is known, or belongs to the program."""
     node = decorator.func if isinstance(decorator, cst.Call) else decorator
     if dotted(node) in _DECORATORS:
         return True
@@ -170,7 +175,7 @@ def _takes_any_callable(decorator: cst.BaseExpression, facts: Facts) -> bool:
 
 
 def _is_special(function: cst.FunctionDef) -> bool:
-    """Whether Python calls a method at times of its own."""
+    """Return whether Python itself calls a method, such as `__init__`."""
     name = function.name.value
     return name.startswith("__") and name.endswith("__") and name != "__call__"
 
@@ -188,7 +193,8 @@ def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decisio
     if again is not None:
         return Unfit("NP2TF311", again, {})
     try:
-        made = decide(function, facts, recursion.counters(function), effects.unknown_calls(function))
+        unknown, methods = effects.unknown_calls(function), effects.method_calls(function)
+        made = decide(function, facts, recursion.counters(function), unknown, methods)
         made.callees += effects.handed_on(function)
         made.contexts = effects.contexts(function)
         return made
@@ -201,7 +207,7 @@ def _spread(
     decisions: dict[cst.FunctionDef, Decision], unfit: dict[cst.FunctionDef, Unfit], effects: Effects
 ) -> None:
     """A function is no fitter than what it calls, unless a trace may not reach the call."""
-    calls = {function: effects.callees(function) for function in decisions}
+    calls = {function: dict(effects.callees(function)) for function in decisions}
     changed = True
     while changed:
         changed = False
@@ -223,7 +229,7 @@ def _spread(
 def _with_callees(
     worth: set[cst.FunctionDef], decisions: dict[cst.FunctionDef, Decision], effects: Effects
 ) -> set[cst.FunctionDef]:
-    """What is worth staging, and what it calls that has something to lower."""
+    """Return the functions worth staging, and their callees that have something to lower."""
     staged = set(worth)
     stack = list(worth)
     seen = set(worth)

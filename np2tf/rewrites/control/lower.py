@@ -1,4 +1,4 @@
-"""Lower the statements of one function, outside in: each construct becomes helpers and one operator call."""
+"""Lowers the statements of one function, outside in: each construct becomes helpers and one operator call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from np2tf.facts.dataflow.counters import counters
-from np2tf.facts.dataflow.declared import declared
+from np2tf.facts.dataflow.declared import declared_names
 from np2tf.facts.dataflow.flow import (
     Jumps,
     Names,
@@ -24,8 +24,9 @@ from np2tf.rewrites.control.common.layout import else_of, footer_of, line, state
 from np2tf.rewrites.control.common.marks import Marks
 from np2tf.rewrites.control.common.naming import Naming
 from np2tf.rewrites.control.common.scope import Scope
-from np2tf.rewrites.control.constructs import assert_, branch, for_, tries, while_
+from np2tf.rewrites.control.constructs import tries
 from np2tf.rewrites.control.constructs.jumps import JumpFree
+from np2tf.rewrites.control.constructs.table import SMALL, STATEMENTS
 from np2tf.tree.templates import Statement
 from np2tf.tree.walk import walk
 
@@ -33,9 +34,12 @@ _NO_JUMPS = Jumps()
 
 
 def lower_function(function: cst.FunctionDef, marks: Marks, width: int = LINE_LENGTH) -> cst.FunctionDef:
-    """The function with everything marked in it lowered; CannotLower where that is not possible.
+    """Return the function with every marked node in it lowered.
 
     Calls that would be longer than `width` are broken; the function's own indentation does not count.
+
+    Raises:
+        CannotLower: if a marked node cannot be lowered.
     """
     if not any(node in marks for node in walk(function)):
         return function
@@ -53,14 +57,14 @@ class Lowering:
         self.width = width
 
     def function(self, function: cst.FunctionDef, depth: int) -> cst.FunctionDef:
-        """A user's function with its body lowered."""
+        """Return a user's function with its body lowered."""
         if not any(node in self.marks for node in walk(function)):
             return function
         body = JumpFree(self.marks, self.naming).function(statements_of(function.body))
         whole = function.with_changes(body=cst.IndentedBlock(body=body))
         added = self.naming.given()
         bound = frozenset(parameters(function.params))
-        foreign = declared(function, cst.Nonlocal)
+        foreign = declared_names(function, cst.Nonlocal)
         scope = Scope(
             function_locals(whole) | foreign,
             bound | foreign,
@@ -77,7 +81,7 @@ class Lowering:
     def scope_body(
         self, body: Sequence[Statement], after: Names, scope: Scope, tail: bool
     ) -> list[Statement]:
-        """The lowered statements of a whole scope, what must be preset first."""
+        """Return the lowered statements of a whole scope, after the statements that preset names."""
         out = self.block(body, after, scope, tail=tail)
         presets = [line(f'{name} = np2tf.undefined("{name}")') for name in dict.fromkeys(scope.presets)]
         at = 1 if out and _is_docstring(out[0]) else 0
@@ -91,7 +95,7 @@ class Lowering:
         jumps: Jumps = _NO_JUMPS,
         tail: bool = False,
     ) -> list[Statement]:
-        """The lowered statements of a block."""
+        """Return the lowered statements of a block."""
         lives = [after]
         for statement in reversed(body):
             lives.append(live_before([statement], lives[-1], jumps))
@@ -107,12 +111,8 @@ class Lowering:
     def _statement(
         self, node: Statement, live: Names, scope: Scope, jumps: Jumps, tail: bool
     ) -> list[Statement]:
-        if isinstance(node, cst.If) and node in self.marks:
-            return branch.lower(self, node, live, scope, tail)
-        if isinstance(node, cst.While) and node in self.marks:
-            return while_.lower(self, node, live, scope)
-        if isinstance(node, cst.For) and node in self.marks:
-            return for_.lower(self, node, live, scope)
+        if type(node) in STATEMENTS and node in self.marks:
+            return STATEMENTS[type(node)].lower(self, node, live, scope, tail)
         if isinstance(node, cst.If):
             return [self._plain_if(node, live, scope, jumps, tail)]
         if isinstance(node, (cst.While, cst.For)):
@@ -120,7 +120,7 @@ class Lowering:
         if isinstance(node, cst.FunctionDef):
             return [self.function(node, scope.depth)]
         if isinstance(node, cst.SimpleStatementLine) and any(small in self.marks for small in node.body):
-            return assert_.lower(self, node, scope)
+            return self._line(node, scope)
         if isinstance(node, cst.Match) and any(part in self.marks for part in walk(node)):
             return [self._plain_match(node, live, scope, jumps, tail)]
         if isinstance(node, cst.Try) and any(part in self.marks for part in walk(node)):
@@ -129,6 +129,19 @@ class Lowering:
             inside = self.block(statements_of(node.body), live, scope.inner(), jumps, tail)
             return [node.with_changes(body=_like(node.body, inside))]
         return [node]
+
+    def _line(self, node: cst.SimpleStatementLine, scope: Scope) -> list[Statement]:
+        """A line of small statements, some of which are lowered."""
+        out: list[Statement] = []
+        for small in node.body:
+            leading = () if out else node.leading_lines
+            if small in self.marks:
+                out += SMALL[type(small)].lower(self, small, scope, leading)
+            else:
+                alone = small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+                out.append(cst.SimpleStatementLine([alone], leading_lines=list(leading)))
+        out[-1] = out[-1].with_changes(trailing_whitespace=node.trailing_whitespace)
+        return out
 
     def _plain_if(self, node: cst.If, live: Names, scope: Scope, jumps: Jumps, tail: bool) -> cst.If:
         if not any(part in self.marks for part in walk(node)):

@@ -1,4 +1,6 @@
-"""A module's summary: what its functions do, call and are called, for those who read other modules."""
+"""Makes a module's summary for the analysis of other modules: the effects, calls and names of its
+functions.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ _PROPERTIES = frozenset({"property", "cached_property", "functools.cached_proper
 
 
 def summarise(facts: Facts, text: str, path: str, options: Options) -> ModuleSummary:
-    """The summary of one module; `text` is its source."""
+    """Return the summary of one module; `text` is its source."""
     return _Summaries(facts, text, options).module(path)
 
 
@@ -81,7 +83,7 @@ class _Summaries:
                 yield module_of(node)
 
     def _exports(self) -> frozenset[str] | None:
-        """What `__all__` says, if it is written as one list of texts."""
+        """Return the names in `__all__`, if it is written as one list or tuple of strings."""
         bindings = self._facts.scopes.module.bindings.get("__all__", [])
         target = self._facts.parents[bindings[0]] if len(bindings) == 1 else None
         assign = self._facts.parents[target] if isinstance(target, cst.AssignTarget) else None
@@ -94,7 +96,7 @@ class _Summaries:
     # -- one function ---------------------------------------------------------------------------------------
 
     def _with_inner(self, name: str, function: cst.FunctionDef) -> Iterator[FunctionSummary]:
-        """A function, and the inner one that it gives, as decorators do."""
+        """Yield the summary of a function, and of the inner function that it returns, as decorators do."""
         inner, given = self._returned(function)
         if inner is not None:
             given = f"{name}.{inner.name.value}"
@@ -129,7 +131,7 @@ class _Summaries:
         return None, ""
 
     def _why(self, function: cst.FunctionDef) -> str:
-        """What in its own text keeps a function from being traced where it is called."""
+        """Return the reason in a function's own text that keeps it from being traced where it is called."""
         unfit = self._fitness.every_unfit.get(function)
         if unfit is not None and unfit.is_own:
             return _reason(unfit)
@@ -159,7 +161,10 @@ _DEF = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]", re.MULTILINE)
 
 
 def _lines(facts: Facts, text: str) -> dict[cst.FunctionDef, int]:
-    """Where functions begin: nearly always as many lines look like a definition as there are."""
+    """Return the line where each function begins.
+
+    The text search is used if it finds as many definitions as there are; else the positions of the tree are.
+    """
     functions = facts.nodes(cst.FunctionDef)
     starts = [found.start() for found in _DEF.finditer(text)]
     if len(starts) != len(functions):

@@ -1,4 +1,4 @@
-"""`print` and text of values: `np2tf.print(…)`, `np2tf.text("{:.2f}", s)` for `f"{s:.2f}"` and its like."""
+"""Lowers `print` and strings of values: `np2tf.print(…)`, and `np2tf.text("{:.2f}", s)` for `f"{s:.2f}"`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Edit = Callable[[cst.CSTNode], cst.CSTNode]
 def edits(
     function: cst.FunctionDef, facts: Facts, static: Static, nodes: Iterable[cst.CSTNode]
 ) -> Iterator[tuple[cst.CSTNode, Edit]]:
-    """The prints and texts of a function that stand for run time, and what becomes of each."""
+    """Yield the prints and strings of a function that need run-time values, each with its edit."""
     texts = Texts(function, facts)
     for node in nodes:
         if is_text_for_exception(facts, node):
@@ -33,7 +33,7 @@ def edits(
 
 
 def _is_known(node: cst.CSTNode, static: Static) -> bool:
-    """Whether text is made of nothing but what is known while staging."""
+    """Return whether a string is made only of values that are known while staging."""
     if isinstance(node, cst.Call):
         return all(static(arg.value) for arg in node.args)
     if isinstance(node, cst.BinaryOperation):
@@ -54,7 +54,7 @@ def _edit(node: cst.CSTNode) -> Edit | None:
 
 
 def _of_format(updated: cst.CSTNode) -> cst.CSTNode:
-    """`np2tf.text("{}", x)` for `"{}".format(x)`."""
+    """Return `np2tf.text("{}", x)` for `"{}".format(x)`."""
     call = cst.ensure_type(updated, cst.Call)
     first = cst.Arg(cst.ensure_type(call.func, cst.Attribute).value)
     return call.with_changes(func=_of_np2tf("text"), args=[first, *call.args])
@@ -79,7 +79,7 @@ def _bracketed(value: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _values(node: cst.CSTNode) -> list[cst.BaseExpression]:
-    """The expressions in a formatted string, in the order in which `str.format` counts them."""
+    """Return the expressions in a formatted string, in the order in which `str.format` counts them."""
     if isinstance(node, cst.ConcatenatedString):
         return [*_values(node.left), *_values(node.right)]
     found: list[cst.BaseExpression] = []
@@ -91,7 +91,7 @@ def _values(node: cst.CSTNode) -> list[cst.BaseExpression]:
 
 
 def _template(node: cst.CSTNode) -> str | None:
-    """What `str.format` needs to make the same text, as source text; None where it cannot."""
+    """Return the template of `str.format` for the same string, as source text; None if there is none."""
     if isinstance(node, cst.ConcatenatedString):
         left, right = _template(node.left), _template(node.right)
         return None if left is None or right is None else f"{left} {right}"
@@ -106,7 +106,7 @@ def _template(node: cst.CSTNode) -> str | None:
 
 
 def _field(part: cst.BaseFormattedStringContent) -> str | None:
-    """One part of a formatted string, as `str.format` has it."""
+    """Return one part of a formatted string in the syntax of `str.format`."""
     if isinstance(part, cst.FormattedStringText):
         return part.value
     assert isinstance(part, cst.FormattedStringExpression)

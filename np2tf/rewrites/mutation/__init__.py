@@ -1,7 +1,7 @@
-"""In-place writes become rebindings: `x[i] = v` -> `x = tnp.at(x)[i].set(v)`, and so on.
+"""Turns in-place writes into rebindings, such as `x[i] = v` -> `x = tnp.at(x)[i].set(v)`.
 
-What cannot be rebound rightly stays as it is: np2tf's ndarray writes through, so the plain statement is
-right too. May import `planning`, `facts` and `tree`; control flow stays out.
+A write that cannot be turned into a rebinding safely stays as it is: np2tf's ndarray writes through, so the
+plain statement is right too. May import `planning`, `facts` and `tree`; control flow stays out.
 """
 
 from __future__ import annotations

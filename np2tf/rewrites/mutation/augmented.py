@@ -1,4 +1,6 @@
-"""`x[i] += v` -> `x = tnp.at(x)[i].add(v)`. `x += v` stays: the array's own operator writes in place."""
+"""Rewrites `x[i] += v` -> `x = tnp.at(x)[i].add(v)`. `x += v` stays: the array's own operator writes in
+place.
+"""
 
 from __future__ import annotations
 

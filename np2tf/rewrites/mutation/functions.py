@@ -1,5 +1,6 @@
-"""Functions that write into an argument: `np.copyto(x, v)` -> `x = tnp.copyto(x, v)`; likewise `np.add.at`
-and `out=`."""
+"""Rewrites calls that write into an argument: `np.copyto(x, v)` -> `x = tnp.copyto(x, v)`; likewise
+`np.add.at` and `out=`.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
 
 
 def written_argument(rule: Rule, call: cst.Call) -> cst.BaseExpression | None:
-    """The argument of a call that is written to."""
+    """Return the argument of a call that the function writes to; None if there is none."""
     keyword = rule.writes[0] if rule.writes else "out"
     for arg in call.args:
         if arg.keyword is not None and arg.keyword.value == keyword:
@@ -51,17 +52,19 @@ def written_argument(rule: Rule, call: cst.Call) -> cst.BaseExpression | None:
 
 
 def _may_be_none(facts: Facts, written: cst.BaseExpression) -> bool:
-    """Whether a name visibly is None at times: with `out=None` NumPy writes to nothing, and None it stays."""
+    """Return whether a name visibly may be None: with `out=None` NumPy writes to nothing, and the name must
+    stay None.
+    """
     if not isinstance(written, cst.Name):
         return False
     owner = facts.scopes.of(written).owner_of(written.value)
     assert owner is not None  # a name that can be bound again
-    given = [_given(facts, binding) for binding in owner.bindings[written.value]]
+    given = [_given_value(facts, binding) for binding in owner.bindings[written.value]]
     return any(isinstance(value, cst.Name) and value.value == "None" for value in given)
 
 
-def _given(facts: Facts, binding: cst.CSTNode) -> cst.CSTNode | None:
-    """The default of a parameter, or the value that a statement assigns."""
+def _given_value(facts: Facts, binding: cst.CSTNode) -> cst.CSTNode | None:
+    """Return the default of a parameter, or the value that a statement assigns."""
     if isinstance(binding, cst.Param):
         return binding.default
     target = facts.parents[binding]

@@ -1,8 +1,7 @@
-"""May an index and a value be computed in the other order?
+"""Decides whether an index and a value may be computed in the other order.
 
-`x[i] = v` computes v, then x and i; `x = tnp.at(x)[i].set(v)` computes x and i first. Nobody can tell the
-difference
-unless one of them changes something that the other reads.
+`x[i] = v` computes v, then x and i; `x = tnp.at(x)[i].set(v)` computes x and i first. The order makes no
+difference unless one expression changes something that the other reads.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from np2tf.tree.walk import children, walk
 
 
 class Effect(IntEnum):
-    """What computing an expression may do, mildest first."""
+    """The effects that computing an expression may have, mildest first."""
 
     FIXED = 0
-    """Constants and names that nothing else can rebind meanwhile."""
+    """The expression consists of constants and names that no other code can rebind meanwhile."""
     READS = 1
-    """Reads data that a call could change."""
+    """The expression reads data that a call could change."""
     CALLS = 2
-    """Runs code of unknown effect."""
+    """The expression runs code of unknown effect."""
 
 
 _PURE_BUILTINS = words(
@@ -48,7 +47,7 @@ _RUNS_CODE = (cst.Await, cst.Yield, cst.NamedExpr, cst.GeneratorExp)
 
 
 def effect(facts: Facts, node: cst.CSTNode) -> Effect:
-    """What computing `node` may do."""
+    """Return the strongest effect that computing `node` may have."""
     if isinstance(node, cst.Call):
         if not _is_pure(facts, node):
             return Effect.CALLS
@@ -67,7 +66,10 @@ def effect(facts: Facts, node: cst.CSTNode) -> Effect:
 
 
 def _name(facts: Facts, node: cst.Name) -> Effect:
-    """A local name is fixed unless a function inside rebinds it; anything else may be rebound by a call."""
+    """Return the effect of reading a name.
+
+    A local name is fixed unless an inner function rebinds it. A call may rebind any other name.
+    """
     if node.value in ("None", "True", "False"):
         return Effect.FIXED
     scope = facts.scopes.of(node)
@@ -79,7 +81,7 @@ def _name(facts: Facts, node: cst.Name) -> Effect:
 
 
 def _is_pure(facts: Facts, call: cst.Call) -> bool:
-    """Whether a call is known to change nothing that the other expression could read."""
+    """Return whether a call is known to change nothing that another expression could read."""
     if any(arg.keyword is not None and arg.keyword.value == "out" for arg in call.args):
         return False
     qualified = facts.imports.qualified(call.func)
@@ -89,22 +91,22 @@ def _is_pure(facts: Facts, call: cst.Call) -> bool:
             rule is not None
             and not rule.writes
             and not rule.random
-            and rule.chapter not in ("functional", "io")
+            and not rule.calls_first
+            and not rule.acts
         )
     if isinstance(call.func, cst.Name):
         return (
             call.func.value in _PURE_BUILTINS and facts.scopes.of(call.func).owner_of(call.func.value) is None
         )
     if isinstance(call.func, cst.Attribute):
-        # A method of this name on an object of the user's may do anything; on `self` it is the user's for
-        # sure.
+        # A method of this name on a user's object may do anything; on `self` it certainly is the user's.
         on_self = isinstance(call.func.value, cst.Name) and call.func.value.value in ("self", "cls")
         return call.func.attr.value in _PURE_METHODS and not on_self
     return False
 
 
 def may_swap(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> bool:
-    """Whether index (and base) and value may be computed in the other order."""
+    """Return whether the index (with the base) and the value may be computed in the other order."""
     first = max((effect(facts, part) for part in index), default=Effect.FIXED)
     second = effect(facts, value)
     if Effect.CALLS not in (first, second):
@@ -115,8 +117,9 @@ def may_swap(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> bool
 
 
 def _handed_over(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> bool:
-    """Whether the index computes with a name that the value's calls are given, and so might change in
-    place."""
+    """Return whether the index computes with a name that calls in the value receive, and so might change in
+    place.
+    """
     computed = {
         name.value
         for part in index
@@ -132,7 +135,9 @@ def _handed_over(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> 
 
 
 def _is_itself_given(facts: Facts, name: cst.Name, value: cst.CSTNode) -> bool:
-    """Whether a call may get the object that a name stands for, and not only a number computed from it."""
+    """Return whether a call may receive the object of a name, and not only a number computed from the
+    object.
+    """
     node: cst.CSTNode = name
     while node is not value:
         if isinstance(node, (cst.BinaryOperation, cst.Comparison, cst.Index)):

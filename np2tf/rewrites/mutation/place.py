@@ -1,4 +1,4 @@
-"""The places that can be written to: `x[i]` and `self.x[i]`."""
+"""The places that a rewrite can write to: `x[i]` and `self.x[i]`."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ _STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
 
 
 def is_place(facts: Facts, node: cst.CSTNode) -> bool:
-    """Whether a target is a subscript whose base may be rebound."""
+    """Return whether a target is a subscript whose base may be rebound."""
     return isinstance(node, cst.Subscript) and not _by_string(node) and can_rebind(facts, node.value)
 
 
 def _by_string(node: cst.Subscript) -> bool:
-    """`d["key"]`: a dict, a table or a record."""
+    """Return whether a subscript has a string key, `d["key"]`: its base is a dict, a table or a record."""
     keys = [element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)]
     return any(isinstance(key, _STRINGS) for key in keys)
 
 
 def read_by(node: cst.Subscript) -> list[cst.CSTNode]:
-    """What is computed to find the place: the base if it is more than a name, and the indices."""
+    """Return the expressions that find the place: the base, if it is more than a name, and the indices."""
     base: list[cst.CSTNode] = [] if isinstance(node.value, cst.Name) else [node.value]
     return [*base, *node.slice]
 
 
 def at(place: cst.Subscript, tnp: str) -> cst.BaseExpression:
-    """`x[i]` -> `tnp.at(x)[i]`."""
+    """Return `tnp.at(x)[i]` for `x[i]`."""
     base = expression("{tnp}.at({x})", tnp=name_node(tnp), x=place.value)
     return place.with_changes(value=base, lpar=(), rpar=())
 
 
 def write(place: cst.BaseExpression, method: str, value: cst.BaseExpression) -> cst.Call:
-    """`tnp.at(x)[i]` -> `tnp.at(x)[i].set(value)`.
+    """Return `tnp.at(x)[i].set(value)` for `tnp.at(x)[i]`.
 
-    The call's own parentheses take the place of those that held the value together, with the lines and
-    comments in them where it went over several. Bare tuples get a pair.
+    The call's own parentheses replace the parentheses around a value that went over several lines, and keep
+    the line breaks and comments inside them. Bare tuples get parentheses.
     """
     method_node = cst.Attribute(place, cst.Name(method))
     kept = isinstance(value, (cst.Tuple, cst.Yield, cst.GeneratorExp, cst.NamedExpr))

@@ -1,4 +1,4 @@
-"""Which names and attributes a statement may rebind."""
+"""Decides which names and attributes a statement may rebind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OPENS_SLOTS = frozenset({"__setattr__", "__slots__", "__getattribute__", "__get
 
 
 def can_rebind(facts: Facts, target: cst.BaseExpression) -> bool:
-    """Whether `target = …` may take the place of a write into what `target` holds."""
+    """Return whether `target = …` may replace a write into the object that `target` refers to."""
     if facts.kinds.kind(target) in (Kind.CONTAINER, Kind.STATIC, Kind.NUMBER):
         return False
     if isinstance(target, cst.Name):
@@ -22,7 +22,10 @@ def can_rebind(facts: Facts, target: cst.BaseExpression) -> bool:
 
 
 def _name(facts: Facts, node: cst.Name) -> bool:
-    """A name of the scope the statement is in, or one that the scope declares global or nonlocal."""
+    """Return whether a name belongs to the scope of the statement, or is declared global or nonlocal there.
+
+    A name of an import, function or class cannot be rebound.
+    """
     scope = facts.scopes.of(node)
     name = node.value
     declared = name in scope.globals or name in scope.nonlocals
@@ -34,7 +37,7 @@ def _name(facts: Facts, node: cst.Name) -> bool:
 
 
 def _attribute(facts: Facts, owner: cst.Name, attribute: str) -> bool:
-    """`self.x`, where the class visibly sets `x` on its instances and gives the name no other meaning."""
+    """Return whether the class visibly sets `self.x` on its instances and gives the name no other meaning."""
     function = facts.scopes.of(owner)
     if not isinstance(function.node, cst.FunctionDef) or function.parent is None:
         return False
@@ -47,7 +50,9 @@ def _attribute(facts: Facts, owner: cst.Name, attribute: str) -> bool:
 
 
 def _unbound(function: cst.FunctionDef) -> bool:
-    """A static or class method's first parameter is not the instance."""
+    """Return whether a method is static or a class method, so that its first parameter is not the
+    instance.
+    """
     return any(
         isinstance(decorator.decorator, cst.Name)
         and decorator.decorator.value in ("staticmethod", "classmethod")
@@ -56,13 +61,15 @@ def _unbound(function: cst.FunctionDef) -> bool:
 
 
 def _sets(facts: Facts, scope: Scope, attribute: str) -> bool:
-    """Whether some method of the class assigns `self.<attribute> = …`."""
+    """Return whether a method of the class assigns `self.<attribute> = …`."""
     methods = [child.node for child in scope.children if isinstance(child.node, cst.FunctionDef)]
     return any(attribute in facts.instances.assigned_by(method) for method in methods)
 
 
 def _special(facts: Facts, scope: Scope, attribute: str, depth: int = 0) -> bool:
-    """A property, slot or class attribute of that name, here or in a base class of this file."""
+    """Return whether the class, or a base class in this file, has a property, slot or class attribute of this
+    name.
+    """
     if attribute in scope.bindings or _OPENS_SLOTS & set(scope.bindings) or depth > 20:
         return True
     assert isinstance(scope.node, cst.ClassDef)

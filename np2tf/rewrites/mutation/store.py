@@ -1,4 +1,4 @@
-"""`x[i] = v` -> `x = tnp.at(x)[i].set(v)`."""
+"""Rewrites stores into elements: `x[i] = v` -> `x = tnp.at(x)[i].set(v)`."""
 
 from __future__ import annotations
 

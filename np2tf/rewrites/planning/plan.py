@@ -1,8 +1,7 @@
-"""The plan: which nodes get which edits, applied bottom-up in one pass.
+"""The plan: the edits of each node, applied bottom-up in one pass.
 
-An edit is a function of the *updated* node, so that edits further down survive. Edits of one node compose
-in the
-order they were added.
+An edit is a function of the *updated* node, so that the edits of its children survive. Several edits of one
+node are applied in the order they were added.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Edit = Callable[[Any], Edited]
 
 
 class Plan:
-    """Edits by node, and what the output must import."""
+    """The edits by node, and the imports that the output needs."""
 
     def __init__(self, parents: Parents, untouched: frozenset[cst.CSTNode] = frozenset()) -> None:
         self._parents = parents
@@ -28,9 +27,11 @@ class Plan:
         self._edits: dict[cst.CSTNode, list[Edit]] = {}
         self._on_path: set[cst.CSTNode] = set()
         self.origins: dict[cst.CSTNode, cst.CSTNode] = {}
-        """After `apply`: a node of the output that is none of the input's -> the node it stands for."""
+        """After `apply`: maps each node of the output that is not in the input to the node it stands for."""
         self.tnp_name = "tnp"
-        """What the output calls `np2tf.tnp`; read it inside edits, or after rewrites.imports has planned."""
+        """The name of `np2tf.tnp` in the output. Read it inside edits, or after rewrites.imports has
+        planned.
+        """
         self.needs_tnp = False
         self.needs_runtime = False
 
@@ -38,9 +39,9 @@ class Plan:
         return bool(self._edits)
 
     def add(self, node: cst.CSTNode, edit: Edit) -> None:
-        """Have `edit` applied to `node`, unless that is to stay untouched.
+        """Apply `edit` to `node` later, unless the node must stay untouched.
 
-        After an edit that gives several nodes, the next one gets the last of them.
+        After an edit that returns several nodes, the next edit gets the last of them.
         """
         if node in self._untouched:
             return
@@ -52,21 +53,21 @@ class Plan:
             self._on_path.add(up)
 
     def edited(self, node: cst.CSTNode) -> bool:
-        """Whether `node` itself has an edit already."""
+        """Return whether `node` itself already has an edit."""
         return node in self._edits
 
     @property
     def touched(self) -> Set[cst.CSTNode]:
-        """The nodes that have an edit, and those around them; every other node stays as it is."""
+        """The nodes that have an edit, and the nodes around them. Every other node stays as it is."""
         return self._on_path
 
     def require(self, *, tnp: bool = False, runtime: bool = False) -> None:
-        """Say that the output needs `from np2tf import tnp`, or `import np2tf` for its operators."""
+        """Record that the output needs `from np2tf import tnp`, or `import np2tf` for its operators."""
         self.needs_tnp |= tnp
         self.needs_runtime |= runtime
 
     def apply(self, module: cst.Module) -> cst.Module:
-        """The module with every edit applied."""
+        """Return the module with every edit applied."""
         return cast(cst.Module, self._rebuilt(module))
 
     def _rebuilt(self, node: cst.CSTNode) -> Edited:
@@ -78,7 +79,7 @@ class Plan:
             new = self._field(old)
             if new is not old:
                 changes[name] = new
-        result: Edited = _emptied(node, changes)
+        result: Edited = _drop_empty(node, changes)
         if isinstance(result, cst.CSTNode):
             self.origins[result] = node
         for edit in self._edits.get(node, ()):
@@ -116,9 +117,11 @@ def _as_nodes(edited: Edited) -> Sequence[cst.CSTNode]:
     return (edited,)
 
 
-def _emptied(node: cst.CSTNode, changes: dict[str, Any]) -> Edited:
-    """`node` with `changes`; a line that lost its last statement goes, a block that lost its last line
-    passes."""
+def _drop_empty(node: cst.CSTNode, changes: dict[str, Any]) -> Edited:
+    """Return `node` with `changes`.
+
+    A line that lost its last statement is removed, and a block that lost its last line gets `pass`.
+    """
     if not changes:
         return node
     if changes.get("body") == [] and isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
@@ -136,10 +139,10 @@ def _emptied(node: cst.CSTNode, changes: dict[str, Any]) -> Edited:
         return node.with_changes(**changes)
     except cst.CSTValidationError:
         # The parentheses of `not(a and b)` also keep the keyword apart.
-        return node.with_changes(**{name: _parenthesised(new) for name, new in changes.items()})
+        return node.with_changes(**{name: _parenthesise(new) for name, new in changes.items()})
 
 
-def _parenthesised(new: object) -> object:
+def _parenthesise(new: object) -> object:
     if not isinstance(new, cst.BaseExpression) or new.lpar:
         return new
     return new.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])

@@ -1,4 +1,6 @@
-"""Every use of a NumPy name in a module, and what it becomes. Read by `names` (which edits) and `imports`."""
+"""Every use of a NumPy name in a module, and its translation. `names` edits the uses; `imports` reads
+them.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,10 @@ from np2tf.tree.names import dotted, words
 from np2tf.tree.walk import walk
 
 MODULES = frozenset({"numpy", "numpy.linalg", "numpy.fft", "numpy.random"})
-"""The modules that np2tf.tnp has."""
+"""The modules of NumPy that np2tf.tnp has."""
 
-# Modules of NumPy that are not about computing, or that no tensor can serve: code that uses them stays on
-# NumPy,
-# and is handed arrays through their protocols.
+# Modules of NumPy that do not compute, or that cannot work with tensors. Code that uses them stays on NumPy,
+# and gets arrays through their protocols.
 ON_NUMPY = words(
     """
     testing ma char rec strings lib ctypeslib f2py typing exceptions dtypes polynomial core _core version
@@ -37,35 +38,35 @@ _NDARRAY = "numpy.ndarray"
 
 @dataclass(frozen=True, eq=False)
 class Use:
-    """One name at one place, and the longest dotted chain on it that is NumPy's."""
+    """One use of a name, and the longest dotted chain from it that is NumPy's."""
 
     name: cst.Name
-    """Where the chain starts: the name that the source bound by an import."""
+    """The name at the start of the chain, which an import of the source bound."""
     stands_for: str
-    """What that name is, such as `numpy` or `numpy.linalg.norm`."""
+    """The NumPy name or module that this name refers to, such as `numpy` or `numpy.linalg.norm`."""
     node: cst.Name | cst.Attribute
-    """The chain up to the public name (`np.linalg.norm`), or the whole of a chain that is unknown."""
+    """The chain up to the public name (`np.linalg.norm`), or the whole of an unknown chain."""
     qualified: str
     rule: Rule | None
 
     @property
     def is_module(self) -> bool:
-        """The use is of a module itself."""
+        """True if the use refers to a module itself."""
         return self.qualified in MODULES
 
     @property
     def on_numpy(self) -> bool:
-        """The use is of a part of NumPy that np2tf leaves alone."""
+        """True if the use refers to a part of NumPy that np2tf does not translate."""
         return self.qualified.split(".")[1:2] != [] and self.qualified.split(".")[1] in ON_NUMPY
 
     @property
     def known(self) -> bool:
-        """np2tf has a translation."""
+        """True if np2tf has a translation for the use."""
         return self.is_module or (self.rule is not None and self.rule.kind != "no")
 
 
 def uses(facts: Facts) -> Iterator[Use]:
-    """The uses of NumPy names in a module, in source order."""
+    """Yield the uses of NumPy names in a module, in source order."""
     if not facts.imports.any:
         return
     for name in facts.nodes(cst.Name):
@@ -79,7 +80,7 @@ def _use(facts: Facts, name: cst.Name, stands_for: str) -> Use:
     path = stands_for
     while True:
         rule = rules.find(path)
-        if rule is not None and rule.name != "numpy.ndarray" and rule.chapter != "ufuncs":
+        if rule is not None and rule.name != "numpy.ndarray" and not rule.ufunc:
             return Use(name, stands_for, node, path, rule)
         up = facts.parents[node]
         longer = isinstance(up, cst.Attribute) and up.value is node
@@ -97,7 +98,7 @@ def _use(facts: Facts, name: cst.Name, stands_for: str) -> Use:
 
 
 def is_target(facts: Facts, node: cst.CSTNode) -> bool:
-    """Whether an expression is assigned to or deleted."""
+    """Return whether an expression is assigned to or deleted."""
     up = facts.parents[node]
     return isinstance(up, (cst.AssignTarget, cst.Del)) or (
         isinstance(up, (cst.AugAssign, cst.AnnAssign)) and up.target is node
@@ -105,7 +106,7 @@ def is_target(facts: Facts, node: cst.CSTNode) -> bool:
 
 
 def stays(facts: Facts, use: Use) -> bool:
-    """Whether a use is left on NumPy."""
+    """Return whether a use stays on NumPy."""
     if use.name in facts.foreign:
         return True
     if use.on_numpy or not use.known or is_target(facts, use.node):
@@ -117,29 +118,45 @@ def stays(facts: Facts, use: Use) -> bool:
         return True
     if rule is None or not (rule.flattens or rule.arguments):
         return False
-    # The old function is not the new one by itself, only a call of it can be rewritten.
+    # The old function differs from the new one in its arguments, so only a call of it can be rewritten.
     call = facts.parents[use.node]
     return not (isinstance(call, cst.Call) and call.func is use.node and call.args and not call.args[0].star)
 
 
 def numpys_own(facts: Facts, use: Use) -> bool:
-    """Whether a use means the class `np.ndarray` itself, or hands on the module itself.
+    """Return whether a use means the class `np.ndarray` itself, or passes on the module itself.
 
-    Arrays on the host are of NumPy's class: what compares it, derives from it or looks it up must get it. A
-    test of `isinstance`, a call and an annotation mean arrays of any kind.
+    Arrays on the host have NumPy's class, so code that compares it, derives from it or looks it up must get
+    it. A test with `isinstance`, a call and an annotation mean arrays of any kind. The parameters of NumPy's
+    own types are NumPy's.
     """
+    if _parameter_of_type(facts, use.node):
+        return True
     if use.qualified == _NDARRAY or use.qualified.startswith(f"{_NDARRAY}."):
-        return not (_called(facts, use) or _tested(facts, use.node) or _annotates(facts, use.node))
+        return not (_is_called(facts, use) or _is_class_test(facts, use.node) or _annotates(facts, use.node))
     up = facts.parents[use.node]
     asked_for = isinstance(up, cst.Element) and _asked_for(facts, up) is True
-    return use.is_module and (_returned(facts, use.node) or asked_for)
+    return use.is_module and (_is_returned(facts, use.node) or asked_for)
 
 
-def compared(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Element | None:
-    """The `is np.ndarray`, or the element of `in (np.ndarray, list)`, that asks for a class or a module.
+def _parameter_of_type(facts: Facts, node: cst.CSTNode) -> bool:
+    """Return whether a name is in the brackets of `npt.NDArray[np.float64]`."""
+    up = facts.parents.nearest(node, cst.Subscript)
+    inside = isinstance(up, cst.Subscript) and up.value is not node
+    base = facts.imports.qualified(up.value) if inside and isinstance(up.value, _CHAIN) else None  # type: ignore[union-attr]
+    return base is not None and base.startswith(_TYPING)
 
-    What is asked about may be NumPy's or np2tf's: an array on the host or in a graph, and the module that was
-    handed on by code that is translated or is not.
+
+_CHAIN = (cst.Name, cst.Attribute)
+_TYPING = "numpy.typing."
+
+
+def comparison_target(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Element | None:
+    """Return the `is np.ndarray`, or the element of `in (np.ndarray, list)`, that tests for a class or a
+    module.
+
+    The tested object may be NumPy's or np2tf's: an array may be on the host or in a graph, and translated or
+    untranslated code may have passed on the module.
     """
     if use.qualified not in ("numpy", _NDARRAY):
         return None
@@ -152,13 +169,13 @@ def compared(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Element | Non
 
 
 _IS = (cst.Is, cst.IsNot, cst.Equal, cst.NotEqual)
-#: Chapters of the rules whose names are the same object in NumPy and in np2tf, or none in NumPy.
-_NO_FUNCTIONS = frozenset({"constants", "dtypes", "removed"})
 
 
-def identified(facts: Facts, use: Use) -> cst.Comparison | None:
-    """The `f is np.add` that asks for a function: f may be NumPy's or np2tf's, which are equal."""
-    if use.rule is None or use.rule.kind == "no" or use.rule.chapter in _NO_FUNCTIONS:
+def identity_test(facts: Facts, use: Use) -> cst.Comparison | None:
+    """Return the comparison `f is np.add` that tests for a function. f may be NumPy's or np2tf's function,
+    which are equal.
+    """
+    if use.rule is None or use.rule.kind == "no" or use.rule.same_object or use.rule.removed:
         return None
     up = facts.parents[use.node]
     comparison = facts.parents[up] if isinstance(up, cst.ComparisonTarget) else up
@@ -167,13 +184,13 @@ def identified(facts: Facts, use: Use) -> cst.Comparison | None:
     return comparison if isinstance(comparison.comparisons[0].operator, (cst.Is, cst.IsNot)) else None
 
 
-def _called(facts: Facts, use: Use) -> bool:
+def _is_called(facts: Facts, use: Use) -> bool:
     call = facts.parents[use.node]
     return use.qualified == _NDARRAY and isinstance(call, cst.Call) and call.func is use.node
 
 
-def _tested(facts: Facts, node: cst.CSTNode) -> bool:
-    """Whether a class is what `isinstance` asks for, also in a tuple or union, or what a pattern does."""
+def _is_class_test(facts: Facts, node: cst.CSTNode) -> bool:
+    """Return whether a class is tested by `isinstance`, also in a tuple or union, or by a pattern."""
     up = facts.parents[node]
     while isinstance(up, (cst.Element, cst.Tuple)) or _is_union(up):
         node, up = up, facts.parents[up]
@@ -191,7 +208,7 @@ def _is_union(node: cst.CSTNode | None) -> TypeGuard[cst.BinaryOperation]:
 
 
 def _annotates(facts: Facts, node: cst.CSTNode) -> bool:
-    """Whether a class is in an annotation, and not one that `@f.register` reads."""
+    """Return whether a class is in an annotation that `@f.register` does not read."""
     annotation = facts.parents.nearest(node, cst.Annotation)
     if annotation is None:
         return False
@@ -205,8 +222,11 @@ def _annotates(facts: Facts, node: cst.CSTNode) -> bool:
     )
 
 
-def _returned(facts: Facts, node: cst.CSTNode) -> bool:
-    """Whether a function returns this, as it is or as one of two: its caller may compare it with NumPy."""
+def _is_returned(facts: Facts, node: cst.CSTNode) -> bool:
+    """Return whether a function returns this object, directly or from a conditional expression.
+
+    The function's caller may compare it with NumPy's.
+    """
     up = facts.parents[node]
     while isinstance(up, cst.IfExp) and up.test is not node:
         node, up = up, facts.parents[up]
@@ -214,7 +234,9 @@ def _returned(facts: Facts, node: cst.CSTNode) -> bool:
 
 
 def _asked_for(facts: Facts, element: cst.Element) -> bool | None:
-    """Whether one of np2tf's is beside an element of `x in (…)`, as translations have it; None elsewhere."""
+    """Return whether `x in (…)` around an element also names np2tf, as translated code does; None outside `x
+    in (…)`.
+    """
     display = facts.parents[element]
     target = facts.parents[display] if isinstance(display, (cst.Tuple, cst.List, cst.Set)) else None
     if not isinstance(target, cst.ComparisonTarget) or not isinstance(target.operator, (cst.In, cst.NotIn)):
@@ -225,7 +247,9 @@ def _asked_for(facts: Facts, element: cst.Element) -> bool | None:
 
 
 def _asked_for_unknown(facts: Facts, use: Use) -> bool:
-    """`hasattr(np, "in1d")`: a question about NumPy itself, where the name has no plain translation."""
+    """Return whether `hasattr(np, "in1d")` or the like asks NumPy itself for a name that has no plain
+    translation.
+    """
     arg = facts.parents[use.node]
     call = facts.parents[arg] if isinstance(arg, cst.Arg) else None
     if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Name) or len(call.args) < 2:
@@ -234,18 +258,32 @@ def _asked_for_unknown(facts: Facts, use: Use) -> bool:
     if call.func.value not in ("hasattr", "getattr") or not isinstance(name, cst.SimpleString):
         return False
     rule = rules.find(f"{use.qualified}.{name.raw_value}")
-    return rule is None or rule.kind == "no" or rule.chapter == "removed"
+    return rule is None or rule.kind == "no" or rule.removed
 
 
 def quoted_annotations(facts: Facts, new: str) -> list[tuple[cst.SimpleString, str]]:
-    """Annotations in quotes that name the NumPy module, and their text with `new` for its name."""
+    """Return the annotations in quotes that name the NumPy module, and their text with `new` as its name."""
     aliases = facts.imports.names_of("numpy")
     if not aliases:
         return []
-    pattern = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, sorted(aliases)))})(?=\.\w)")
-    return [
-        (string, pattern.sub(new, string.value))
-        for annotation in facts.nodes(cst.Annotation)
-        for string in walk(annotation)
-        if isinstance(string, cst.SimpleString) and pattern.search(string.value)
+    named = "|".join(map(re.escape, sorted(aliases)))
+    # What is in the brackets of NumPy's own types stays.
+    pattern = re.compile(rf"{_QUOTED_TYPE}|(?<![\w.])(?P<numpy>{named})(?=\.\w)")
+    replaced = [
+        (string, pattern.sub(lambda found: new if found["numpy"] else found[0], string.value))
+        for string in _quoted(facts)
     ]
+    return [(string, text) for string, text in replaced if text != string.value]
+
+
+_QUOTED_TYPE = r"\bNDArray\[[^\]]*\]"
+
+
+def quoted_types(facts: Facts) -> bool:
+    """Return whether a quoted annotation has a parameter of NumPy's own types."""
+    return any(re.search(_QUOTED_TYPE, string.value) for string in _quoted(facts))
+
+
+def _quoted(facts: Facts) -> Iterator[cst.SimpleString]:
+    for annotation in facts.nodes(cst.Annotation):
+        yield from (string for string in walk(annotation) if isinstance(string, cst.SimpleString))

@@ -40,7 +40,7 @@ def taken_apart(node: cst.Assign) -> list[Part] | None:
 
 
 def part_of(value: Value, part: Part) -> Value:
-    """What a target gets of the value."""
+    """Return what a target gets of the value."""
     position = part.place[1]
     if position is None:
         return value

@@ -27,7 +27,7 @@ Evaluate = Callable[[cst.CSTNode, Frame], Value]
 
 
 def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
-    """What a call gives."""
+    """Return what a call gives."""
     world, func = frame.world, node.func
     qualified = world.facts.imports.qualified(func)
     if qualified is not None:
@@ -62,7 +62,7 @@ def parameter_names(function: cst.FunctionDef | cst.Lambda) -> list[str]:
 
 
 def bound(node: cst.Call, function: cst.FunctionDef, frame: Frame, evaluate: Evaluate) -> Mapping[str, Value]:
-    """What a call gives for each parameter of a function of the module; the rest has its defaults."""
+    """Return what a call gives for each parameter of a function of the module; the rest has its defaults."""
     params = function.params
     positions = [param.name.value for param in (*params.posonly_params, *params.params)]
     given: dict[str, Value] = {}
@@ -88,7 +88,7 @@ def bound(node: cst.Call, function: cst.FunctionDef, frame: Frame, evaluate: Eva
 
 
 def is_open(function: cst.FunctionDef | cst.Lambda, frame: Frame) -> bool:
-    """Whether others than the module may call a function, with whatever they like."""
+    """Return whether others than the module may call a function, with whatever they like."""
     scope = frame.world.facts.scopes.of(function)
     hidden = isinstance(function, cst.FunctionDef) and function.name.value.startswith("_")
     return scope.is_module and not hidden

@@ -33,7 +33,7 @@ _LIBRARIES = frozenset({"math", "cmath"})
 
 
 def evaluate(node: cst.CSTNode, frame: Frame) -> Value:
-    """What an expression may be; what becomes of it is decided on the way."""
+    """Return what an expression may be; what becomes of it is decided on the way."""
     frame.world.forget(node)
     handler = _HANDLERS.get(type(node))
     if handler is None:
@@ -145,7 +145,7 @@ def _shape(node: cst.Attribute, base: Value, frame: Frame) -> Value:
 
 
 def _is_number(elements: Sequence[cst.SubscriptElement]) -> bool:
-    """Whether what stands in brackets is a literal number."""
+    """Return whether what stands in brackets is a literal number."""
     part = elements[0].slice
     number = part.value if isinstance(part, cst.Index) else None
     if isinstance(number, cst.UnaryOperation) and isinstance(number.operator, cst.Minus):
@@ -196,7 +196,7 @@ def _subscript(node: cst.Subscript, frame: Frame) -> Value:
 
 
 def _held(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
-    """What a key chooses of a tuple, a list or a dictionary."""
+    """Return what a key chooses of a tuple, a list or a dictionary."""
     part = node.slice[0].slice
     if isinstance(part, cst.Slice):
         return (
@@ -269,7 +269,7 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
 
 
 def _may_be_in(value: Value, container: Value) -> bool:
-    """Whether `in` may be asked: it compares with the parts, or looks for a hash."""
+    """Return whether `in` may be asked: it compares with the parts, or looks for a hash."""
     if value.is_plain and (container.is_plain or container.only("dict")):
         return True
     return not container.may("array", "dict", "other", "any")

@@ -43,7 +43,7 @@ def _round(world: World) -> None:
 
 
 def _is_known(summary: Summary) -> bool:
-    """Whether some call, or a default, has told something of every parameter."""
+    """Return whether some call, or a default, has told something of every parameter."""
     return all(name in summary.parameters for name in parameter_names(summary.node))
 
 

@@ -72,7 +72,7 @@ def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
 
 
 def _only_numpy(line: cst.CSTNode, facts: Facts) -> bool:
-    """Whether a line imports NumPy and nothing else."""
+    """Return whether a line imports NumPy and nothing else."""
     found = {one.node: one for one in facts.imports.statements}
     if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or line.body[0] not in found:
         return False

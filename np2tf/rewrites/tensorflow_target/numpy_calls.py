@@ -77,7 +77,7 @@ def arguments(
     frame: Frame,
     evaluate: Evaluate,
 ) -> Given | None:
-    """What a call gives for each parameter; None where it gives what is not translated."""
+    """Return what a call gives for each parameter; None where it gives what is not translated."""
     world = frame.world
     parameters = function.parameters
     given: Given = {} if base is None else {parameters[0]: base}
@@ -109,7 +109,7 @@ def arguments(
 
 
 def _takes_several(function: Function) -> bool:
-    """Whether a function takes a sequence of arrays, each for itself."""
+    """Return whether a function takes a sequence of arrays, each for itself."""
     return function.parameters[0] in ("arrays", "tup", "*xi") or function.only_with_arrays
 
 
@@ -132,7 +132,7 @@ def _parameter(parameters: Sequence[str], position: int, arg: cst.Arg) -> str | 
 
 
 def _unlike_numpy(function: Function, given: Given) -> str | None:
-    """Why a call cannot be told from its dtypes and kinds to be NumPy's."""
+    """Return why a call cannot be told from its dtypes and kinds to be NumPy's."""
     values = [value for name, (value, _) in given.items() if name != "dtype"]
     if function.result == "float" and any(one.dtype == "bool" for one in values):
         return "of truth values NumPy makes half precision"
@@ -146,7 +146,7 @@ def _unlike_numpy(function: Function, given: Given) -> str | None:
 
 
 def dtype_value(node: cst.BaseExpression, frame: Frame, evaluate: Evaluate) -> Value | None:
-    """What is given for a dtype; None where it is not translated."""
+    """Return what is given for a dtype; None where it is not translated."""
     world = frame.world
     named = isinstance(node, cst.Name) and node.value in _PYTHON_DTYPES
     if named and world.facts.scopes.of(node).owner_of(node.value) is None:  # type: ignore[attr-defined]
@@ -163,7 +163,7 @@ def dtype_value(node: cst.BaseExpression, frame: Frame, evaluate: Evaluate) -> V
 
 
 def target_of(function: Function, given: Given, frame: Frame) -> tuple[str, tuple[str, ...]]:
-    """What is called instead, and the helpers that it is."""
+    """Return what is called instead, and the helpers that it is."""
     world = frame.world
     helper = function.helper
     if function.name == "where" and len(given) == 1:
@@ -180,7 +180,7 @@ def _is_python(value: Value) -> bool:
 
 
 def result(function: Function, given: Given, node: cst.CSTNode, frame: Frame) -> Value:
-    """What a function's result may be, and whose memory it may be."""
+    """Return what a function's result may be, and whose memory it may be."""
     values = [value for value, _ in given.values()]
     if any(one.is_nothing for one in values):
         return NOTHING

@@ -119,7 +119,7 @@ def _is_left_behind(
     frame: Frame,
     may_write: MayWrite,
 ) -> bool:
-    """Whether an argument's array is seen by nobody when the statement is done."""
+    """Return whether an argument's array is seen by nobody when the statement is done."""
     value = evaluate(place, frame)
     others = [evaluate(one, frame) for one in arguments.values() if one is not place]
     if not value.only("array") or any(not one.memory.isdisjoint(value.memory) for one in others):

@@ -23,7 +23,7 @@ _OUTSIDE = "memory of others"
 
 
 def may_write(name: str, value: Value, place: cst.CSTNode, statement: cst.CSTNode, frame: Frame) -> bool:
-    """Whether a name's array can be replaced by a new one, for nobody else would see the write."""
+    """Return whether a name's array can be replaced by a new one, for nobody else would see the write."""
     other = _other_owner(name, value, statement, frame)
     if other is None:
         return True
@@ -32,7 +32,7 @@ def may_write(name: str, value: Value, place: cst.CSTNode, statement: cst.CSTNod
 
 
 def _other_owner(name: str, value: Value, statement: cst.CSTNode, frame: Frame) -> str | None:
-    """Who else may see the memory of a name after a statement."""
+    """Return who else may see the memory of a name after a statement."""
     if name not in frame.env:
         return _OUTSIDE
     live = (frame.live.get(statement, frozenset()) | frame.always_live) - _bound_outright(statement, frame)
@@ -64,7 +64,7 @@ def _bound_outright(statement: cst.CSTNode, frame: Frame) -> frozenset[str]:
 
 
 def _is_array_for_sure(value: Value) -> bool:
-    """What a helper may be given: it refuses whatever else comes from others, loudly."""
+    """Return what a helper may be given: it refuses whatever else comes from others, loudly."""
     return value.only("array")
 
 
@@ -202,7 +202,7 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
 
 
 def _keeps(operator: cst.CSTNode, old: Value, right: Value) -> bool:
-    """Whether an array's dtype and shape are those of the result, whatever a caller gives."""
+    """Return whether an array's dtype and shape are those of the result, whatever a caller gives."""
     if not old.certain or not right.certain or old.dtype is None or not right.only(*NUMBERS, "scalar"):
         return False
     divides = isinstance(operator, cst.DivideAssign) and old.dtype in ("bool", "int32", "int64")
@@ -247,12 +247,12 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
 
 
 def _is_pure(node: cst.CSTNode, frame: Frame) -> bool:
-    """Whether an expression may be computed twice, and at another time."""
+    """Return whether an expression may be computed twice, and at another time."""
     return effect(frame.world.facts, node) < Effect.CALLS
 
 
 def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
-    """Whether a statement is a call of a function or method of NumPy that writes: it is decided then."""
+    """Decide on a statement that calls a writing function or method of NumPy; return whether it is one."""
     world, func = frame.world, call.func
     qualified = world.facts.imports.qualified(func)
     if qualified is not None:

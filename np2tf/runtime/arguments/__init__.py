@@ -1,4 +1,4 @@
-"""The inputs of a call: its signature, what the function captures, and how a trace sees both.
+"""The inputs of a call: its signature, the function's captures, and the form in which a trace sees both.
 
-May import `tracing` and what lies below it. Running or compiling a call stays out.
+May import `tracing` and the levels below it. Running or compiling a call stays out.
 """

@@ -1,14 +1,13 @@
-"""Binding stand-ins for the arrays that a function reads by name, for as long as it is traced.
+"""Binds stand-ins for the arrays that a function reads by name, while it is traced.
 
-They take the places of the arrays wherever the code may find these: in globals, closures, defaults, modules,
+Stand-ins replace the arrays wherever the code may find them: in globals, closures, defaults, modules,
 classes, and in the lists, dicts, tuples and objects there. Two threads may trace functions that read the same
-array: the last to end puts it back.
+array; the last thread to finish restores it.
 """
 
 from __future__ import annotations
 
 import threading
-import types
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,22 +15,24 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.pytree.containers import TUPLE
+from np2tf.pytree.registry import DEEPEST, Registry
 from np2tf.runtime.environment.raw_tensors import variables
-from np2tf.runtime.introspection.places import Place, entry, held_by
-from np2tf.runtime.introspection.user_objects import attributes, is_instance
+from np2tf.runtime.introspection.places import Place, entry, own_attribute
+from np2tf.runtime.introspection.user_objects import INSTANCE, OBJECTS
 from np2tf.runtime.random.stand_in import generator_stand_in
 from np2tf.runtime.random.states import is_generator
 from np2tf.runtime.structures.array_stand_in import stand_in
-from np2tf.staging import StagingError
+from np2tf.staging import HiddenInputError
 from np2tf.tnp._array.ndarray import ndarray
 
-#: Deeper than this no argument or variable is taken apart (`signature`).
-_MAX_DEPTH = 14
+#: The depth to which arguments and variables are taken apart (`signature`).
+_MAX_DEPTH = DEEPEST + 2
 
 
 @dataclass
-class _Bound:
-    """A place where a stand-in is, or a tuple with stand-ins."""
+class _Binding:
+    """A place that holds a stand-in, or a tuple with stand-ins."""
 
     place: Place
     before: Any
@@ -39,21 +40,21 @@ class _Bound:
     traces: int = 0
 
 
-#: The places where stand-ins are, for all threads.
-_bound: dict[tuple[int, Any], _Bound] = {}
+#: The places that hold stand-ins, for all threads.
+_bound: dict[tuple[int, Any], _Binding] = {}
 _lock = threading.RLock()
 
 
 @contextmanager
-def standing_in(places: Iterable[Place]) -> Iterator[None]:
-    """Within the with block, stand-ins are where arrays are: in these places, and in what is found there.
+def bind_stand_ins(places: Iterable[Place]) -> Iterator[None]:
+    """Within the with block, replace arrays by stand-ins in these places, and in the containers found there.
 
     Raises:
-        StagingError: an array is where nothing can be replaced.
+        StagingError: if an array is in a place that cannot be replaced.
     """
-    taken: list[_Bound] = []
+    taken: list[_Binding] = []
     try:
-        for place in _found(places):
+        for place in _places_within(places):
             with _lock:
                 _take(place, taken)
         yield
@@ -63,14 +64,14 @@ def standing_in(places: Iterable[Place]) -> Iterator[None]:
                 _give_back(one)
 
 
-def _take(place: Place, taken: list[_Bound]) -> None:
+def _take(place: Place, taken: list[_Binding]) -> None:
     known = _bound.get(place.key)
     if known is None:
         before = place.value
-        shown = _shown(before)
+        shown = _stand_in_value(before)
         if shown is before:
             return
-        known = _bound[place.key] = _Bound(place, before, shown)
+        known = _bound[place.key] = _Binding(place, before, shown)
     known.traces += 1
     taken.append(known)
     if known.traces == 1:
@@ -85,65 +86,49 @@ def _bind(place: Place, value: Any) -> None:
             pass
         else:
             return
-    raise StagingError(f"an array is read by a name that cannot be rebound: {place.name}", "NP2TF507")
+    raise HiddenInputError(f"an array is read by a name that cannot be rebound: {place.name}")
 
 
-def _give_back(one: _Bound) -> None:
+def _give_back(one: _Binding) -> None:
     one.traces -= 1
     if one.traces == 0:
         del _bound[one.place.key]
-        # Somebody else may have bound it to something new meanwhile.
+        # Other code may have bound the place to a new value meanwhile.
         if one.place.value is one.shown:
             _bind(one.place, one.before)
 
 
-def _shown(value: Any) -> Any:
-    """`value` as traced code is to find it: a stand-in for an array or generator, also in tuples."""
+def _stand_in_value(value: Any) -> Any:
+    """Return `value` as traced code must find it: a stand-in for an array or generator, also in tuples."""
     if issubclass(type(value), np.ndarray) or type(value) is ndarray or type(value) in variables:
         return stand_in(value)
     if is_generator(value):
         return generator_stand_in(value)
-    if isinstance(value, tuple):
-        items = list(map(_shown, value))
-        if any(new is not old for new, old in zip(items, value, strict=True)):
-            return tuple(items) if type(value) is tuple else type(value)(*items)
-    return value
+    return _TUPLES.replace_items(_stand_in_value, value)
 
 
-def _found(places: Iterable[Place]) -> Iterator[Place]:
-    """These places, and those in the lists, dicts and objects that are found there."""
+_TUPLES = Registry(TUPLE)
+
+
+def _places_within(places: Iterable[Place]) -> Iterator[Place]:
+    """Yield these places, and the places in the lists, dicts and objects that are found there."""
     seen: set[int] = set()
     for place in places:
         value = place.value
         yield place
-        yield from _inside(value, seen, 0)
+        yield from _nested_places(value, seen, 0)
 
 
-def _inside(value: Any, seen: set[int], depth: int) -> Iterator[Place]:
-    if depth > _MAX_DEPTH:
+def _nested_places(value: Any, seen: set[int], depth: int) -> Iterator[Place]:
+    found = OBJECTS.find(value)
+    if depth > _MAX_DEPTH or found is None:
         return
-    if isinstance(value, tuple):
-        for item in value:
-            yield from _inside(item, seen, depth + 1)
-        return
-    if isinstance(value, types.MethodType):
-        yield from _inside(value.__self__, seen, depth + 1)
-        return
-    held = _held(value)
-    if held is None or id(value) in seen:
-        return
-    seen.add(id(value))
-    for place, item in held:
-        yield place
-        yield from _inside(item, seen, depth + 1)
-
-
-def _held(value: Any) -> list[tuple[Place, Any]] | None:
-    """What a list, dict or object holds, and where; None for what is none of these."""
-    if type(value) is list:
-        return [(entry(value, k), item) for k, item in enumerate(value)]
-    if type(value) is dict:
-        return [(entry(value, key), item) for key, item in list(value.items())]
-    if is_instance(value):
-        return [(held_by(value, name), item) for name, item in attributes(value).items()]
-    return None
+    if found.fill is None:
+        for item in found.items(value):
+            yield from _nested_places(item, seen, depth + 1)
+    elif id(value) not in seen:
+        seen.add(id(value))
+        place = own_attribute if found is INSTANCE else entry
+        for key, item in list(zip(found.keys(value), found.items(value), strict=True)):
+            yield place(value, key)
+            yield from _nested_places(item, seen, depth + 1)

@@ -1,7 +1,7 @@
-"""What a function reads besides its arguments: globals, closure variables, and those of what it calls.
+"""The values that a function reads besides its arguments: globals, closure variables, and those of its
+callees.
 
-`np2tf.jit` treats them as further arguments, so that a compiled function never holds on to a value that has
-changed.
+`np2tf.jit` treats them as further arguments, so that compiled code never keeps a value that has changed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from np2tf.pytree.registry import SEARCHED
 from np2tf.runtime.environment.raw_tensors import NAMES
 from np2tf.runtime.host.originals import translation_of
 from np2tf.runtime.introspection.code_names import (
@@ -28,7 +29,7 @@ from np2tf.runtime.introspection.code_names import (
 )
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.introspection.places import Place, attribute, closure_variable, defaults, definition, entry
-from np2tf.runtime.introspection.property_setters import does_more
+from np2tf.runtime.introspection.property_setters import has_side_effects
 from np2tf.runtime.introspection.user_objects import (
     ANY_ATTRIBUTE,
     class_members,
@@ -40,18 +41,18 @@ from np2tf.runtime.introspection.user_objects import (
 )
 from np2tf.runtime.replacement.loop_function import WATCH
 
-#: What the translation reads by name, and the user's code does not.
+#: The names that only the translation reads, and not the user's code.
 _OURS = frozenset({*NAMES, WATCH})
 #: Names after which code may read any global variable.
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec", "__globals__"})
-#: They tell a list from what stands for it.
+#: Functions that can tell a list from its stand-in.
 _CLASS_TESTS = frozenset({"type", "isinstance"})
 #: Methods that assign the attributes of a new object.
 _INITIALISERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
-#: What prints look up again whenever they print, of `sys` alone.
+#: Attributes of `sys` that every print looks up again.
 _STREAMS = frozenset[str](), frozenset({"stdout", "stderr"})
 
-#: What a variable of a module of the standard library may hold for staged code to depend on.
+#: Types of variables of standard library modules on which staged code may depend.
 _DATA = (
     *(int, float, complex, str, bytes, type(None), list, dict, tuple),
     *(type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType),
@@ -59,18 +60,18 @@ _DATA = (
 
 
 class Dependencies:
-    """What a function may read, found in its code and in that of everything it may call.
+    """The values that a function may read, found in its code and in the code of everything it may call.
 
     Attributes:
         readers: a place for each default, global, closure variable, class and module attribute.
-        names: every name in the code: an attribute that is not among them is not touched.
+        names: every name in the code; the code does not touch attributes with other names.
     """
 
     def __init__(self, function: Any) -> None:
-        self.readers: list[Place] = []
+        self.captures: list[Place] = []
         self.names: set[str] = set()
         self._seen: set[int] = set()
-        self._kept: list[Any] = []  # so that no other function gets the identity of one of these
+        self._kept: list[Any] = []  # keeps these functions' ids from being reused
         self._classes: dict[type, set[str]] = {}
         self._members: set[tuple[type, str]] = set()
         self._codes: list[types.CodeType] = []
@@ -89,29 +90,31 @@ class Dependencies:
 
     @property
     def any_attribute(self) -> bool:
-        """Whether the code may touch attributes under names that it computes."""
+        """True if the code may touch attributes under names that it computes."""
         return self._copies_objects or bool(self.names & ANY_ATTRIBUTE)
 
     @functools.cached_property
     def hidden_setter(self) -> str:
-        """An attribute that the code sets by way of a property which does more than that; "" for none."""
-        acting = (name for name, setter in self._setters.items() if does_more(setter))
+        """The name of an attribute that the code sets through a property with further effects; "" if there is
+        none.
+        """
+        acting = (name for name, setter in self._setters.items() if has_side_effects(setter))
         return next(
             (name for name in acting if any(name in assigned_attributes(one) for one in self._codes)), ""
         )
 
     @functools.cached_property
     def assigned(self) -> frozenset[str]:
-        """The attributes that the code assigns where it makes no new object."""
+        """The attributes that the code assigns outside of initialisers."""
         return frozenset().union(
             *(assigned_attributes(code) for code in self._codes if code.co_name not in _INITIALISERS)
         )
 
     @property
     def appending(self) -> frozenset[str]:
-        """The attributes of which the code calls `append`, and uses nothing else as far as is known.
+        """The attributes of which the code only calls `append`, as far as known.
 
-        Where the attribute of the name is read too, perhaps of another object, a trace will tell.
+        If the code also reads an attribute of that name, perhaps of another object, the trace finds out.
         """
         if not self._appending or self.any_attribute or MATCHES in self._using:
             return frozenset()
@@ -119,16 +122,16 @@ class Dependencies:
         return frozenset(self._appending - self._read_lists - others)
 
     def reads_list(self, attribute: str) -> None:
-        """Take note that a list is not only appended to."""
+        """Record that a list is not only appended to."""
         self._read_lists.add(attribute)
 
     @property
     def handles_exceptions(self) -> bool:
-        """Whether the code has handlers, which only the host runs (`np2tf.on_host`)."""
+        """True if the code has exception handlers, which only the host runs (`np2tf.on_host`)."""
         return "on_host" in self.names
 
     def follow_classes(self, classes: set[type]) -> None:
-        """Add what the methods of the arguments' classes read."""
+        """Add the values that the methods of the arguments' classes read."""
         known = -1
         for kind in classes:
             self._classes.setdefault(kind, set())
@@ -162,16 +165,16 @@ class Dependencies:
                 if consists_of_attributes
                 else _holds_arrays(member)
             ):
-                # What is plain data must be the same after a trace.
-                self.readers.append(attribute(base, name, getattr(base, name, None) is member))
+                # Plain data must be the same after a trace.
+                self.captures.append(attribute(base, name, getattr(base, name, None) is member))
 
     def _watch_member(self, kind: type, name: str) -> None:
         if (kind, name) not in self._members:
             self._members.add((kind, name))
-            self.readers.append(definition(kind, name))
+            self.captures.append(definition(kind, name))
 
     def _follow_constructors(self, kind: type) -> None:
-        """Add what is read where an object of a class is made."""
+        """Add the values that are read when an object of a class is made."""
         if kind in self._classes or is_foreign(kind.__module__) or is_of_library(kind):
             return
         self._classes[kind] = set()
@@ -182,14 +185,14 @@ class Dependencies:
             self._follow_constructors(type(kind))
 
     def follows(self, function: Any) -> bool:
-        """Whether it has been looked at what a function reads, and what it wraps."""
+        """Return whether the values that a function, and the function it wraps, read are known."""
         inner = getattr(function, "__wrapped__", None)
         if inner is not None and not self.follows(inner):
             return False
         return not isinstance(function, types.FunctionType) or id(function) in self._seen
 
     def knows(self, others: Iterable[Dependencies]) -> bool:
-        """Whether all names in the code of functions that are arguments are known, and what they are for."""
+        """Return whether the names in the code of functions that are arguments are known, with their uses."""
         return all(
             one.names <= self.names
             and one._appending <= self._appending
@@ -200,7 +203,7 @@ class Dependencies:
         )
 
     def learn(self, others: Iterable[Dependencies]) -> None:
-        """Take note of the names in the code of functions that are arguments."""
+        """Record the names in the code of functions that are arguments."""
         for one in others:
             self.names |= one.names
             self._appending |= one._appending
@@ -210,13 +213,13 @@ class Dependencies:
         self.follow_classes(set())
 
     def follow(self, function: Any) -> None:
-        """Add what a function reads that has been met while tracing."""
+        """Add the values that a function reads which a trace has met."""
         self._collect(function)
         self.follow_classes(set())
 
     def _collect(self, function: Any) -> None:
         if (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy":
-            return  # what stands for it is traced
+            return  # its counterpart is traced
         inner = getattr(function, "__wrapped__", None)
         if inner is not None:
             self._collect(inner)
@@ -225,7 +228,7 @@ class Dependencies:
         self._seen.add(id(function))
         self._kept.append(function)
         for default in defaults(function):
-            self.readers.append(default)
+            self.captures.append(default)
             self._follow(default.value, None, set())
         code = translation_of(function.__code__)
         self._codes.append(code)
@@ -234,19 +237,19 @@ class Dependencies:
         appending, reading = appending_attributes(code)
         self._appending |= appending
         self._using |= reading
-        # What dataclasses generate asks for the class of their own objects alone.
+        # Generated methods of dataclasses only test for the class of their own objects.
         self._tells_classes |= bool(names & _CLASS_TESTS) and code.co_filename != "<string>"
         if code.co_name not in _INITIALISERS:
             self._using |= assigned_attributes(code)
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             if name not in _OURS:
-                self.readers.append(closure_variable(cell))
-                self._follow(self.readers[-1].value, names, set())
+                self.captures.append(closure_variable(cell))
+                self._follow(self.captures[-1].value, names, set())
         space = function.__globals__
         for name in list(space) if names & _ANY_GLOBAL else global_names(code):
-            # One that is not bound yet may be by the time that the code reads it.
+            # A name that is not bound yet may be bound when the code reads it.
             if name not in _OURS and (name in space or not hasattr(builtins, name)):
-                self.readers.append(entry(space, name))
+                self.captures.append(entry(space, name))
                 self._follow(space.get(name), names, set())
         for module in imported_modules(code, space):
             self._follow(module, names, set())
@@ -258,7 +261,7 @@ class Dependencies:
                 self._collect(value)
             for name in (names or set()) & getattr(value, "__dict__", {}).keys():
                 if not name.startswith("_"):
-                    self.readers.append(attribute(value, name))
+                    self.captures.append(attribute(value, name))
         elif isinstance(value, types.MethodType):
             self._collect(value.__func__)
         elif isinstance(value, type):
@@ -272,18 +275,18 @@ class Dependencies:
             pythons = value.__name__.partition(".")[0] in sys.stdlib_module_names
             for name in names & vars(value).keys() - _STREAMS[value is sys]:
                 if pythons and not isinstance(vars(value)[name], _DATA):
-                    continue  # a lock, say, which no array of the user's is read in
-                self.readers.append(attribute(value, name))
+                    continue  # for example a lock, which holds no user array
+                self.captures.append(attribute(value, name))
                 self._follow(vars(value)[name], names, inside | {id(value)})
 
 
-def readers(function: Any) -> list[Place]:
-    """A place for each global, closure variable and module attribute that `function` may read."""
-    return dependencies_of(function).readers
+def captures_of(function: Any) -> list[Place]:
+    """Return a place for each global, closure variable and module attribute that `function` may read."""
+    return dependencies_of(function).captures
 
 
 def is_made_anew(function: types.FunctionType) -> bool:
-    """Whether a function is made where it is used: a lambda, or one inside another."""
+    """Return whether a function is made where it is used: a lambda, or an inner function."""
     return "<l" in function.__qualname__  # <lambda>, <locals>
 
 
@@ -291,47 +294,51 @@ _known: WeakKeyDictionary[Any, tuple[Dependencies, list[Any]]] = WeakKeyDictiona
 
 
 def dependencies_of(function: Any) -> Dependencies:
-    """What a function that is an argument reads; looked at again when a function that it calls is another."""
+    """Return the dependencies of a function that is an argument, found again if a function that it calls
+    changes.
+    """
     function = getattr(function, "__wrapped__", function)
     if not isinstance(function, types.FunctionType) or is_made_anew(function):
-        # What is found keeps the function: in a table, those made for each call would never go away.
+        # The result refers to the function, so functions made for each call would never be freed from a
+        # table.
         return Dependencies(function)
     found = _known.get(function)
-    if found is None or functions_among(current(found[0].readers)) != found[1]:
+    if found is None or functions_among(current(found[0].captures)) != found[1]:
         made = Dependencies(function)
-        found = _known[function] = made, functions_among(current(made.readers))
+        found = _known[function] = made, functions_among(current(made.captures))
     return found[0]
 
 
 def functions_among(values: list[Any]) -> list[Any]:
-    """The functions and classes among these values: where one is another, what is read may be."""
+    """Return the functions and classes among these values: if one changes, the read values may change."""
     kinds, module = (types.FunctionType, types.MethodType, type), types.ModuleType
     return [
         getattr(value, "__func__", value)
         for value in values
-        # To ask a module is slow where it makes its names when they are asked for.
+        # Asking a module for an attribute is slow if it makes its attributes on demand.
         if isinstance(value, kinds) or (not isinstance(value, module) and hasattr(value, "__wrapped__"))
     ]
 
 
 def _is_pythons(kind: type) -> bool:
-    """Whether a class is of the standard library, or of what no array of the user's is read in."""
+    """Return whether a class belongs to the standard library, or to a package that holds no user arrays."""
     return is_foreign(kind.__module__) or is_of_library(kind)
 
 
 def _holds_arrays(value: Any, depth: int = 0) -> bool:
-    """Whether there is an array in a list, dict or tuple."""
-    items = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
-    return isinstance(value, np.ndarray) or any(_holds_arrays(one, depth + 1) for one in items if depth < 4)
+    """Return whether a list, dict or tuple contains an array."""
+    if isinstance(value, np.ndarray):
+        return True
+    return depth < 4 and any(_holds_arrays(one, depth + 1) for one in SEARCHED.items(value))
 
 
 def current(all_readers: list[Place]) -> list[Any]:
-    """The values of all dependencies now."""
+    """Return the present values of all dependencies."""
     return [reader.value for reader in all_readers]
 
 
 def bind_again(all_readers: list[Place], before: list[Any]) -> bool:
-    """Bind every dependency to what it was; whether one had been bound to something else."""
+    """Bind every dependency to its former value, and return whether any had been rebound."""
     changed = False
     for reader, value in zip(all_readers, before, strict=True):
         if reader.value is not value and reader.bind is not None:

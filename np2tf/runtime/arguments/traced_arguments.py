@@ -1,34 +1,36 @@
-"""The arguments as one trace sees them, and what the staged function has done to them.
+"""The arguments as one trace sees them, and the changes that the staged function makes in them.
 
-Lists, dicts and objects of the caller are no tensors: the staged function gets twins of them, with staged
-arrays and numbers inside. What it changes in a twin becomes a result of the compiled code, and every call
-makes the change in the caller's own.
+The caller's lists, dicts and objects are no tensors. The staged function gets copies of them, with staged
+arrays and numbers inside. Its changes in a copy become results of the compiled code, and every call makes the
+changes in the caller's own objects.
 """
 
 from __future__ import annotations
 
-import functools
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from np2tf.pytree.containers import DICT, LIST, SLICE
+from np2tf.pytree.registry import STRUCTURES
 from np2tf.runtime.arguments.captures import is_made_anew
-from np2tf.runtime.arguments.signature import Signature, kind_of
+from np2tf.runtime.arguments.signature import Signature
+from np2tf.runtime.arguments.value_kinds import IMMUTABLE, kind_of
 from np2tf.runtime.effects.appended import AppendedList
 from np2tf.runtime.introspection.user_objects import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.random.stand_in import generator_stand_in
-from np2tf.runtime.structures.array_stand_in import StandIn, plain
-from np2tf.staging import StagingError
+from np2tf.runtime.structures.array_stand_in import StandIn, host_value
+from np2tf.staging import AliasingError, AttributeChangeError, ReturnedValueError
 
 
-class Own(NamedTuple):
-    """In a result: the `place`-th list, dict or object of the caller."""
+class ArgumentRef(NamedTuple):
+    """Stands in a result for the `place`-th list, dict or object of the caller."""
 
     place: int
 
 
-class New(NamedTuple):
-    """In a result: the `number`-th object that the function has made."""
+class NewObject(NamedTuple):
+    """Stands in a result for the `number`-th object that the function has made."""
 
     number: int
     kind: type
@@ -36,13 +38,13 @@ class New(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a trace gives: the function's result, and the new contents of what it has changed."""
+    """The result of a trace: the function's result, and the new contents of changed arguments."""
 
     result: Any
     changes: dict[int, Any]
 
 
-class Twins:
+class TracedArguments:
     """The staged counterparts of a call's arguments."""
 
     def __init__(self, signature: Signature, arrays: Sequence[Any], numbers: Sequence[Any]) -> None:
@@ -58,28 +60,23 @@ class Twins:
 
     @property
     def instances(self) -> list[Any]:
-        """The twins of objects."""
+        """The counterparts of objects."""
         return [twin for twin in self._twins if kind_of(twin) == "instance"]
 
     def of(self, value: Any) -> Any:
-        """The twin of an argument; every part must be asked for once, in the order of the signature."""
+        """Return the counterpart of an argument; each part is requested once, in the order of the
+        signature.
+        """
         what = kind_of(value)
         if what == "array":
             return self._arrays[self._signature.place_of(value)]
         if what == "number":
             return next(self._numbers)
-        if what == "tuple":
-            items = [self.of(item) for item in value]
-            return tuple(items) if type(value) is tuple else type(value)(*items)
-        if what == "slice":
-            return slice(self.of(value.start), self.of(value.stop), self.of(value.step))
+        if what in IMMUTABLE:
+            container = IMMUTABLE[what]
+            return container.builder(value)([self.of(item) for item in container.items(value)])
         if what == "method":
             return self._method(value)
-        if what == "partial":
-            call, *args = [self.of(item) for item in (value.func, *value.args)]
-            return functools.partial(
-                call, *args, **{name: self.of(one) for name, one in value.keywords.items()}
-            )
         if what not in ("list", "dict", "instance", "generator"):
             return value
         if id(value) not in self._made:
@@ -88,7 +85,7 @@ class Twins:
 
     def _method(self, method: types.MethodType) -> Any:
         owner = self.of(method.__self__)
-        # A generator's methods are machine code, which reads the memory of what it is bound to.
+        # A generator's methods are machine code, which reads the memory of its object.
         drawing = kind_of(method.__self__) == "generator"
         return getattr(owner, method.__name__) if drawing else types.MethodType(method.__func__, owner)
 
@@ -109,16 +106,16 @@ class Twins:
         if what == "list" and appended is None:
             twin.extend([self.of(item) for item in value])
         elif what in ("dict", "instance"):
-            entries = value if what == "dict" else self._signature.touched(value)
+            entries = value if what == "dict" else self._signature.touched_attributes(value)
             made = {key: self.of(item) for key, item in entries.items()}
             twin.update(made) if what == "dict" else assign(twin, made)
         self._before[place] = _contents(twin)
 
     def outcome(self, result: Any) -> Outcome:
-        """What the function has returned and changed.
+        """Return the function's result and changes.
 
         Raises:
-            StagingError: it has returned something that only exists while it is staged.
+            StagingError: if it returns an object that exists only while it is staged.
         """
         changes: dict[int, Any] = {}
         for place, (twin, before) in enumerate(zip(self._twins, self._before, strict=True)):
@@ -126,44 +123,39 @@ class Twins:
             if same_contents(now, before):
                 continue
             if self._by_name[place]:
-                raise StagingError(
-                    "an argument is changed that is a global or closure variable too", "NP2TF513"
-                )
+                raise AliasingError("an argument is changed that is a global or closure variable too")
             if kind_of(twin) == "instance":
                 gone = before.keys() - now.keys()
                 if gone:
-                    raise StagingError(f"staged code deletes the attribute {min(gone)}", "NP2TF513")
+                    raise AttributeChangeError.of(name=min(gone))
                 now = {name: value for name, value in now.items() if value is not before.get(name, _MISSING)}
-            changes[place] = self._outward(now)
-        return Outcome(self._outward(result), changes)
+            changes[place] = self._replace_arguments(now)
+        return Outcome(self._replace_arguments(result), changes)
 
-    def _outward(self, value: Any, depth: int = 0) -> Any:
+    def _replace_arguments(self, value: Any, depth: int = 0) -> Any:
         place = self._place.get(id(value))
         if place is not None:
-            return Own(place)
+            return ArgumentRef(place)
         what = kind_of(value)
-        if what == "list":
-            return [self._outward(item, depth + 1) for item in value]
-        if what == "dict":
-            return {key: self._outward(item, depth + 1) for key, item in value.items()}
-        if what == "tuple":
-            items = [self._outward(item, depth + 1) for item in value]
-            return tuple(items) if type(value) is tuple else type(value)(*items)
+        if what in ("list", "dict", "tuple"):
+            return STRUCTURES.map_items(lambda item: self._replace_arguments(item, depth + 1), value)
         if what == "instance":
             kind = new_instance_of(value, depth)
-            state = {name: self._outward(item, depth + 1) for name, item in attributes(value).items()}
-            return New(self._new.setdefault(id(value), len(self._new)), kind, state)
-        if type(value) is not StandIn and plain(value) is not value:
-            raise StagingError("staged code returns a generator of its own, or a global one", "NP2TF520")
-        if type(value) is slice and any(type(one).__module__ in _OURS for one in _ends(value)):
-            raise StagingError("staged code returns a slice of numbers that vary", "NP2TF520")
+            state = {
+                name: self._replace_arguments(item, depth + 1) for name, item in attributes(value).items()
+            }
+            return NewObject(self._new.setdefault(id(value), len(self._new)), kind, state)
+        if type(value) is not StandIn and host_value(value) is not value:
+            raise ReturnedValueError("staged code returns a generator of its own, or a global one")
+        if type(value) is slice and any(type(one).__module__ in _OURS for one in SLICE.items(value)):
+            raise ReturnedValueError("staged code returns a slice of numbers that vary")
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
-            raise StagingError(f"staged code returns a {type(value).__name__}", "NP2TF520")
+            raise ReturnedValueError(f"staged code returns a {type(value).__name__}")
         return value
 
 
 _MISSING = object()
-#: Where the classes of staged numbers are.
+#: The modules of the classes of staged numbers.
 _OURS = frozenset(
     {
         "np2tf.tnp._array.ndarray",
@@ -173,10 +165,6 @@ _OURS = frozenset(
 )
 
 
-def _ends(value: slice) -> tuple[Any, Any, Any]:
-    return value.start, value.stop, value.step
-
-
 def _is_inner_function(value: Any) -> bool:
     return isinstance(value, types.FunctionType) and is_made_anew(value)
 
@@ -184,60 +172,50 @@ def _is_inner_function(value: Any) -> bool:
 def _contents(twin: Any) -> Any:
     if type(twin) is list:
         return list(twin)
-    if type(twin) is AppendedList or plain(twin) is not twin:
+    if type(twin) is AppendedList or host_value(twin) is not twin:
         return []
     return dict(twin) if type(twin) is dict else attributes(twin)
 
 
 def same_contents(a: Any, b: Any) -> bool:
-    """Whether two lists or dicts hold the very same things, in the same order."""
-    if type(a) is dict:
-        return list(a) == list(b) and all(a[key] is b[key] for key in a)
-    return len(a) == len(b) and all(m is n for m, n in zip(a, b, strict=True))
+    """Return whether two lists or dicts hold the same objects, in the same order."""
+    return (DICT if type(a) is dict else LIST).has_items_of(a, b)
 
 
 def is_plain(outcome: Outcome) -> bool:
-    """Whether a result needs nothing done to it, as nothing of the caller's own is in it or changed."""
+    """Return whether a result can be returned unchanged, because it neither contains nor changes the caller's
+    objects.
+    """
     return not outcome.changes and not _holds_marks(outcome.result)
 
 
 def _holds_marks(value: Any) -> bool:
-    if isinstance(value, (Own, New)):
+    if isinstance(value, (ArgumentRef, NewObject)):
         return True
-    items = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
-    return any(map(_holds_marks, items))
+    return any(map(_holds_marks, STRUCTURES.items(value)))
 
 
-def settle(outcome: Outcome, holders: Sequence[Any]) -> Any:
-    """Make the changes in the caller's own lists, dicts and objects; returns the result with those in it."""
+def write_back(outcome: Outcome, holders: Sequence[Any]) -> Any:
+    """Make the changes in the caller's own lists, dicts and objects; return the result with these in it."""
     made: dict[int, Any] = {}
-    changes = {place: _inward(new, holders, made) for place, new in outcome.changes.items()}
-    result = _inward(outcome.result, holders, made)
+    changes = {place: _restore_arguments(new, holders, made) for place, new in outcome.changes.items()}
+    result = _restore_arguments(outcome.result, holders, made)
     for place, new in changes.items():
         holder = holders[place]
-        if type(holder) is list:
-            holder[:] = new
-        elif type(holder) is dict:
-            holder.clear()
-            holder.update(new)
+        container = STRUCTURES.find(holder)
+        if container is not None and container.fill is not None:
+            container.fill(holder, new)
         else:
             assign(holder, new)
     return result
 
 
-def _inward(value: Any, holders: Sequence[Any], made: dict[int, Any]) -> Any:
+def _restore_arguments(value: Any, holders: Sequence[Any], made: dict[int, Any]) -> Any:
     kind = type(value)
-    if kind is Own:
+    if kind is ArgumentRef:
         return holders[value.place]
-    if kind is New:
+    if kind is NewObject:
         if value.number not in made:
-            made[value.number] = with_attributes(value.kind, _inward(value.state, holders, made))
+            made[value.number] = with_attributes(value.kind, _restore_arguments(value.state, holders, made))
         return made[value.number]
-    if kind is list:
-        return [_inward(item, holders, made) for item in value]
-    if kind is dict:
-        return {key: _inward(item, holders, made) for key, item in value.items()}
-    if isinstance(value, tuple):
-        items = [_inward(item, holders, made) for item in value]
-        return tuple(items) if kind is tuple else kind(*items)
-    return value
+    return STRUCTURES.map_items(lambda item: _restore_arguments(item, holders, made), value)

@@ -1,4 +1,4 @@
-"""What a function reads besides its arguments stays as it is while the function is traced."""
+"""Guards the values that a function reads besides its arguments against changes while it is traced."""
 
 from __future__ import annotations
 
@@ -6,34 +6,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from np2tf.runtime.arguments.capture_stand_ins import standing_in
+from np2tf.pytree.containers import SET
+from np2tf.pytree.registry import DEEPEST
+from np2tf.runtime.arguments.capture_stand_ins import bind_stand_ins
 from np2tf.runtime.arguments.captures import bind_again, current
 from np2tf.runtime.introspection.places import Place
-from np2tf.runtime.introspection.user_objects import FrozenInstances
-from np2tf.runtime.structures.constant_sets import KeptSets
-from np2tf.runtime.structures.containers import Frozen
-from np2tf.staging import StagingError
+from np2tf.runtime.introspection.user_objects import OBJECTS
+from np2tf.runtime.structures.mutation_guard import MutationGuard
+from np2tf.staging import VariableChangeError
 
 
 @contextmanager
-def leaving_alone(readers: list[Place], sets: list[set[Any]]) -> Iterator[None]:
-    """Undo and refuse what a trace does to globals, closures and sets: it would not be done at every call.
+def guard_captures(captures: list[Place], sets: list[set[Any]]) -> Iterator[None]:
+    """Undo and refuse a trace's changes of globals, closures and sets, which would not happen in every call.
 
-    The arrays there are those of the trace meanwhile.
+    Meanwhile the arrays there are those of the trace.
     """
-    with standing_in(readers):
-        before = current(readers)
-        instances = FrozenInstances(before)
-        frozen = Frozen([*before, *instances.values])
-        kept = KeptSets(sets)
+    with bind_stand_ins(captures):
+        before = current(captures)
+        guard = MutationGuard([*OBJECTS.reachable(before, DEEPEST), *((SET, one) for one in sets)])
         changed = False
         try:
             yield
         finally:
-            changed = frozen.restore()
-            changed = kept.restore() or changed
-            changed = instances.restore() or changed
-            changed = bind_again(readers, before) or changed
+            changed = guard.restore()
+            changed = bind_again(captures, before) or changed
     if changed:
         message = "a set, or a global or closure variable, is changed as no graph can change it"
-        raise StagingError(message, "NP2TF507")
+        raise VariableChangeError(message)

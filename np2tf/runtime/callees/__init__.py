@@ -1,5 +1,5 @@
-"""Functions that staged code calls: which are traced, which are known, and what Python runs by itself.
+"""Functions that staged code calls: traced ones, known ones, and those that Python runs implicitly.
 
-May import `jit`, `effects`, `random`, `structures` and what lies below them. Signatures and compiling stay
+May import `jit`, `effects`, `random`, `structures` and the levels below them. Signatures and compiling stay
 out.
 """

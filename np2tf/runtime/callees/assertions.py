@@ -1,6 +1,7 @@
-"""The assertions of `numpy.testing` in staged code: a call in which one fails is repeated, and NumPy tells.
+"""The assertions of `numpy.testing` in staged code. If an assertion fails, the host repeats the call, and
+NumPy reports.
 
-Documented at https://numpy.org/doc/stable/reference/routines.testing.html.
+See https://numpy.org/doc/stable/reference/routines.testing.html.
 """
 
 from __future__ import annotations
@@ -11,34 +12,34 @@ from typing import Any
 import numpy as np
 
 from np2tf import tnp
-from np2tf.staging import StagingError
+from np2tf.staging import CalleeError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._tensor.index_bounds import record_violation
 
 
 def counterpart(callee: Any) -> Callable[..., None] | None:
-    """What to trace in the place of an assertion of NumPy's; None for any other function."""
+    """Return the function to trace in the place of a NumPy assertion; None for any other function."""
     name = getattr(callee, "__name__", "")
-    # A function of `tnp` is equal to that of NumPy.
+    # A function of `tnp` is equal to NumPy's function.
     return _ASSERTIONS[name] if name in _ASSERTIONS and callee == getattr(np.testing, name) else None
 
 
 def _hold(x: Any, y: Any, compare: Callable[[Any, Any], Any]) -> None:
-    """Compare elementwise; what does not hold may still be right for NumPy, which is asked then.
+    """Compare elementwise. If the comparison fails, NumPy itself decides in the repeated call.
 
     Raises:
-        StagingError: it is known not to hold, or the two are no numbers and arrays.
+        StagingError: if the comparison certainly fails, or the values are no numbers and arrays.
     """
     if not all(is_array(one) or isinstance(one, (np.ndarray, np.generic, int, float)) for one in (x, y)):
-        raise StagingError("asserts something of what is no array", "NP2TF539")
+        raise CalleeError("asserts something of what is no array")
     x, y = tnp.asarray(x), tnp.asarray(y)
     if x.shape != y.shape and x.ndim and y.ndim:
-        raise StagingError("asserts something of arrays of two shapes", "NP2TF539")
+        raise CalleeError("asserts something of arrays of two shapes")
     holds = tnp.all(compare(x, y))
     if is_array(holds):
         record_violation(~holds.tensor)
     elif not holds:
-        raise StagingError("an assertion of numpy.testing fails", "NP2TF539")
+        raise CalleeError("an assertion of numpy.testing fails")
 
 
 def _equal(x: Any, y: Any) -> Any:
@@ -47,7 +48,7 @@ def _equal(x: Any, y: Any) -> Any:
 
 
 def _equal_numbers(x: Any, y: Any) -> Any:
-    """Of numbers NumPy tells zeros of two signs apart."""
+    """Return whether numbers are equal; NumPy distinguishes zeros of different signs in numbers."""
     return _equal(x, y) & ((x != 0) | (tnp.copysign(1.0, x) == tnp.copysign(1.0, y)))
 
 
@@ -63,7 +64,7 @@ def _assert_equal(actual: Any, desired: Any, err_msg: str = "", verbose: bool = 
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether nothing is staged in a value: a number, a text, a shape."""
+    """Return whether a value has no staged parts, such as a number, a string or a shape."""
     if isinstance(value, (list, tuple)):
         return all(map(_is_plain, value))
     return value is None or isinstance(value, (int, float, complex, str, bytes, np.generic))

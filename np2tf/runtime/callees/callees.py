@@ -1,9 +1,9 @@
-"""`np2tf.call(f)(x)`: what is called where no text shows it is looked at while the function is traced.
+"""`np2tf.call(f)(x)`: checks a callee that the text does not show, while the function is traced.
 
 A callee may be a parameter, an attribute, an element of a table, or come from another module. Staging runs
-its text once and its graph many times, so it must only compute: an np2tf or NumPy function, a builtin that
-computes, a class whose objects are their attributes, or a function of Python whose source says so, which is
-translated where it stands. Anything else ends the staging before it has run.
+its text once and its graph many times, so the callee must only compute. Allowed callees are a function of
+np2tf or NumPy, a builtin that computes, a class whose objects are their attributes, and a Python function
+whose source only computes, which is translated in place. Any other callee ends the staging before it has run.
 """
 
 from __future__ import annotations
@@ -20,33 +20,32 @@ import numpy as np
 
 from np2tf import rules
 from np2tf.runtime.callees import assertions, known_callees
-from np2tf.runtime.callees.implicit_calls import AsItIs
+from np2tf.runtime.callees.implicit_calls import ImplicitCallCheck
 from np2tf.runtime.effects import ordered
 from np2tf.runtime.effects.appended import AppendedList
-from np2tf.runtime.environment.unjitted import CALLEE as CODE
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.introspection.user_objects import class_members, functions_of, has_instances
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.random.streams import Draws
 from np2tf.scipy import lookup
-from np2tf.staging import StagingError
+from np2tf.staging import CalleeError, RandomUseError, StagingError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.front import Function
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
-#: Function -> what is traced in its place, or why nothing can be.
+#: Function -> the function to trace in its place, or the error if there is none.
 _versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()
-#: Modules of Python's that put methods into classes which only compute: orders, copies.
+#: Modules of Python whose generated methods of classes only compute, such as comparisons.
 _MAKING_METHODS = ("dataclasses", "functools")
-#: What members of an enumeration have of their own.
+#: The attributes that members of an enumeration have.
 _OF_MEMBERS = frozenset({"_name_", "_value_", "__objclass__", "_sort_order_"})
 
 
 class NewCallee(Exception):
-    """A function is about to be traced of which it is not known what it reads: the trace begins again.
+    """Raised if a function is about to be traced whose dependencies are unknown: the trace begins again.
 
     Attributes:
-        function: that function.
+        function: the function.
     """
 
     def __init__(self, function: types.FunctionType) -> None:
@@ -55,19 +54,25 @@ class NewCallee(Exception):
 
 
 def call(callee: Any) -> Any:
-    """What to call in the place of `callee`: itself, unless the code around is being traced.
+    """Return the function to call in the place of `callee`: itself, unless the calling code is being traced.
+
+    Args:
+        callee: any callable.
+
+    Returns:
+        `callee`, or its staged version.
 
     Raises:
-        StagingError: it does more than to compute, or nobody knows what it does.
+        StagingError: if the callee has effects besides computing, or its effects are unknown.
     """
-    return callee if current_region() is None else staged(callee)
+    return callee if current_scope() is None else staged_callee(callee)
 
 
-def staged(callee: Any) -> Any:
-    """What to trace in the place of `callee`.
+def staged_callee(callee: Any) -> Any:
+    """Return the function to trace in the place of `callee`.
 
     Raises:
-        StagingError: it does more than to compute, or nobody knows what it does.
+        StagingError: if the callee has effects besides computing, or its effects are unknown.
     """
     instead = ordered.counterpart(callee) or assertions.counterpart(callee)
     if instead is not None:
@@ -88,9 +93,9 @@ def staged(callee: Any) -> Any:
     if kind is functools.partial:
         if getattr(callee.func, "__func__", None) is Draws.draw:
             return callee
-        return functools.partial(staged(callee.func), *callee.args, **callee.keywords)
+        return functools.partial(staged_callee(callee.func), *callee.args, **callee.keywords)
     if _is_calling(callee):
-        return lambda function, *rest: callee(function and staged(function), *rest)
+        return lambda function, *rest: callee(function and staged_callee(function), *rest)
     if isinstance(callee, type):
         return _class(callee)
     if kind is types.BuiltinMethodType and _changes_an_own_container(callee):
@@ -99,11 +104,11 @@ def staged(callee: Any) -> Any:
     if found is callee:
         return found
     if found is not None:
-        return staged(found)
+        return staged_callee(found)
     method = getattr(kind, "__call__", None)  # noqa: B004
     if has_instances(kind) and isinstance(method, (types.FunctionType, Jitted)):
-        return types.MethodType(staged(method), callee)
-    raise _unknown(callee)
+        return types.MethodType(staged_callee(method), callee)
+    raise _unknown_callee_error(callee)
 
 
 def _is_calling(callee: Any) -> bool:
@@ -111,24 +116,26 @@ def _is_calling(callee: Any) -> bool:
 
 
 def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
-    """Whether a method changes a list or dict: what of an argument's or a variable's changes is noticed.
+    """Return whether a method changes a list or dict, for which np2tf tracks the changes of arguments and
+    variables.
 
     Raises:
-        StagingError: it would be done once for a loop or branch that is staged.
+        StagingError: if the change is in a staged loop or branch, where it would happen only once.
     """
     if type(callee.__self__) not in (list, dict) or callee.__name__ not in known_callees.CHANGING:
         return False
-    entered = current_region()
-    assert entered is not None
-    if entered is not entered.trace.root:
-        raise StagingError(f"changes a {type(callee.__self__).__name__} in a staged loop or branch", CODE)
+    scope = current_scope()
+    assert scope is not None
+    if scope is not scope.trace.root:
+        raise CalleeError(f"changes a {type(callee.__self__).__name__} in a staged loop or branch")
     return True
 
 
 def _of_numpy(callee: Function) -> Function:
     reason = rules.against_staging(callee.qualified)
     if reason is not None:
-        raise StagingError(f"it {reason}", "NP2TF506" if "random" in reason else CODE)
+        kind = RandomUseError if callee.qualified.startswith("numpy.random.") else CalleeError
+        raise kind(f"it {reason}")
     return callee
 
 
@@ -137,47 +144,48 @@ def _function(function: types.FunctionType) -> Any:
         return function
     found = known_callees.counterpart(function)
     if found is not None:
-        return found if found is function else staged(found)
+        return found if found is function else staged_callee(found)
     _refuse_new(function)
     return staged_version(function)
 
 
 def staged_version(function: types.FunctionType) -> Any:
-    """The function as it is traced.
+    """Return the traced version of a function.
 
     Raises:
-        StagingError: it does more than to compute, or nobody knows what it does.
+        StagingError: if the function has effects besides computing, or its effects are unknown.
     """
     known = _versions.get(function)
     if known is None:
         known = _versions[function] = _version(function)
     if isinstance(known, StagingError):
-        raise _like(known)
+        raise _copy_error(known)
     return known
 
 
 def _version(function: types.FunctionType) -> Callable[..., Any] | StagingError:
-    # Only here: it loads the translator.
+    # Imported only here, because it loads the translator.
     translator = importlib.import_module("np2tf.imports.functions.callees")
     reason, made = translator.staged_version(function)
     if made is not None:
         return made  # type: ignore[no-any-return]
-    return _refused(function, reason)
+    return _refusal(function, reason)
 
 
 def check_class(kind: type, names: set[str]) -> None:
-    """Look at what a class runs without a call that shows: operators, properties, methods that override.
+    """Check the code that a class runs without a visible call: operators, properties, methods that override.
 
-    A call of `self.step` that is resolved in the class around it may be one of a class derived elsewhere.
+    A call of `self.step` that is resolved in the class around it may call a method of a class derived
+    elsewhere.
 
     Args:
-        kind: of an object that staged code is given.
-        names: those in the staged code.
+        kind: the class of an object that staged code gets.
+        names: the names in the staged code.
 
     Raises:
-        StagingError: something among that does more than to compute.
+        StagingError: if such code has effects besides computing.
     """
-    checked = AsItIs(staged_version, CODE)
+    checked = ImplicitCallCheck(staged_version)
     defined: dict[str, list[type]] = {}
     for base, name, member in class_members(kind, names):
         if is_of_library(base):
@@ -194,7 +202,7 @@ def check_class(kind: type, names: set[str]) -> None:
                 _check_all(vars(base)[name], kind, checked)
 
 
-def _check_all(member: Any, kind: type, checked: AsItIs) -> None:
+def _check_all(member: Any, kind: type, checked: ImplicitCallCheck) -> None:
     for function in functions_of(member):
         if not isinstance(function, types.FunctionType) or function.__module__ in _MAKING_METHODS:
             continue
@@ -202,15 +210,15 @@ def _check_all(member: Any, kind: type, checked: AsItIs) -> None:
             checked.check(function, kind)
 
 
-def _refused(function: types.FunctionType, reason: str) -> StagingError:
+def _refusal(function: types.FunctionType, reason: str) -> StagingError:
     place = function.__code__.co_filename, function.__code__.co_firstlineno
     told = f"calls `{function.__qualname__}` ({place[0]}:{place[1]}), which cannot be staged: it {reason}"
-    return StagingError(told, CODE)
+    return CalleeError(told)
 
 
-def _like(error: StagingError) -> StagingError:
-    """The same error, with no traceback of an earlier call."""
-    return StagingError(str(error), error.code, error.place)
+def _copy_error(error: StagingError) -> StagingError:
+    """Return the same error without the traceback of an earlier call."""
+    return type(error)(str(error), error.place)
 
 
 def _method(method: types.MethodType) -> Any:
@@ -219,21 +227,21 @@ def _method(method: types.MethodType) -> Any:
         reason = rules.against_staging(f"numpy.ndarray.{method.__name__}")
         if reason is None:
             return method
-        raise StagingError(f"calls `.{method.__name__}` of an array, which {reason}", CODE)
+        raise CalleeError(f"calls `.{method.__name__}` of an array, which {reason}")
     if isinstance(owner, AppendedList):
         return method
     if isinstance(owner, type) or has_instances(type(owner)) or _is_only_fields(owner) or _is_constant(owner):
-        return types.MethodType(staged(function), owner)
-    raise _unknown(method)
+        return types.MethodType(staged_callee(function), owner)
+    raise _unknown_callee_error(method)
 
 
 def _is_only_fields(owner: Any) -> bool:
-    """Whether an object is a named tuple that can hold nothing else."""
+    """Return whether an object is a named tuple without further attributes."""
     return _is_named_tuple(type(owner)) and not hasattr(owner, "__dict__")
 
 
 def _is_constant(owner: Any) -> bool:
-    """Whether an object is a member of an enumeration that stands for a number, text or nothing else."""
+    """Return whether an object is a member of an enumeration for a number, a string or None."""
     if not isinstance(owner, enum.Enum) or not vars(owner).keys() <= _OF_MEMBERS:
         return False
     return type(owner.value) in (int, float, complex, bool, str, bytes, type(None))
@@ -261,24 +269,24 @@ def _class(kind: type) -> Any:
         or kind.__new__ is not object.__new__
         or type(kind).__call__ is not type.__call__
     ):
-        raise _unknown(kind)
+        raise _unknown_callee_error(kind)
     return _construction(kind)
 
 
 def _construction(kind: type) -> Any:
-    """What makes an object of a class: its initialiser, staged."""
+    """Return a function that makes an object of a class, with its initialiser staged."""
     initialise = kind.__init__  # type: ignore[misc]
     if initialise is object.__init__:
         return kind
     if hasattr(kind, "__dataclass_params__") and "__init__" in vars(kind) and not has_source(initialise):
-        # It assigns the fields, and nothing else.
+        # The generated initialiser only assigns the fields.
         further = getattr(kind, "__post_init__", None)
         if isinstance(further, types.FunctionType):
-            # Python calls it as it is: it must only compute, without a branch on data.
+            # Python calls it unstaged, so it must only compute, without a branch on data.
             _refuse_new(further)
-            AsItIs(staged_version, CODE).check(further, kind)
+            ImplicitCallCheck(staged_version).check(further, kind)
         return kind
-    initialise = staged(initialise)
+    initialise = staged_callee(initialise)
 
     def make(*args: Any, **kwargs: Any) -> Any:
         made: Any = object.__new__(kind)
@@ -289,25 +297,25 @@ def _construction(kind: type) -> Any:
 
 
 def has_source(function: Any) -> bool:
-    """Whether a function stands in a file, and was not made of text."""
+    """Return whether a function's code comes from a file, and not from generated text."""
     code = getattr(function, "__code__", None)
     return code is not None and not code.co_filename.startswith("<")
 
 
 def _refuse_new(function: Any) -> None:
-    """End the trace if it is not known what a function reads by name.
+    """End the trace if the names that a function reads are not known yet.
 
     Raises:
-        NewCallee: it is not.
+        NewCallee: if they are not.
     """
-    entered = current_region()
-    assert entered is not None
-    if not entered.trace.follows(function):
+    scope = current_scope()
+    assert scope is not None
+    if not scope.trace.follows(function):
         raise NewCallee(function)
 
 
-def _unknown(callee: Any) -> StagingError:
+def _unknown_callee_error(callee: Any) -> StagingError:
     name = getattr(callee, "__qualname__", None) or f"a {type(callee).__qualname__}"
     module = getattr(callee, "__module__", None)
     told = f"`{module}.{name}`" if isinstance(module, str) and module != "builtins" else f"`{name}`"
-    return StagingError(f"calls {told}, whose effects are unknown", CODE)
+    return CalleeError(f"calls {told}, whose effects are unknown")

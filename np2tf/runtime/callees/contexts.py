@@ -1,6 +1,7 @@
-"""`with np2tf.context(manager):`: what is entered is looked at while the function is traced.
+"""`with np2tf.context(manager):`: checks a context manager while the function is traced.
 
-A trace enters and leaves it once for all runs, so that both must only compute, as what `np2tf.call` calls.
+A trace enters and leaves it once for all runs, so both methods must only compute, like the callees of
+`np2tf.call`.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.runtime.callees.callees import CODE, staged
+from np2tf.runtime.callees.callees import staged_callee
 from np2tf.runtime.introspection.user_objects import has_instances
-from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.staging import CalleeError
+from np2tf.tnp._tensor.storage import current_scope
 
-#: Managers that change nothing but what NumPy tells and prints.
+#: Managers that change at most NumPy's warnings.
 _HARMLESS = (contextlib.nullcontext, np.errstate)
 
 
-class _Entered:
-    """A manager whose methods are traced.
+class _TracedManager:
+    """A context manager whose methods are traced.
 
-    An exception that leaves the block ends the trace: the manager is asked about it where the call is
-    repeated on the host.
+    An exception that leaves the block ends the trace. The host repeats the call, and gives the manager the
+    exception.
     """
 
     def __init__(self, enter: Callable[[], Any], leave: Callable[..., Any]) -> None:
@@ -41,16 +42,26 @@ class _Entered:
 
 
 def context(manager: Any) -> Any:
-    """What to enter in the place of `manager`: itself, unless the code around is being traced.
+    """Return the manager to enter in the place of `manager`: itself, unless the code around is being traced.
+
+    Args:
+        manager: a context manager.
+
+    Returns:
+        `manager`, or a context manager whose methods are staged.
 
     Raises:
-        StagingError: to enter or to leave it does more than to compute, or nobody knows what that does.
+        StagingError: if its methods have effects besides computing, or their effects are unknown.
+
+    See https://docs.python.org/3/reference/datamodel.html#context-managers.
     """
     kind = type(manager)
-    if current_region() is None or kind in _HARMLESS:
+    if current_scope() is None or kind in _HARMLESS:
         return manager
     enter, leave = getattr(kind, "__enter__", None), getattr(kind, "__exit__", None)
     functions = isinstance(enter, types.FunctionType) and isinstance(leave, types.FunctionType)
     if not functions or not has_instances(kind):
-        raise StagingError(f"enters a {kind.__name__}, whose effects are unknown", CODE)
-    return _Entered(types.MethodType(staged(enter), manager), types.MethodType(staged(leave), manager))
+        raise CalleeError(f"enters a {kind.__name__}, whose effects are unknown")
+    return _TracedManager(
+        types.MethodType(staged_callee(enter), manager), types.MethodType(staged_callee(leave), manager)
+    )

@@ -1,7 +1,7 @@
-"""Functions that Python runs by itself while a function is traced: properties, operators, `__post_init__`.
+"""Functions that Python runs implicitly while a function is traced: properties, operators, `__post_init__`.
 
-They run as they are, not as `np2tf.jit` would stage them: what they print or call is not put in order. So
-they must only compute, and so must all that they call.
+They run untranslated, so np2tf does not order their prints and calls. So they, and all their callees, must
+only compute.
 """
 
 from __future__ import annotations
@@ -18,43 +18,42 @@ from np2tf.runtime.effects import ordered
 from np2tf.runtime.introspection.user_objects import has_instances
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.scipy import lookup
-from np2tf.staging import StagingError
+from np2tf.staging import CalleeError, StagingError
 from np2tf.tnp._front.front import Function
 
-#: Gives the staged version of a function; StagingError where there is none.
+#: Returns the staged version of a function; raises StagingError if there is none.
 Check = Callable[[types.FunctionType], Any]
-#: What makes an object of a class.
+#: The methods that make an object of a class.
 _MAKING = ("__init__", "__post_init__")
 
 
-class AsItIs:
-    """Looks at functions that run as they are, and at what they call.
+class ImplicitCallCheck:
+    """Checks functions that run untranslated, and their callees.
 
     Args:
-        staged_version: raises a StagingError for a function whose own text does more than to compute.
-        code: of the errors.
+        staged_version: raises a StagingError for a function whose own text has effects besides computing.
+        code: the code of the errors.
     """
 
-    def __init__(self, staged_version: Check, code: str) -> None:
+    def __init__(self, staged_version: Check) -> None:
         self._staged_version = staged_version
-        self._code = code
         self._seen: set[Any] = set()
 
     def check(self, function: types.FunctionType, kind: type | None = None) -> None:
-        """Look at one function; `kind` is the class of the object that it is a method of.
+        """Check one function; `kind` is the class of the object that it is a method of.
 
-        What it calls that is an attribute of an object, or of a parameter, is not looked at.
+        Callees that are attributes of an object, or of a parameter, are not checked.
 
         Raises:
-            StagingError: it does more than to compute, or what it calls by name does.
+            StagingError: if the function, or a function that it calls by name, has effects besides computing.
         """
         if (function, kind) in self._seen:
             return
         self._seen.add((function, kind))
         made = self._staged_version(function)
-        if not isinstance(made, Jitted) or not _says_np2tf(made.__wrapped__.__code__):
+        if not isinstance(made, Jitted) or not _names_np2tf(made.__wrapped__.__code__):
             return
-        # Only here: it loads the translator.
+        # Imported only here, because it loads the translator.
         operators, callees = importlib.import_module("np2tf.imports.functions.callees").asked_by(function)
         if "print" in operators:
             raise self._error(function, "prints")
@@ -62,7 +61,7 @@ class AsItIs:
             self._check_callee(callee, function, kind)
 
     def _check_callee(self, text: str, function: types.FunctionType, kind: type | None) -> None:
-        found = _found(text, function, kind)
+        found = _resolve_name(text, function, kind)
         if found is not None:
             self._check_object(*found, text, function)
 
@@ -73,7 +72,7 @@ class AsItIs:
             return
         if isinstance(value, functools.partial):
             self._check_object(value.func, None, text, function)
-        elif known_callees.counterpart(value) is not None or _only_makes(value):
+        elif known_callees.counterpart(value) is not None or _is_known_class(value):
             pass
         elif isinstance(value, types.MethodType) and isinstance(value.__func__, types.FunctionType):
             self.check(
@@ -92,22 +91,24 @@ class AsItIs:
     def _error(self, function: types.FunctionType, reason: str) -> StagingError:
         place = function.__code__.co_filename, function.__code__.co_firstlineno
         told = f"runs `{function.__qualname__}` ({place[0]}:{place[1]}), which is not staged: it {reason}"
-        return StagingError(told, self._code)
+        return CalleeError(told)
 
 
-def _says_np2tf(code: types.CodeType) -> bool:
-    """Whether code uses any of np2tf's operators."""
+def _names_np2tf(code: types.CodeType) -> bool:
+    """Return whether code uses any of np2tf's operators."""
     if "np2tf" in code.co_names or "np2tf" in code.co_freevars:
         return True
-    return any(_says_np2tf(one) for one in code.co_consts if isinstance(one, types.CodeType))
+    return any(_names_np2tf(one) for one in code.co_consts if isinstance(one, types.CodeType))
 
 
-def _only_makes(value: Any) -> bool:
+def _is_known_class(value: Any) -> bool:
     return isinstance(value, type) and (issubclass(value, BaseException) or value in known_callees.CLASSES)
 
 
-def _found(text: str, function: types.FunctionType, kind: type | None) -> tuple[Any, type | None] | None:
-    """What a dotted name in a function stands for, and the class that it is a method of."""
+def _resolve_name(
+    text: str, function: types.FunctionType, kind: type | None
+) -> tuple[Any, type | None] | None:
+    """Return the value of a dotted name in a function, and the class that it is a method of."""
     if text in ("type(self)", "self.__class__") and kind is not None:
         return kind, None
     root, *path = text.split(".")

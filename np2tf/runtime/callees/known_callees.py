@@ -1,4 +1,4 @@
-"""What is known of functions that np2tf has not translated: builtins, the standard library, NumPy's own."""
+"""Known functions that np2tf does not translate: builtins, the standard library, NumPy's own."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.runtime.operators.table import OPERATORS, staging_operator
-from np2tf.tnp._front.front import FUNCTIONS, universal
+from np2tf.operators.in_use import staging_operator
+from np2tf.operators.table import OPERATORS
+from np2tf.tnp._front.front import FUNCTIONS, universal_function
 
-#: Builtins that only compute, and need no counterpart: what they are given is known while staging.
+#: Builtins that only compute, and need no counterpart, because their arguments are known while staging.
 _COMPUTING = frozenset({
     abs, bytes, callable, chr, dict, divmod, enum.Enum, frozenset, getattr, hasattr, hash, id,
     isinstance, issubclass, list, object, ord, pow, set, slice, sorted, str, tuple, type,
@@ -30,9 +31,9 @@ BUILTINS: dict[Any, str] = {
 CLASSES = frozenset(kind for kind in _COMPUTING if isinstance(kind, type)) - BUILTINS.keys() | {
     types.SimpleNamespace
 }
-#: What calls its first argument.
+#: Functions that call their first argument.
 CALLING = (map, filter, functools.reduce)
-#: Functions of `operator` that change what they are given, or call it.
+#: Functions of `operator` that change or call their argument.
 _ACTING = frozenset({
     "call", "delitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "ior",
     "ipow", "irshift", "isub", "itruediv", "ixor", "setitem",
@@ -51,22 +52,24 @@ _READING: dict[type, frozenset[str] | None] = {
 
 
 def counterpart(callee: Any) -> Any:
-    """What to trace in the place of a function that is known to compute: often itself; None for any other."""
+    """Return the function to trace in the place of a function known to compute, often itself; None for any
+    other.
+    """
     try:
         if callee in BUILTINS:
             return staging_operator(BUILTINS[callee])
         if callee in _COMPUTING or callee is functools.partial:
             return callee
-    except TypeError:  # it cannot be hashed
+    except TypeError:  # the callee cannot be hashed
         return None
     if isinstance(callee, np.ufunc):
-        return universal(callee)
+        return universal_function(callee)
     if isinstance(callee, FUNCTIONS):
         return _of_module(callee) or _of_value(callee)
     return callee if isinstance(callee, _GETTERS) else None
 
 
-#: What only reads.
+#: Types of callables that only read.
 _GETTERS = (operator.itemgetter, operator.attrgetter)
 
 
@@ -83,7 +86,7 @@ def _of_module(callee: Any) -> Any:
 
 
 def _of_numpy(callee: Any, module: str, name: str) -> Any:
-    """np2tf's function for NumPy's."""
+    """Return np2tf's function for a NumPy function."""
     from np2tf import tnp
 
     for path in dict.fromkeys((module.partition(".")[2], "", "linalg", "fft", "random")):
@@ -97,7 +100,7 @@ def _of_numpy(callee: Any, module: str, name: str) -> Any:
 
 
 def _of_value(callee: Any) -> Any:
-    """A method of one of Python's own values."""
+    """Return a method of a Python value if it changes nothing; None otherwise."""
     owner = getattr(callee, "__self__", None)
     if owner is None or isinstance(owner, types.ModuleType):
         return None

@@ -1,9 +1,10 @@
-"""What compiling may cost: no more than the host has spent in the same functions (tier "auto").
+"""The limit for the cost of compiling: at most the time that the host has spent in the same functions (tier
+"auto").
 
-A program does not say how often it will call a function. As with renting or buying skis (Karlin et al.,
-"Competitive snoopy caching", 1988), the cost of a wrong guess is bounded where compiling waits until the host
-has taken as long as compiling is expected to take. Functions call one another, and the seconds of the inner
-ones are seconds of the outer ones as well: all together have a budget, too.
+A program does not say how often it will call a function. As in the ski rental problem (Karlin et al.,
+"Competitive snoopy caching", 1988), the cost of a wrong guess is bounded if compiling waits until the host
+has taken as long as compiling is expected to take. Functions call each other, so the seconds of an inner
+function are also seconds of the outer one: all functions together have a budget, too.
 """
 
 from __future__ import annotations
@@ -17,30 +18,30 @@ from np2tf.runtime.effects.appended import ListIsRead
 from np2tf.runtime.environment.clock import CALL_SECONDS, Costs, clock, long_calls
 from np2tf.runtime.host.host_function import HostFunction
 
-#: A trace may take so many seconds, and so many times what the host has spent in the function.
+#: A trace may take this many seconds, and in addition this many times the host's time in the function.
 PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
-#: … or so many times what compiling it took in an earlier process.
+#: … or this many times the cost of compiling it in an earlier process.
 KNOWN = 2.0
-#: Of its seconds on the host, a function may spend all on compiling; after each trace that has come to
-#: nothing or to slower code, and for each of the compilations after so many that have not paid, the share is
-#: divided by this.
+#: A function may spend as many seconds on compiling as the host has spent in it. The share is divided by LESS
+#: for each trace that failed or gave slower code, and for each compilation after the first PAID_TRIES that
+#: has not paid.
 PAID_TRIES, LESS = 3, 4.0
-#: The share of all functions together.
+#: The share for all functions together.
 SHARE_OF_ALL = 0.5
-#: What there is goes first to the function that has taken most. It is waited for as long as it has asked
-#: within the last so many seconds on the host.
+#: The common budget goes first to the function that has taken most. Others wait for it if it has asked within
+#: the last seconds on the host, given here.
 ASKED_WITHIN = 1.0
 
 
 class _Queue:
-    """The function that has taken most on the host of those for which there is nothing left."""
+    """The function that has taken most on the host among those that wait for the common budget."""
 
     def __init__(self) -> None:
         self._first: Budget | None = None
         self._asked = 0.0
 
     def is_turn_of(self, budget: Budget) -> bool:
-        """Whether no other function waits that has taken longer."""
+        """Return whether no other function waits that has taken longer."""
         first = self._first
         waits = first is not None and first is not budget and clock.spent - self._asked < ASKED_WITHIN
         return not waits or first.own_seconds <= budget.own_seconds  # type: ignore[union-attr]
@@ -50,7 +51,7 @@ class _Queue:
         self._first, self._asked = budget, clock.spent
 
     def leave(self, budget: Budget) -> None:
-        """Let a function wait no more."""
+        """End the waiting of a function."""
         if self._first is budget:
             self._first = None
 
@@ -62,10 +63,10 @@ class Budget:
     """The costs of compiling one function, all signatures together.
 
     Attributes:
-        slower: identities of the families whose compiled code has turned out to be slower than the host.
+        slower: the identities of the caches whose compiled code was slower than the host.
 
     Args:
-        host: knows what the function has taken on the host.
+        host: measures the function's time on the host.
     """
 
     def __init__(self, host: HostFunction) -> None:
@@ -76,33 +77,33 @@ class Budget:
 
     @property
     def tries(self) -> int:
-        """How often the function has been traced."""
+        """The number of traces of the function."""
         return self._costs.tries
 
     @property
     def seconds(self) -> float:
-        """What that has taken, with the first calls."""
+        """The seconds of these traces and of first calls."""
         return self._costs.seconds
 
     @property
     def own_seconds(self) -> float:
-        """What the function has taken on the host."""
+        """The seconds of the function on the host."""
         return self._host.own_seconds
 
     @property
     def expected(self) -> float:
-        """What compiling the function once more will cost, in seconds."""
+        """The expected seconds of compiling the function once more."""
         if self._costs.tries:
             return self._costs.seconds / self._costs.tries
         known = self._host.prospect.record
         if known is not None and known.tries:
             return known.cost / known.tries
-        # What has been compiled of the functions that it calls becomes a part of it.
+        # The compiled code of its callees becomes a part of the function's.
         return max(_all.mean, self._host.callees_cost)
 
     @property
     def is_open(self) -> bool:
-        """Whether the function may be compiled once more."""
+        """True if the function may be compiled once more."""
         costs, expected = self._costs, self.expected
         in_vain = self._in_vain + len(self.slower)
         unpaid = 0 if costs.gained > costs.seconds else max(costs.tries - in_vain - PAID_TRIES, 0)
@@ -118,14 +119,16 @@ class Budget:
 
     @property
     def deadline(self) -> float:
-        """When, by `time.monotonic`, a trace that begins now is given up."""
+        """The time, by `time.monotonic`, at which a trace that begins now is given up."""
         known = self._host.prospect.record
         enough = KNOWN * known.cost if known is not None else 0.0
         return time.monotonic() + max(PATIENCE + PATIENCE_PER_SECOND * self.own_seconds, enough)
 
     @contextmanager
     def tracing(self) -> Iterator[None]:
-        """Count the time of a trace, whether it comes to anything or not; one that begins again is one."""
+        """Count the time of a trace, whether it succeeds or fails. A trace that begins again counts as
+        one.
+        """
         begun = time.perf_counter()
         tries = in_vain = 1
         try:
@@ -141,7 +144,9 @@ class Budget:
             self.note_compiling(time.perf_counter() - begun)
 
     def forgive(self) -> None:
-        """The latest trace has told how the next one will not be in vain: both are one."""
+        """Count the latest trace and the next one as one, because the latest has found out how to make the
+        next succeed.
+        """
         self._in_vain -= 1
         for costs in (self._costs, _all):
             costs.tries -= 1
@@ -153,11 +158,11 @@ class Budget:
             costs.seconds += seconds
 
     def note_gain(self, seconds: float, usual: float = 0.0) -> None:
-        """Note how long a warm compiled call has taken, in place of one on the host.
+        """Record the time of a warm compiled call, which replaces a call on the host.
 
         Args:
-            seconds: that it has taken.
-            usual: what it would have taken there, if the host has not been tried; 0.0 if nobody knows.
+            seconds: the seconds of the call.
+            usual: the seconds of such a call on the host, if no call was timed there; 0.0 if unknown.
         """
         long_calls.seconds += max(seconds - CALL_SECONDS, 0.0)
         long_calls.cost = max(long_calls.cost, self._costs.mean)

@@ -1,6 +1,8 @@
-"""The compiled ways of a jitted function: which calls share code, when it is made, what becomes of errors.
+"""The compiled code of a jitted function: which calls share code, when it is made, and the handling of
+errors.
 
-Loaded when the first compilation is due, or a tensor is among the arguments: it needs TensorFlow.
+This module needs TensorFlow. It is loaded when the first compilation is due, or a tensor is among the
+arguments.
 """
 
 from __future__ import annotations
@@ -18,51 +20,58 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
+from np2tf.operators.undefined import bound
 from np2tf.runtime.arguments.captures import Dependencies, current, functions_among
-from np2tf.runtime.arguments.signature import Signature, share_memory, take_arguments, take_dependencies
-from np2tf.runtime.arguments.traced_arguments import settle
-from np2tf.runtime.arguments.unchanged_captures import leaving_alone
-from np2tf.runtime.callees.callees import CODE, NewCallee, check_class
+from np2tf.runtime.arguments.flattening import share_memory, take_arguments, take_dependencies
+from np2tf.runtime.arguments.signature import Signature
+from np2tf.runtime.arguments.traced_arguments import write_back
+from np2tf.runtime.arguments.unchanged_captures import guard_captures
+from np2tf.runtime.callees.callees import NewCallee, check_class
 from np2tf.runtime.compilation.budget import Budget
-from np2tf.runtime.compilation.concrete_function import Compiled, Discarded
+from np2tf.runtime.compilation.concrete_function import ConcreteFunction, DiscardedCall
 from np2tf.runtime.compilation.explanation import Explanation
-from np2tf.runtime.compilation.families import Families
+from np2tf.runtime.compilation.families import SpecializationCaches
 from np2tf.runtime.compilation.open_lengths import LengthsAreNeeded
-from np2tf.runtime.compilation.prepared_call import Call
-from np2tf.runtime.compilation.specializations import Family
+from np2tf.runtime.compilation.prepared_call import PreparedCall
+from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.decisions.decisions import key_of
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.effects.appended import ListIsRead
 from np2tf.runtime.environment.call_context import compiles_at_once, has_tensor, is_recording
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
-from np2tf.runtime.environment.unjitted import OF_THE_MOMENT, QUIET, tell
+from np2tf.runtime.environment.unjitted import tell
 from np2tf.runtime.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
-from np2tf.runtime.introspection.array_search import says_numpy
+from np2tf.runtime.introspection.array_search import names_numpy
 from np2tf.runtime.introspection.error_causes import code_of, first_line, place_of
 from np2tf.runtime.jit.jitted import Jitted
-from np2tf.runtime.operators.undefined import bound
 from np2tf.runtime.random.drawn import OutOfWords
 from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.runtime.replacement.watched_loop import leave_on_host
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
-from np2tf.runtime.structures.carried_values import returned
+from np2tf.runtime.structures.carried_values import check_returned
 from np2tf.runtime.xla.stable_names import stable_names
-from np2tf.staging import PromotionError, StagingError
+from np2tf.staging import (
+    ArgumentError,
+    ErrstateError,
+    NotStagedError,
+    PromotionError,
+    ReboundNameError,
+    SharedMemoryError,
+    StagingError,
+    TooManyTracesError,
+    TracingTimeError,
+)
 from np2tf.tnp._array.ndarray import is_array
-from np2tf.tnp._front.promotion_mode import by_numpys_rules, mode
-from np2tf.tnp._front.rebound_names import CODE as REBOUND
+from np2tf.tnp._front.promotion_mode import current_mode, uses_numpy_rules
 from np2tf.tnp._front.rebound_names import rebound
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
-#: Once so many calls in a row have been found to belong on the host, the next ones are taken to, twice as
-#: many each time; a call that takes so many times the usual time ends that.
+#: After ASKED_AT_LEAST calls in a row that had to run on the host, the next calls run there without a check,
+#: twice as many each time. A call that takes UNUSUAL times the usual time ends that.
 ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
-#: The codes of errors that no number makes, whether it is known or an input.
-WHATEVER_IS_KNOWN = (TOO_LONG_TO_TRACE, "NP2TF520", "NP2TF521", CODE, REBOUND)
-#: A family must have taken its share of what compiling is expected to cost, as if there were so many.
+#: The calls of a cache must have taken this fraction (one in so many) of the expected cost of compiling.
 SHARED_BY = 4
-#: A function that has been traced so many times for fewer than so many calls each is not compiled any more.
+#: A function with this many traces and fewer than this many calls per trace is not compiled any more.
 MOST_TRACES, CALLS_PER_TRACE = 48, 2
 
 
@@ -70,10 +79,10 @@ class Compiler:
     """The compiled code of a jitted function, and the choice between it and the host.
 
     Attributes:
-        name: of the function, for those who are told of it.
+        name: the name of the function in messages.
     """
 
-    #: Whether the next process is told by the function's prospect of what compiling has brought.
+    #: True if the function's prospect records for the next process what compiling has gained.
     _is_followed = True
 
     def __init__(self, jitted: Jitted) -> None:
@@ -81,22 +90,23 @@ class Compiler:
         self._function = jitted.__wrapped__
         self.name = self._function.__qualname__
         self._host = jitted._host
-        self._families = Families(self._host)
+        self._caches = SpecializationCaches(self._host)
         self._dependencies: Dependencies | None = None
         self._functions: list[Any] = []
         self._checked: set[type] = set()
         self._budget = Budget(self._host)
         self._lock = threading.RLock()
-        # The modes of promotion under which it has been told that the function runs unjitted.
+        # The promotion modes for which the warning was given that the function runs unjitted.
         self._warned: set[str] = set()
-        # Calls in a row that belonged on the host, why the latest did, and how many more are taken to.
+        # The number of calls in a row that had to run on the host, the reason of the latest, and the number
+        # of calls that will run there without a check.
         self._in_a_row = self._trusted = 0
         self._latest: Fallback | None = None
 
     @property
-    def families(self) -> dict[Any, Family]:
-        """The calls that differ in numbers only, by the key of their signature."""
-        return self._families.known
+    def caches(self) -> dict[Any, SpecializationCache]:
+        """The specialization caches, by the key of the calls' signature."""
+        return self._caches.known
 
     @property
     def _tier(self) -> str:
@@ -108,179 +118,187 @@ class Compiler:
         return self._function.__code__  # type: ignore[attr-defined,no-any-return]
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the function, compiled where that is possible and pays."""
-        if current_region() is not None or not tf.executing_eagerly():
+        """Run the function, compiled if that is possible and pays."""
+        if current_scope() is not None or not tf.executing_eagerly():
             return self._inline(args, kwargs)
         host = self._host
         if config.jit == "off" or host.calls.depth:
-            # A call within a call on the host stays there.
+            # A call inside a call on the host stays on the host.
             return host.run_within(args, kwargs)
         if self._tier == "host" or raises_floating_point_errors():
-            if self._tier != "host" and not by_numpys_rules():
-                error = StagingError("under np.errstate that raises, functions run on the host", "NP2TF503")
-                return self.unjitted(error, args, kwargs)
-            return self.left_on_host(None, args, kwargs)
-        if (host.is_short or self._trusted > 0) and self._may_stay(args, kwargs):
-            return self._without_a_look(args, kwargs)
-        if not self._jitted.trace_count and self._may_stay(args, kwargs):
+            if self._tier != "host" and not uses_numpy_rules():
+                error = ErrstateError.of()
+                return self.run_unjitted(error, args, kwargs)
+            return self.run_on_host(None, args, kwargs)
+        if (host.is_short or self._trusted > 0) and self._may_run_on_host(args, kwargs):
+            return self._run_unexamined(args, kwargs)
+        if not self._jitted.trace_count and self._may_run_on_host(args, kwargs):
             advice = host.prospect.advice(args, kwargs)
             if not (self._budget.is_open if advice is None else advice):
-                # Nothing is compiled, and nothing will be for now.
+                # Nothing is compiled, and nothing will be compiled by this call.
                 return host.run_timed(args, kwargs)
-        return self._with_a_look(args, kwargs)
+        return self._examine_and_run(args, kwargs)
 
     @property
     def _keeps_rules(self) -> bool:
-        """Whether the function must not run on the host, as its own rules of promotion are not NumPy's."""
+        """True if the function must not run on the host, because its own promotion rules are not NumPy's."""
         return self._jitted.promotion not in (None, "numpy")
 
-    def _may_stay(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether nothing speaks against running a call on the host."""
+    def _may_run_on_host(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Return whether nothing forbids running a call on the host."""
         if self._tier == "compile" or config.eager == "tensorflow" or compiles_at_once():
             return False
-        if not by_numpys_rules():
+        if not uses_numpy_rules():
             return False
         return not has_tensor(args) and not has_tensor(kwargs.values())
 
-    def _without_a_look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run on the host what is short, or has been found to belong there often enough."""
+    def _run_unexamined(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run on the host without preparing the call, because calls are short or had to run there often
+        enough.
+        """
         host = self._host
         if host.is_short:
             result = host.run_timed(args, kwargs)
             if host.is_short:
-                self._jitted.leave_alone()
+                self._jitted.bypass_compiler()
             return result
         usual = host.average
         self._trusted -= 1
-        result = self.left_on_host(self._latest, args, kwargs)
+        result = self.run_on_host(self._latest, args, kwargs)
         if host.latest > UNUSUAL * usual:
             self._in_a_row = self._trusted = 0
         return result
 
-    def _with_a_look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _examine_and_run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         start = time.perf_counter()
         try:
             call = self._prepare(args, kwargs)
         except StagingError as error:
-            return self.unjitted(error, args, kwargs)
-        if not call.signature.arrays and not says_numpy(call.read):
-            # Numbers, texts and lists: it was taken for a function over arrays.
-            return self.left_on_host(None, args, kwargs)
-        family = self._family(call)
-        if family.on_host:
-            if family.fallback is None and id(family) not in self._budget.slower:
-                self._budget.slower.add(id(family))
-                if all(made.how == "xla" for made in family.compiled.values()):
+            return self.run_unjitted(error, args, kwargs)
+        if not call.signature.arrays and not names_numpy(call.read):
+            # The arguments are numbers, strings and lists, so this is no function over arrays.
+            return self.run_on_host(None, args, kwargs)
+        cache = self._cache_of(call)
+        if cache.on_host and cache.is_due_on_host(self._host.own_seconds):
+            cache.reconsider()
+            self._budget.slower.discard(id(cache))
+        if cache.on_host:
+            if cache.fallback is None and id(cache) not in self._budget.slower:
+                self._budget.slower.add(id(cache))
+                cache.considered = self._host.own_seconds
+                if all(made.how == "xla" for made in cache.compiled.values()):
                     leave_on_host(self.code.co_name, self.code.co_filename)
-            self._belongs_on_host(family.fallback)
-            return self.left_on_host(family.fallback, args, kwargs)
-        if self._had_better_stay(family, call):
-            return self._host.run_timed(args, kwargs, family.took_on_host)
+            self._note_host_preference(cache.fallback)
+            return self.run_on_host(cache.fallback, args, kwargs)
+        if self._prefers_host(cache, call):
+            return self._host.run_timed(args, kwargs, cache.add_host_time)
         self._in_a_row = self._trusted = 0
         try:
-            compiled, is_new, family, call = self._compile(family, call)
+            compiled, is_new, cache, call = self._compile(cache, call)
         except Exception as error:
-            return self.unjitted(error, args, kwargs, family)
-        return self._run(compiled, is_new, family, call, time.perf_counter() if is_new else start)
+            return self.run_unjitted(error, args, kwargs, cache)
+        return self._run(compiled, is_new, cache, call, time.perf_counter() if is_new else start)
 
-    def _had_better_stay(self, family: Family, call: Call) -> bool:
-        """Whether a call that could be compiled runs on the host, for now."""
-        if family.find(call.signature) is not None:
-            wants_host = family.wants_host
+    def _prefers_host(self, cache: SpecializationCache, call: PreparedCall) -> bool:
+        """Return whether a call that could be compiled runs on the host for now."""
+        if cache.find(call.signature) is not None:
+            wants_host = cache.wants_host
         elif (advice := self._advice(call)) is not None:
             wants_host = not advice
         elif self._jitted.trace_count:
             worth = max(WORTH_COMPILING, self._budget.expected / SHARED_BY)
-            wants_host = family.own_seconds < worth or not self._budget.is_open
+            wants_host = cache.own_seconds < worth or not self._budget.is_open
         else:
-            # Only a trace tells what matters of the objects that it is given: until then families are too
-            # small, where attributes that it does not read change from call to call.
+            # Only a trace shows which attributes of objects matter. Before it, caches are too small if
+            # attributes that the function does not read change from call to call.
             wants_host = self._host.own_seconds < WORTH_COMPILING or not self._budget.is_open
-        return wants_host and self._may_stay_on_host(call)
+        return wants_host and self._may_run_prepared_on_host(call)
 
-    def _advice(self, call: Call) -> bool | None:
-        """Whether an earlier process has found that a call had better be compiled; None if it has not."""
+    def _advice(self, call: PreparedCall) -> bool | None:
+        """Return whether an earlier process found that such a call should be compiled; None if it did not."""
         return self._host.prospect.advice(call.args, call.kwargs)
 
-    def _belongs_on_host(self, why: Fallback | None) -> None:
+    def _note_host_preference(self, why: Fallback | None) -> None:
         self._latest = why
         self._in_a_row += 1
         if self._in_a_row >= ASKED_AT_LEAST:
             self._trusted = min(2 ** (self._in_a_row - ASKED_AT_LEAST), TRUSTED_AT_MOST)
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
-        """What becomes of a call with these arguments, and why; compiles it if need be."""
+        """Explain a call with these arguments; compile it if needed."""
         code = self.code
         told = Explanation(self.name, code.co_filename, code.co_firstlineno)
-        if self._jitted._alone:
+        if self._jitted._is_suspendable:
             told.decision = "host: generators and coroutines are left alone"
             return told
-        family: Family | None = None
+        cache: SpecializationCache | None = None
         try:
             call = self._prepare(args, kwargs)
-            family = self._family(call)
+            cache = self._cache_of(call)
             told.add_signature(call.signature)
-            if family.fallback is None:
-                compiled, _, family, call = self._compile(family, call)
+            if cache.fallback is None:
+                compiled, _, cache, call = self._compile(cache, call)
                 told.add_code(compiled, call.signature)
         except Exception as error:
             told.reason, told.code = first_line(error), code_of(error)
             told.path, told.line = place_of(error, code)
             told.decision = "host: cannot be compiled"
-        if family is not None and not told.reason:
-            if family.fallback is not None:
-                told.reason, told.code = family.fallback.reason, family.fallback.code
-                told.path, told.line = family.fallback.path, family.fallback.line
-            told.decision = self._pinned() or family.decision
-            told.host_seconds = family.best_host if family.host_calls else None
-            told.compiled_seconds = family.best_compiled if family.warm_calls else None
+        if cache is not None and not told.reason:
+            if cache.fallback is not None:
+                told.reason, told.code = cache.fallback.reason, cache.fallback.code
+                told.path, told.line = cache.fallback.path, cache.fallback.line
+            told.decision = self._pinned_decision() or cache.decision
+            told.host_seconds = cache.best_host if cache.host_calls else None
+            told.compiled_seconds = cache.best_compiled if cache.warm_calls else None
         told.runs = "host" if told.decision.startswith("host") else told.runs
         told.traces = self._jitted.trace_count
         return told
 
-    def _pinned(self) -> str:
-        """What is chosen by a setting, in words."""
+    def _pinned_decision(self) -> str:
+        """Return the choice that a setting makes, in words; empty if no setting does."""
         if config.jit == "off" or self._tier == "host":
             return f"host: pinned by {'jit=off' if config.jit == 'off' else 'tier=host'}"
         return "compiled: pinned by tier=compile" if self._tier == "compile" else ""
 
     @property
     def reasons(self) -> list[str]:
-        """Why calls have run on the host, each reason once."""
+        """The reasons why calls have run on the host, each reason once."""
         told = [
-            f"{family.fallback.code} {family.fallback.reason}" if family.fallback else family.decision
-            for family in self.families.values()
-            if family.on_host or not family.compiled
+            f"{cache.fallback.code} {cache.fallback.reason}" if cache.fallback else cache.decision
+            for cache in self.caches.values()
+            if cache.on_host or not cache.compiled
         ]
         return list(dict.fromkeys(told))
 
-    def lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled:
-        """The code for a call with these arguments, compiled if need be.
+    def lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
+        """Return the code for a call with these arguments, compiled if needed.
 
         Raises:
-            StagingError: it cannot be compiled.
+            StagingError: if the call cannot be compiled.
         """
         call = self._prepare(args, kwargs)
-        return self._compile(self._family(call), call)[0]
+        return self._compile(self._cache_of(call), call)[0]
 
     # -- preparing -------------------------------------------------------------------------------------------
 
-    def _prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any], changing: Collection[int] = ()) -> Call:
+    def _prepare(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], changing: Collection[int] = ()
+    ) -> PreparedCall:
         while True:
             known = self._dependencies
             if known is None:
                 known = self._dependencies = Dependencies(self._function)
-                self._functions = functions_among(current(known.readers))
-            values = current(known.readers)
+                self._functions = functions_among(current(known.captures))
+            values = current(known.captures)
             functions = functions_among(values)
             if self._functions != functions:
-                # A helper has been replaced: what the new one reads matters from now on.
+                # A helper function has been replaced, so the names that the new one reads matter from now on.
                 self._dependencies = None
                 continue
             named = None if known.any_attribute else known.names
             signature = Signature(named, known.assigned, known.appending)
             signature.parts += functions
-            signature.parts.append((config.bounds, mode(), type(bit_generator(global_state()))))
+            signature.parts.append((config.bounds, current_mode(), type(bit_generator(global_state()))))
             take_dependencies(values, signature)
             signature.begin_arguments()
             try:
@@ -292,46 +310,50 @@ class Compiler:
                 with self._lock:
                     known.learn(signature.followed)
                     known.follow_classes(signature.classes)
-                    self._functions = functions_among(current(known.readers))
+                    self._functions = functions_among(current(known.captures))
                 continue
             if known.hidden_setter:
                 told = f"setting the attribute {known.hidden_setter} does more than that"
-                raise StagingError(told, "NP2TF520")
+                raise ArgumentError(told)
             if rebound.words and not rebound.words.isdisjoint(known.names):
                 names = ", ".join(sorted(rebound.words & known.names))
-                raise StagingError(f"NumPy's `{names}` has been bound anew by the program", REBOUND)
+                raise ReboundNameError.of(names=names)
             if share_memory(signature.arrays):
-                raise StagingError("two arguments share memory", "NP2TF521")
+                raise SharedMemoryError("two arguments share memory")
             follows = partial(self._follows, known, signature)
-            return Call(signature, args, kwargs, values, follows, changing)
+            return PreparedCall(signature, args, kwargs, values, follows, changing)
 
     @staticmethod
     def _follows(known: Dependencies, signature: Signature, function: Any) -> bool:
         return known.follows(function) or signature.follows(function)
 
-    def _family(self, call: Call) -> Family:
-        return self._families.of(call, may_be_open=not self._keeps_rules)
+    def _cache_of(self, call: PreparedCall) -> SpecializationCache:
+        return self._caches.of(call, may_be_open=not self._keeps_rules)
 
-    def _may_stay_on_host(self, call: Call) -> bool:
-        """The same of a call whose arguments have been taken apart."""
-        if not self._may_stay((), {}):
+    def _may_run_prepared_on_host(self, call: PreparedCall) -> bool:
+        """Return the same for a call whose arguments have been taken apart."""
+        if not self._may_run_on_host((), {}):
             return False
         return not any(isinstance(a, tf.Tensor) or is_array(a) for a in call.signature.arrays)
 
-    def _compile(self, family: Family, call: Call) -> tuple[Compiled, bool, Family, Call]:
-        """The code for a call, whether it is new, and the call, prepared again where the trace has met what
-        was not known: what a function reads, or that a list is read.
+    def _compile(
+        self, cache: SpecializationCache, call: PreparedCall
+    ) -> tuple[ConcreteFunction, bool, SpecializationCache, PreparedCall]:
+        """Return the code for a call, whether it is new, its cache, and the call.
+
+        The call is prepared again if the trace finds a function with unknown dependencies, or a list that is
+        read.
         """
         while True:
             try:
-                return *self._compiled(family, call), family, call
+                return *self._find_or_compile(cache, call), cache, call
             except LengthsAreNeeded as error:
-                self._families.refuse_lengths(call)
+                self._caches.refuse_lengths(call)
                 if self._deadline is not None:
-                    # The calls of this length may not be worth compiling.
-                    raise StagingError("the lengths of arrays are needed", TOO_LONG_TO_TRACE) from error
+                    # Calls with this length alone may not be worth compiling.
+                    raise TracingTimeError("the lengths of arrays are needed") from error
                 call = self._prepare(call.args, call.kwargs, call.changing)
-                family = self._family(call)
+                cache = self._cache_of(call)
             except (NewCallee, ListIsRead) as met:
                 with self._lock:
                     assert self._dependencies is not None
@@ -339,83 +361,87 @@ class Compiler:
                         self._dependencies.reads_list(met.attribute)
                     else:
                         self._dependencies.follow(met.function)
-                    self._functions = functions_among(current(self._dependencies.readers))
+                    self._functions = functions_among(current(self._dependencies.captures))
                 call = self._prepare(call.args, call.kwargs, call.changing)
-                family = self._family(call)
+                cache = self._cache_of(call)
 
-    def _compiled(self, family: Family, call: Call) -> tuple[Compiled, bool]:
+    def _find_or_compile(
+        self, cache: SpecializationCache, call: PreparedCall
+    ) -> tuple[ConcreteFunction, bool]:
         signature = call.signature
-        family.notice(signature)
-        found = family.find(signature)
+        cache.notice(signature)
+        found = cache.find(signature)
         if found is not None:
             return found, False
         with self._lock:
-            found = family.find(signature)
+            found = cache.find(signature)
             if found is not None:
                 return found, False
-            family.check_growth()
+            cache.check_growth()
             self._check_reuse()
-            self._keep(family, call)
+            self._keep_decision(cache, call)
             self._jitted.trace_count += 1
             counts.traces += 1
-            inputs = family.inputs()
+            inputs = cache.inputs()
             for kind in signature.classes - self._checked:
                 check_class(kind, self._names)
                 self._checked.add(kind)
             try:
-                bounds = family.bounds(inputs, signature)
+                bounds = cache.bounds(inputs, signature)
                 body, handled = call.body(self._function, bool(bounds)), self._handles_exceptions
                 shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
-                names = stable_names(key_of(self.code), family.digest, shapes, signature.number_key, inputs)
-                with self._leaving_alone(call), self._budget.tracing(), names:
+                names = stable_names(key_of(self.code), cache.digest, shapes, signature.number_key, inputs)
+                with self._guard_captures(call), self._budget.tracing(), names:
                     given = body, signature.arrays, signature.numbers, inputs, handled
-                    made = Compiled(*given, signature.generators, self._deadline, bounds, call.open_pattern)
-                    family.check_inputs(inputs, made)
+                    made = ConcreteFunction(
+                        *given, signature.generators, self._deadline, bounds, call.open_pattern
+                    )
+                    cache.check_inputs(inputs, made)
                 if call.open_pattern and made.how != "xla":
                     raise LengthsAreNeeded
             except StagingError as error:
-                if call.open_pattern and error.code != TOO_LONG_TO_TRACE:
+                if call.open_pattern and not isinstance(error, TracingTimeError):
                     raise LengthsAreNeeded from error
-                if not inputs or error.code in WHATEVER_IS_KNOWN:
+                if not inputs or error.is_certain:
                     raise
-                if error.code == TOO_LONG_TO_TRACE or not family.bound(inputs, signature):
-                    family.pin(inputs, signature)
+                if isinstance(error, TracingTimeError) or not cache.bound(inputs, signature):
+                    cache.pin(inputs, signature)
                 self._budget.forgive()
                 if self._deadline is not None and not self._budget.is_open:
-                    raise StagingError("it has to be traced again", TOO_LONG_TO_TRACE) from error
-                return self._compiled(family, call)
+                    raise TracingTimeError("it has to be traced again") from error
+                return self._find_or_compile(cache, call)
             made.is_plain = call.is_plain
-            family.compiled[family.key(signature, inputs)] = made
+            cache.compiled[cache.key(signature, inputs)] = made
             return made, True
 
     def _check_reuse(self) -> None:
-        """Refuse to compile a function whose code is hardly ever used again, whatever its calls differ in.
+        """Refuse to compile a function whose code is hardly ever used again.
 
         Raises:
-            StagingError: there have been too many traces.
+            StagingError: if there have been too many traces.
         """
         jitted = self._jitted
         traces, calls = jitted.trace_count, jitted.compiled_count + jitted.graph_count
         if traces >= MOST_TRACES and calls < CALLS_PER_TRACE * traces:
-            raise StagingError("the function needs new code for nearly every call", "NP2TF522")
+            raise TooManyTracesError.of()
 
-    def _keep(self, family: Family, call: Call) -> None:
-        """Let the next process know what comes of compiling these calls."""
-        family.digest = digest_of_call(call.args, call.kwargs)
-        family.assumed_host = self._host.average
+    def _keep_decision(self, cache: SpecializationCache, call: PreparedCall) -> None:
+        """Let the function's prospect record the outcome of compiling these calls."""
+        cache.digest = digest_of_call(call.args, call.kwargs)
+        cache.assumed_host = self._host.average
         if self._tier == "auto" and self._jitted.promotion is None and self._is_followed:
             known = weakref.ref(self)
             self._host.prospect.follow(
-                self._budget, lambda: () if (made := known()) is None else [*made.families.values()]
+                self._budget, lambda: () if (made := known()) is None else [*made.caches.values()]
             )
 
-    def _leaving_alone(self, call: Call) -> AbstractContextManager[None]:
-        known = self._dependencies.readers if self._dependencies is not None else []
-        return leaving_alone([*known, *call.signature.readers], call.signature.sets)
+    def _guard_captures(self, call: PreparedCall) -> AbstractContextManager[None]:
+        known = self._dependencies.captures if self._dependencies is not None else []
+        return guard_captures([*known, *call.signature.captures], call.signature.sets)
 
     @property
     def _deadline(self) -> float | None:
-        """When tracing is given up, where the host is an alternative."""
+        """The time at which tracing is given up; None if the host is no alternative."""
         return None if self._tier == "compile" or self._keeps_rules else self._budget.deadline
 
     @property
@@ -428,29 +454,45 @@ class Compiler:
 
     # -- running ---------------------------------------------------------------------------------------------
 
-    def _run(self, compiled: Compiled, is_new: bool, family: Family, call: Call, start: float) -> Any:
-        """Run the code; `start` is when the call came, as compiled calls pay for taking arguments apart."""
+    def _run(
+        self,
+        compiled: ConcreteFunction,
+        is_new: bool,
+        cache: SpecializationCache,
+        call: PreparedCall,
+        start: float,
+    ) -> Any:
+        """Run the code; `start` is the time when the call began, because a compiled call includes taking
+        arguments apart.
+        """
         try:
-            return self._accepted(compiled, is_new, family, call, start)
-        except (Discarded, tf.errors.OpError) as error:
+            return self._execute(compiled, is_new, cache, call, start)
+        except (DiscardedCall, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
-            if self._handles_exceptions and by_numpys_rules():  # … or handles it
-                if self._may_stay_on_host(call):
-                    family.was_discarded()
-                return self._host.run_timed(call.args, call.kwargs, family.took_on_host)
-            return self.unjitted(error, call.args, call.kwargs)
+            if self._handles_exceptions and uses_numpy_rules():  # … or handles it
+                if self._may_run_prepared_on_host(call):
+                    cache.note_discarded_call()
+                return self._host.run_timed(call.args, call.kwargs, cache.add_host_time)
+            return self.run_unjitted(error, call.args, call.kwargs)
 
-    def _accepted(self, compiled: Compiled, is_new: bool, family: Family, call: Call, start: float) -> Any:
-        """Run the code, and nothing else.
+    def _execute(
+        self,
+        compiled: ConcreteFunction,
+        is_new: bool,
+        cache: SpecializationCache,
+        call: PreparedCall,
+        start: float,
+    ) -> Any:
+        """Run the code without falling back to the host.
 
         Raises:
-            Discarded: NumPy has to do it; nothing has been written back.
-            OpError: the same.
+            DiscardedCall: if NumPy must run the call; nothing has been written back.
+            OpError: likewise.
         """
         arrays = call.signature.arrays
         inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
         if compiled.hides_gradients and is_recording():
-            with self._leaving_alone(call):
+            with self._guard_captures(call):
                 compiled.retrace_for_gradients(call.body(self._function, compiled.is_bounded), arrays)
         try:
             result = compiled(*inputs)
@@ -458,24 +500,24 @@ class Compiler:
             if compiled.how != "xla" or not is_new:
                 raise
             # XLA refuses some graphs only when it compiles them, at the first call.
-            with self._leaving_alone(call):
+            with self._guard_captures(call):
                 compiled.retrace_as_graph(call.body(self._function, compiled.is_bounded), arrays)
             result = compiled(*inputs)
         except OutOfWords:
-            with self._leaving_alone(call):
+            with self._guard_captures(call):
                 compiled.retrace_without_buffers(call.body(self._function, compiled.is_bounded), arrays)
             result = compiled(*inputs)
         if not compiled.is_plain:
-            result = settle(result, call.signature.holders)
+            result = write_back(result, call.signature.holders)
         seconds = time.perf_counter() - start
         if not compiled.is_warm:
             # XLA compiles at the first call.
             self._budget.note_compiling(seconds)
         else:
-            self._budget.note_gain(seconds, family.usual_host)
-            if not family.settled and not is_new:
-                family.took_compiled(seconds)
-        family.ran_compiled(seconds, compiled.is_warm)
+            self._budget.note_gain(seconds, cache.usual_host)
+            if not cache.settled and not is_new:
+                cache.add_compiled_time(seconds)
+        cache.count_compiled_call(seconds, compiled.is_warm)
         compiled.is_warm = True
         if compiled.how == "xla":
             self._jitted.compiled_count += 1
@@ -484,51 +526,56 @@ class Compiler:
         return result
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run as Python: as a part of the graph that is being traced, if one is."""
-        entered = current_region()
-        if entered is None:
+        """Run as Python, as a part of the graph that is being traced, if there is one."""
+        scope = current_scope()
+        if scope is None:
             return bound(of_unknown_lengths(self._function)(*args, **kwargs))
         self._jitted.inline_count += 1
-        with entered.trace.calls.entering(self._jitted, entered):
+        with scope.trace.calls.entering(self._jitted, scope):
             function = self._function
-            if entered.trace.unknown_lengths:
+            if scope.trace.unknown_lengths:
                 function = of_unknown_lengths(function)
-            return returned(bound(function(*args, **kwargs)))
+            return check_returned(bound(function(*args, **kwargs)))
 
-    def left_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run as Python what cannot be compiled (it is known why), or is faster on the host."""
+    def run_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run on the host a call that cannot be compiled, for a known reason, or is faster there."""
         if fallback is not None:
             fallback.calls += 1
         return self._host.run_timed(args, kwargs)
 
-    def unjitted(
-        self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any], family: Family | None = None
+    def run_unjitted(
+        self,
+        error: Exception,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        cache: SpecializationCache | None = None,
     ) -> Any:
-        """Run as Python after `error`; an exception of the user's code comes out as it would on NumPy."""
+        """Run on the host after `error`. An exception of the user's code is raised as NumPy would raise
+        it.
+        """
         strict = config.jit == "strict" or self._keeps_rules
         if isinstance(error, PromotionError) or (strict and isinstance(error, StagingError)):
             raise error
         result = self._host.run_timed(args, kwargs)
         if strict:
-            raise StagingError(f"{self.name} cannot be staged: {first_line(error)}") from error
-        fallback = self._note(error)
-        code = fallback.code
-        self._belongs_on_host(fallback)
-        if isinstance(error, StagingError) and code not in OF_THE_MOMENT:
+            raise NotStagedError(f"{self.name} cannot be staged: {first_line(error)}") from error
+        fallback = self._note_fallback(error)
+        self._note_host_preference(fallback)
+        if isinstance(error, StagingError) and not error.is_momentary:
             self._host.prospect.refuse(args, kwargs, fallback)
-        if family is not None and code != TOO_LONG_TO_TRACE:
-            family.on_host, family.fallback = True, fallback
+        if cache is not None and fallback.kind is not TracingTimeError:
+            cache.on_host, cache.fallback = True, fallback
             self._host.is_refused = True
-        # That what is called belongs on the host is no fault to be told of, where NumPy's rules hold.
-        is_quiet = code in QUIET and by_numpys_rules()
-        if mode() not in self._warned and not is_quiet:
-            self._warned.add(mode())
-            more = "" if by_numpys_rules() else "; its arrays on the host are promoted by NumPy's rules"
+        # Under NumPy's rules, a callee that must run on the host is no reason for a warning.
+        is_quiet = fallback.kind.is_quiet and uses_numpy_rules()
+        if current_mode() not in self._warned and not is_quiet:
+            self._warned.add(current_mode())
+            more = "" if uses_numpy_rules() else "; its arrays on the host are promoted by NumPy's rules"
             tell(fallback, more)
         return result
 
-    def _note(self, error: Exception) -> Fallback:
-        """Count that a call cannot be compiled, and why."""
+    def _note_fallback(self, error: Exception) -> Fallback:
+        """Count that a call cannot be compiled, with the reason."""
         file, line = place_of(error, self.code)
         found = Fallback(self.name, first_line(error), code_of(error), file, line)
         return counts.fell_back(found)

@@ -1,4 +1,6 @@
-"""One signature of a jitted function, compiled: tracing it, calling it, and writing back what it changed."""
+"""One signature of a jitted function, compiled: tracing the function, calling the code, and writing back
+changes.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.runtime.compilation.open_arrays import OpenArrays, OpenAxis
 from np2tf.runtime.compilation.write_back import write_all
-from np2tf.runtime.effects.output import Effect, Output, have
-from np2tf.runtime.effects.text import Text
+from np2tf.runtime.effects.output import Effect, Output, perform
+from np2tf.runtime.effects.text import DeferredText
 from np2tf.runtime.environment.call_context import is_recording
 from np2tf.runtime.environment.raw_tensors import raw
 from np2tf.runtime.random.drawn import StreamsOfCall
@@ -27,80 +29,86 @@ from np2tf.runtime.tracing.provenance import refuse_hidden_sharing
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.runtime.tracing.unused_results import unused_checks
 from np2tf.runtime.xla.compiler_options import set_options
-from np2tf.runtime.xla.fast_call import Caller, borrowed
-from np2tf.runtime.xla.op_placement import against_xla, device_kind, ops_of, xla_pays
-from np2tf.runtime.xla.zero_copy_results import HandingOver
-from np2tf.staging import StagingError
+from np2tf.runtime.xla.fast_call import ConcreteCall, borrow_memory
+from np2tf.runtime.xla.op_placement import device_kind, ops_against_xla, ops_of, xla_pays
+from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
+from np2tf.staging import AliasingError, RecursionLimitError, ReturnedValueError, StagingError, TextTypeError
 from np2tf.tnp._array.ndarray import (
     array_over,
-    cell_of,
+    chain_of,
     is_array,
-    is_ordinary,
-    path_of,
+    is_c_ordered,
     scalar,
+    storage_of,
     tensor_array,
     tensor_scalar,
     weak_scalar,
 )
-from np2tf.tnp._array.strides import laid_out, order_of_copy, order_of_memory
+from np2tf.tnp._array.strides import lay_out, order_of_copy, order_of_memory
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
-from np2tf.tnp._front.promotion_mode import mode, promoting
+from np2tf.tnp._front.promotion_mode import current_mode, promotion_scope
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._slicing.view_transforms import check_host_view, run_time_ends, view_on_host, with_ends
-from np2tf.tnp._tensor.foreign_graphs import not_foreign
-from np2tf.tnp._tensor.storage import Cell, Gapped, region, resolved, staging_for_xla
+from np2tf.tnp._slicing.view_transforms import check_host_view, replace_ends, run_time_ends, view_on_host
+from np2tf.tnp._tensor.foreign_graphs import as_graph_inputs
+from np2tf.tnp._tensor.storage import GappedLayout, Storage, resolve_stand_ins, staging_for_xla, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 set_options()
 
-#: (staged arrays, staged numbers) -> result: the function, its arguments and dependencies put together again.
+#: (staged arrays, staged numbers) -> result: calls the function with its arguments and dependencies put
+#: together again.
 Body = Callable[[Sequence[Any], Sequence[Any]], Any]
 
 
-class Discarded(Exception):
-    """A compiled call met what a graph cannot do as NumPy does; nothing has been written back yet."""
+class DiscardedCall(Exception):
+    """Raised if a compiled call met a case that a graph cannot run as NumPy does; nothing has been written
+    back yet.
+    """
 
     def __init__(self) -> None:
         super().__init__("a call was repeated, in which NumPy raises an error or an array has another dtype")
 
 
 @dataclass(frozen=True)
-class _Result:
-    """How one leaf of the result is made from the outputs: of which output, seen through which path."""
+class _ResultSpec:
+    """The way to make one leaf of the result from the outputs: the output, and the path to view it
+    through.
+    """
 
-    # "constant", "argument", "array", "choice", "number", "tensor", "text" (its place is behind its tensors)
+    # "constant", "argument", "array", "choice", "number", "tensor", or "text" (its place is behind its
+    # tensors)
     kind: str
     place: int = -1
     constant: Any = None
     path: tuple[Any, ...] = ()
     order: tuple[int, ...] | None = None
     weak: type | None = None
-    #: The outputs that are the run-time ends of slices in the path, and whether the part is copied out.
+    #: The outputs that are the run-time ends of slices in the path, and whether the part is copied.
     ends: tuple[int, int] = (0, 0)
     copied: bool = False
 
 
-class Compiled:
+class ConcreteFunction:
     """A traced function for one signature.
 
     Attributes:
         how: "xla" if it is one XLA program, "graph" otherwise.
-        inputs: the numbers that are inputs; the others are constants of the code.
-        is_plain: whether a result is to be given to the caller as it is.
+        inputs: the numbers that are inputs; other numbers are constants of the code.
+        is_plain: whether the caller gets a result unchanged.
         is_warm: whether it has run before.
-        not_xla: why it is not one XLA program, if it is a graph.
+        not_xla: the reason why it is not one XLA program, if it is a graph.
         loops: for each staged loop "xla" or "graph".
         prints: whether it prints.
         hides_gradients: whether a tape would get other gradients from it than NumPy's meaning has.
 
     Args:
-        body: what is traced.
-        arrays, numbers: the inputs, and the numbers that are constants unless `inputs` says otherwise.
-        inputs: which numbers are inputs.
-        handles: whether the code handles exceptions, so that none may be missed.
-        generators: those that it may draw from.
-        deadline: when, by `time.monotonic`, tracing is given up.
-        bounds: the least and the greatest that inputs can be which are natural numbers.
+        body: the function to trace.
+        arrays, numbers: the inputs, and the numbers, which are constants except those in `inputs`.
+        inputs: the numbers that are inputs.
+        handles: whether the code handles exceptions, so that it must not miss any.
+        generators: the generators that it may draw from.
+        deadline: the time, by `time.monotonic`, at which tracing is given up.
+        bounds: the least and the greatest value of inputs that are natural numbers.
         pattern: the open axes of arrays, whose lengths are the last numbers.
     """
 
@@ -118,7 +126,7 @@ class Compiled:
     ) -> None:
         self.inputs = tuple(inputs)
         self._numbers, self._bounds = list(numbers), bounds
-        self._promotion = mode()
+        self._promotion = current_mode()
         self._output = Output()
         self._handles, self._generators, self._deadline = handles, generators, deadline
         groups = {group for axes in pattern.values() for _, group in axes}
@@ -127,91 +135,96 @@ class Compiled:
         specs = [tf.TensorSpec(self._open.shape(k, a.shape), _dtype_of(a)) for k, a in enumerate(arrays)]
         specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
         self.how, self.not_xla = "xla", ""
-        #: The code of loops in which there is what XLA had better not compile.
+        #: The code of loops with ops that XLA should not compile.
         self._uncompiled: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
         self.is_plain, self.is_warm = True, False
         self._gradients, self.hides_gradients = is_recording(), False
         self._buffers = True
         try:
-            self.function = self._traced(body, arrays, specs, xla=True)
-            self.not_xla = self._against_xla()
+            self.function = self._trace(body, arrays, specs, xla=True)
+            self.not_xla = self._reason_against_xla()
+        except RecursionLimitError:
+            raise  # the recursion would not end in a graph either
         except StagingError as error:
-            if error.code == "NP2TF523":
-                raise  # without end as a graph as well
             self.not_xla = str(error)
         if self.not_xla:
             self.how = "graph"
             self._uncompiled = {
                 code for code, graphs in self._loop_graphs.items() if not xla_pays(ops_of(*graphs))
             }
-            self.function = self._traced(body, arrays, specs, xla=False)
+            self.function = self._trace(body, arrays, specs, xla=False)
         self._loop_graphs = {}
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it relies on bounds of numbers, as there are arrays whose lengths these tell."""
+        """True if the code relies on bounds of numbers that are lengths of arrays."""
         return bool(self._bounds)
 
     @property
     def graph(self) -> tf.Graph:
-        """The graph that has been traced."""
+        """The traced graph."""
         return self.function.graph
 
     @property
     def op_count(self) -> int:
-        """How many ops the graph has, those in loops, branches and functions included."""
+        """The number of ops in the graph, including those in loops, branches and functions."""
         definition = self.graph.as_graph_def()
         return len(definition.node) + sum(len(one.node_def) for one in definition.library.function)
 
     def hlo(self, optimized: bool = False) -> str:
-        """What XLA is given, or makes of it, as text; empty for a graph that is not one XLA program."""
+        """Return XLA's input, or its optimized code, as text; empty for a graph that is not one XLA
+        program.
+        """
         if self.how != "xla":
             return ""
         stage = "optimized_hlo" if optimized else "hlo"
         return str(self._polymorphic.experimental_get_compiler_ir(*self._specs)(stage=stage))
 
-    def _against_xla(self) -> str:
-        """Why the traced function had better stay a graph, in words."""
+    def _reason_against_xla(self) -> str:
+        """Return why the traced function should stay a graph, in words; empty if it should not."""
         # XLA on CPUs corrupts memory where a function returns two arrays of shapes that depend on data.
         if not all(output.shape.is_fully_defined() for output in self.function.outputs):
             return "the shape of a result depends on data"
         ops = ops_of(self.function.graph)
-        return "" if xla_pays(ops) else f"it needs {', '.join(sorted(against_xla(ops)))}"
+        return "" if xla_pays(ops) else f"it needs {', '.join(sorted(ops_against_xla(ops)))}"
 
     def retrace_without_buffers(self, body: Body, arrays: Sequence[Any]) -> None:
-        """Let the program make the random bits itself, as it takes more words than a buffer holds."""
+        """Trace again, so that the program makes the random bits itself, because it takes more words than a
+        buffer has.
+        """
         self._buffers = False
         try:
-            self.function = self._traced(body, arrays, self._specs, xla=True)
+            self.function = self._trace(body, arrays, self._specs, xla=True)
         except StagingError:
             self.retrace_as_graph(body, arrays)
 
     def retrace_for_gradients(self, body: Body, arrays: Sequence[Any]) -> None:
-        """Let nothing be computed of elements that do not count but what their neighbours have, too."""
+        """Trace again, so that elements outside the valid part are computed from their neighbours' values
+        only.
+        """
         self._gradients, self._deadline = True, None
         try:
-            self.function = self._traced(body, arrays, self._specs, xla=self.how == "xla")
+            self.function = self._trace(body, arrays, self._specs, xla=self.how == "xla")
         except StagingError:
             self.retrace_as_graph(body, arrays)
 
     def retrace_as_graph(self, body: Body, arrays: Sequence[Any]) -> None:
-        """Give up XLA for the whole, for what it turned out not to compile."""
+        """Trace again without XLA, which has refused to compile the graph."""
         specs = [tf.TensorSpec(s.shape, s.dtype) for s in self._specs]
-        self.function = self._traced(body, arrays, specs, xla=False, loops=False)
+        self.function = self._trace(body, arrays, specs, xla=False, loops=False)
         self.how, self.not_xla = "graph", "XLA has refused the graph"
 
-    def _traced(
+    def _trace(
         self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool = True
     ) -> Any:
         try:
-            return self._traced_once(body, arrays, specs, xla, loops, False)
-        except StagingError as error:
-            if error.code != "NP2TF530":
-                raise
-        return self._traced_once(body, arrays, specs, xla, loops, True)
+            return self._trace_once(body, arrays, specs, xla, loops, False)
+        except TextTypeError:
+            pass
+        return self._trace_once(body, arrays, specs, xla, loops, True)
 
-    def _traced_once(
+    def _trace_once(
         self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool, exact: bool
     ) -> Any:
         self._specs = specs
@@ -222,49 +235,54 @@ class Compiled:
             self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
             trace.uncompiled_loops |= self._uncompiled
             trace.deadline, trace.gradients = self._deadline, self._gradients
-            cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
-            for cell, array in zip(cells, arrays, strict=True):
-                cell.argument = True
-                cell.order = order_of_memory(array)
-            trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
+            trace.on_cpu = device_kind() == "cpu"
+            storages = [Storage(tensor) for tensor in tensors[: len(arrays)]]
+            for storage, array in zip(storages, arrays, strict=True):
+                storage.argument = True
+                storage.order = order_of_memory(array)
+            trace.violations, trace.printed = Storage(tf.constant(False)), Storage(tf.constant(0))
             trace.output, trace.handles = self._output, self._handles
             trace.draws = self._draws = Draws(self._generators, xla and self._buffers)
-            numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
-            staged = [self._staged(k, array, cells[k], numbers, trace) for k, array in enumerate(arrays)]
-            with promoting(self._promotion), region(trace) as root:
+            numbers = [self._stage_number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
+            staged = [
+                self._stage_array(k, array, storages[k], numbers, trace) for k, array in enumerate(arrays)
+            ]
+            with promotion_scope(self._promotion), staging_scope(trace) as root:
                 trace.root = root
                 self._draws.begin(root)
                 result = body(staged, numbers)
-                if any(cell.poisoned for cell in cells):
-                    raise StagingError(
+                if any(storage.poisoned for storage in storages):
+                    raise AliasingError(
                         "an argument may have been written under a name that a staged loop or branch chose",
-                        "NP2TF513",
                     )
                 trace.shown.check()
                 self.hides_gradients = trace.gapped
-                return self._outputs(
-                    result, cells, [k for k, cell in enumerate(cells) if cell in root.written], trace
+                return self._collect_outputs(
+                    result,
+                    storages,
+                    [k for k, storage in enumerate(storages) if storage in root.writes],
+                    trace,
                 )
 
         self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
-        with not_collecting(), not_foreign([cell_of(array) for array in arrays if is_array(array)]):
+        with not_collecting(), as_graph_inputs([storage_of(array) for array in arrays if is_array(array)]):
             function = self._polymorphic.get_concrete_function(*specs)
-        self._handing_over = HandingOver() if xla and device_kind() == "cpu" else None
+        self._zero_copy = ZeroCopyResults() if xla and device_kind() == "cpu" else None
         shown = self.prints or any(made.kind == "text" for made in self._results)
-        self._call = Caller(function, self._draws.values, shown)
+        self._call = ConcreteCall(function, self._draws.values, shown)
         return function
 
-    def _staged(self, k: int, array: Any, cell: Cell, numbers: Sequence[Any], trace: Trace) -> Any:
-        """An array as the staged function sees it."""
+    def _stage_array(self, k: int, array: Any, storage: Storage, numbers: Sequence[Any], trace: Trace) -> Any:
+        """Return an array as the staged function sees it."""
         if isinstance(array, tf.Tensor):
-            return cell.value
-        staged = tensor_scalar(cell.value) if type(array) is scalar else array_over(cell)
+            return storage.value
+        staged = tensor_scalar(storage.value) if type(array) is scalar else array_over(storage)
         if k in self._open:
             staged = self._open.part(k, staged, numbers)
         trace.add_input(array, staged)
         return staged
 
-    def _number(self, k: int, tensors: Sequence[tf.Tensor]) -> Any:
+    def _stage_number(self, k: int, tensors: Sequence[tf.Tensor]) -> Any:
         known = self._numbers[k]
         if k not in self.inputs:
             return known
@@ -275,27 +293,29 @@ class Compiled:
             return weak_scalar(tensor, type(known))
         return weak_scalar(tensor, int, SymInt.fresh(tensor, *self._bounds.get(k, ())))
 
-    def _outputs(self, result: Any, cells: list[Cell], written: list[int], trace: Trace) -> list[tf.Tensor]:
+    def _collect_outputs(
+        self, result: Any, storages: list[Storage], written: list[int], trace: Trace
+    ) -> list[tf.Tensor]:
         leaves, rebuild, _ = flatten(result)
         self._rebuild = (lambda made: python_lists(rebuild(made))) if holds_lists(result) else rebuild
         self._written = written
-        self._results: list[_Result] = []
+        self._results: list[_ResultSpec] = []
         outputs: list[tf.Tensor] = []
         places: dict[Any, int] = {}
         for leaf in leaves:
-            made = self._result(leaf, cells, leaves, outputs, places)
+            made = self._describe_result(leaf, storages, leaves, outputs, places)
             self._results.append(made)
-        outputs += [cells[k].value for k in written]
+        outputs += [storages[k].value for k in written]
         self._log = trace.log if trace.xla else None
-        logged = self._log.taken() if self._log else []
+        logged = self._log.flush() if self._log else []
         states = self._draws.finals()
         violated = trace.violations.value
         self._may_fail = violated.op.type != "Const"
         self.prints = trace.printed.value.op.type != "Const"
-        # A graph whose tensors leave it shares no memory with its inputs.
+        # A graph that returns raw tensors must not borrow the memory of its inputs.
         self._lends = all(made.kind != "tensor" for made in self._results)
         self._count = len(outputs)
-        # Everything that is printed hangs on the last count of prints.
+        # The last count of prints depends on all prints.
         outputs += [trace.printed.value] if self.prints else []
         self._logged = slice(len(outputs), len(outputs) + len(logged))
         outputs += logged
@@ -305,65 +325,71 @@ class Compiled:
             outputs += unused_checks(violated.graph, [*outputs, violated])
         return [*outputs, violated] if self._may_fail else outputs
 
-    def _result(
+    def _describe_result(
         self,
         leaf: Any,
-        cells: list[Cell],
+        storages: list[Storage],
         leaves: list[Any],
         outputs: list[tf.Tensor],
         places: dict[Any, int],
-    ) -> _Result:
+    ) -> _ResultSpec:
         if isinstance(leaf, Undefined):
             bool(leaf)
-        leaf = resolved(leaf)
+        leaf = resolve_stand_ins(leaf)
         if is_array(leaf):
             if type(leaf) is scalar:
                 outputs.append(leaf.tensor)
-                number = _Result("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.undecided)
+                number = _ResultSpec("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.path_dependent)
                 outputs += [] if leaf.python is None else [leaf.python]
                 return number
-            if cell_of(leaf) in cells:
-                check_host_view(path_of(leaf))
-                ends = _ends_among(outputs, path_of(leaf))
-                return _Result("argument", cells.index(cell_of(leaf)), path=path_of(leaf), ends=ends)
-            refuse_hidden_sharing(leaf, leaves, cells)
-            identity = cell_of(leaf).identity
-            if identity is not None and not path_of(leaf):
+            if storage_of(leaf) in storages:
+                check_host_view(chain_of(leaf))
+                ends = _append_ends(outputs, chain_of(leaf))
+                return _ResultSpec(
+                    "argument", storages.index(storage_of(leaf)), path=chain_of(leaf), ends=ends
+                )
+            refuse_hidden_sharing(leaf, leaves, storages)
+            identity = storage_of(leaf).identity
+            if identity is not None and not chain_of(leaf):
                 number, originals = identity
-                chosen = "choice", cell_of(leaf)
+                chosen = "choice", storage_of(leaf)
                 if chosen not in places:
                     places[chosen] = len(outputs)
                     outputs += [leaf.tensor, number]
-                choices = tuple(cells.index(cell) if cell in cells else -1 for cell in originals)
-                return _Result("choice", places[chosen], constant=choices)
-            shared = sum(1 for other in leaves if is_array(other) and cell_of(other) is cell_of(leaf)) > 1
+                choices = tuple(
+                    storages.index(storage) if storage in storages else -1 for storage in originals
+                )
+                return _ResultSpec("choice", places[chosen], constant=choices)
+            shared = (
+                sum(1 for other in leaves if is_array(other) and storage_of(other) is storage_of(leaf)) > 1
+            )
             if shared:
-                check_host_view(path_of(leaf))
-            if shared and cell_of(leaf).identity is not None:
-                raise StagingError("an array that data choose is returned with a view of it", "NP2TF513")
-            # XLA gives the whole of what is cut at a run-time length.
-            is_part = staging_for_xla() and _is_part(leaf)
-            key = cell_of(leaf) if shared or is_part else object()
+                check_host_view(chain_of(leaf))
+            if shared and storage_of(leaf).identity is not None:
+                raise AliasingError("an array that data choose is returned with a view of it")
+            # XLA returns the whole of an array that is cut at a run-time length.
+            is_part = staging_for_xla() and _is_dynamic_slice(leaf)
+            key = storage_of(leaf) if shared or is_part else object()
             if key not in places:
                 places[key] = len(outputs)
-                outputs.append(cell_of(leaf).value if shared or is_part else leaf.tensor)
+                outputs.append(storage_of(leaf).value if shared or is_part else leaf.tensor)
             if shared or is_part:
-                memory = cell_of(leaf).order
-                assert not isinstance(memory, Gapped)  # which only arguments have
-                ends = _ends_among(outputs, path_of(leaf))
+                memory = storage_of(leaf).order
+                assert not isinstance(memory, GappedLayout)  # only arguments have gaps
+                ends = _append_ends(outputs, chain_of(leaf))
                 copied = is_part and not shared
-                return _Result("array", places[key], None, path_of(leaf), memory, None, ends, copied)
-            order = None if is_ordinary(leaf) else order_of_copy(leaf, "K")
-            return _Result("array", places[key], order=order)
-        if isinstance(leaf, Text):
+                return _ResultSpec("array", places[key], None, chain_of(leaf), memory, None, ends, copied)
+            order = None if is_c_ordered(leaf) else order_of_copy(leaf, "K")
+            return _ResultSpec("array", places[key], order=order)
+        if isinstance(leaf, DeferredText):
             outputs += leaf.values.tensors
-            return _Result("text", len(outputs), constant=leaf)
+            return _ResultSpec("text", len(outputs), constant=leaf)
         if isinstance(leaf, tf.Tensor):
             outputs.append(leaf)
-            return _Result("tensor", len(outputs) - 1)
+            return _ResultSpec("tensor", len(outputs) - 1)
         if isinstance(leaf, np.ndarray):
-            raise StagingError("a host array is returned from staged code", "NP2TF507")
-        return _Result("constant", constant=leaf)
+            raise ReturnedValueError("a host array is returned from staged code")
+        return _ResultSpec("constant", constant=leaf)
 
     def __call__(
         self,
@@ -372,10 +398,10 @@ class Compiled:
         generators: Sequence[Any] = (),
         holders: Sequence[Any] = (),
     ) -> Any:
-        """Run the compiled code, write back what it changed, return what it returned.
+        """Run the compiled code, write back its changes, and return its result.
 
         Raises:
-            Discarded: no argument has been changed, and nothing drawn.
+            DiscardedCall: no argument has been changed, and no random number drawn.
         """
         if not self._draws.streams:
             return self._run(arrays, numbers, holders, None)
@@ -390,9 +416,9 @@ class Compiled:
         streams: StreamsOfCall | None,
     ) -> Any:
         on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
-        take = _input if on_tensors or not self._lends else _borrowed
+        take = _as_input if on_tensors or not self._lends else _as_borrowed_input
         inputs = [
-            take(self._open.padded(k, array) if k in self._open else array) for k, array in enumerate(arrays)
+            take(self._open.pad(k, array) if k in self._open else array) for k, array in enumerate(arrays)
         ]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
         while True:
@@ -404,30 +430,33 @@ class Compiled:
             if not (self._may_fail and outputs[-1].numpy()):
                 break
             if streams is None or not streams.call_again(outputs[self._states]):
-                raise Discarded
+                raise DiscardedCall
         if streams is not None:
             streams.accept(outputs[self._states])
         if self._log is not None:
             effects = self._log.effects([one.numpy() for one in outputs[self._logged]])
-        have(effects, holders)
+        perform(effects, holders)
         if self.how == "xla":
             counts.compiled += 1
         else:
             counts.graph += 1
         last = self._count
         bases: dict[int, Any] = {}
-        # Before anything is written: an output may be an input, which has borrowed an array's memory.
-        results = [self._made(made, arrays, inputs, outputs, bases, on_tensors) for made in self._results]
+        # Results are made before anything is written: an output may be an input with an array's borrowed
+        # memory.
+        results = [
+            self._rebuild_result(made, arrays, inputs, outputs, bases, on_tensors) for made in self._results
+        ]
         written = list(outputs[last - len(self._written) : last])
         for place, k in enumerate(self._written):
             if k in self._open:
-                written[place] = self._open.counted(written[place], arrays[k])
+                written[place] = self._open.crop(written[place], arrays[k])
         write_all([arrays[k] for k in self._written], written)
         return self._rebuild(results)
 
-    def _made(
+    def _rebuild_result(
         self,
-        made: _Result,
+        made: _ResultSpec,
         arrays: Sequence[Any],
         inputs: Sequence[tf.Tensor],
         outputs: Sequence[tf.Tensor],
@@ -441,9 +470,9 @@ class Compiled:
         if made.kind == "text":
             count = len(made.constant.values.tensors)
             return made.constant.of([one.numpy() for one in outputs[made.place - count : made.place]])
-        path = with_ends(made.path, [int(end) for end in outputs[slice(*made.ends)]])
+        path = replace_ends(made.path, [int(end) for end in outputs[slice(*made.ends)]])
         if made.kind == "argument":
-            # The part of an open array that counts is all of the caller's array.
+            # The valid part of an open array is the whole of the caller's array.
             whole = self._open.is_whole(made.place, made.path)
             return arrays[made.place] if whole else _view_of(arrays[made.place], path)
         if made.kind == "number":
@@ -462,40 +491,40 @@ class Compiled:
         if made.place not in bases:
             value = outputs[made.place]
             if on_tensors:
-                bases[made.place] = laid_out(value, made.order)
-            elif self._handing_over is None or made.copied:
+                bases[made.place] = lay_out(value, made.order)
+            elif self._zero_copy is None or made.copied:
                 bases[made.place] = np.array(memoryview(value))
             else:
-                bases[made.place] = self._handing_over.array(made.place, outputs, inputs)
+                bases[made.place] = self._zero_copy.array(made.place, outputs, inputs)
         seen = _view_of(bases[made.place], path)
         return seen.copy("K") if made.copied else seen
 
 
-def _is_part(array: Any) -> bool:
-    """Whether an array is a slice, of a length known only at run time, of one whose shape is known."""
-    path = path_of(array)
+def _is_dynamic_slice(array: Any) -> bool:
+    """Return whether an array is a slice, with a run-time length, of an array whose shape is known."""
+    path = chain_of(array)
     if not path or not run_time_ends(path[-1:]):
         return False
-    return cell_of(array).value.shape.is_fully_defined() and not array.tensor.shape.is_fully_defined()
+    return storage_of(array).value.shape.is_fully_defined() and not array.tensor.shape.is_fully_defined()
 
 
-def _ends_among(outputs: list[tf.Tensor], path: Sequence[Any]) -> tuple[int, int]:
-    """Make outputs of the run-time ends of slices in a path; where they are."""
+def _append_ends(outputs: list[tf.Tensor], path: Sequence[Any]) -> tuple[int, int]:
+    """Add the run-time ends of slices in a path to the outputs, and return their range."""
     first = len(outputs)
     outputs += [end.tensor for end in run_time_ends(path)]
     return first, len(outputs)
 
 
 def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
-    """`array` seen through a path of lenses, sharing its memory."""
+    """Return `array` seen through a chain of view transforms, sharing its memory."""
     if not path:
         return array
     if not is_array(array) and isinstance(array, np.ndarray):
         return view_on_host(array, path)
     if isinstance(array, tf.Tensor):
         array = tensor_array(array)
-    for lens in path:
-        array = array.view_through(lens)
+    for transform in path:
+        array = array.view_through(transform)
     return array
 
 
@@ -503,12 +532,12 @@ def _dtype_of(array: Any) -> tf.DType:
     return tf.as_dtype(array.dtype)
 
 
-def _input(array: Any) -> tf.Tensor:
+def _as_input(array: Any) -> tf.Tensor:
     if is_array(array):
         return array.tensor
     return tf.convert_to_tensor(array)
 
 
-def _borrowed(array: Any) -> tf.Tensor:
-    """An input that may share the array's memory, as nothing of it is left when the call is over."""
-    return borrowed(array) if isinstance(array, np.ndarray) else tf.constant(array)
+def _as_borrowed_input(array: Any) -> tf.Tensor:
+    """Return an input that may share the array's memory, because no reference to it outlives the call."""
+    return borrow_memory(array) if isinstance(array, np.ndarray) else tf.constant(array)

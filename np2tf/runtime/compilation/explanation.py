@@ -1,4 +1,4 @@
-"""`f.explain(*args)`: what a jitted function does with a call, for people and for programs."""
+"""`f.explain(*args)`: explains how a jitted function runs a call, as text and as data."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.arguments.signature import Signature
-from np2tf.runtime.compilation.concrete_function import Compiled
+from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 
 
 @dataclass
 class Explanation:
-    """What is known of one call, told without running it.
+    """The explanation of one call, made without running it.
 
     Attributes:
-        function, path, line: which function it is, and where it is written.
+        function, path, line: the function, and its place.
         runs: "xla" (one XLA program), "graph" (TensorFlow's kernels; loops may be compiled) or "host".
-        decision: why it runs there.
-        code, reason: why it cannot be compiled, if it cannot; `np2tf explain CODE` tells the remedy.
-        not_xla: why it is not one XLA program, if it is a graph.
-        arrays: dtype and shape of every array that is an input.
-        fixed, inputs: the numbers that are constants of the code, and those that are inputs of it.
-        ops: how many ops the graph has, those in loops and branches included.
+        decision: the reason why it runs there.
+        code, reason: the reason why it cannot be compiled, if it cannot; `np2tf explain CODE` tells the
+            remedy.
+        not_xla: the reason why it is not one XLA program, if it is a graph.
+        arrays: the dtype and shape of every array that is an input.
+        fixed, inputs: the numbers that are constants of the code, and those that are inputs.
+        ops: the number of ops in the graph, including those in loops and branches.
         loops: for each staged loop "xla" or "graph".
-        host_seconds, compiled_seconds: the best call of each way, if there has been one.
-        traces: how often the function has been traced so far.
+        host_seconds, compiled_seconds: the seconds of the best call on each tier, if there has been one.
+        traces: the number of traces of the function so far.
     """
 
     function: str
@@ -48,12 +49,12 @@ class Explanation:
     traces: int = 0
 
     def add_signature(self, signature: Signature) -> None:
-        """Say which arrays and numbers the call has."""
+        """Add the arrays and numbers of the call."""
         self.arrays = [_array_text(array) for array in signature.arrays]
         self.fixed = [repr(number) for number in signature.numbers]
 
-    def add_code(self, compiled: Compiled, signature: Signature) -> None:
-        """Say what the call has been compiled to."""
+    def add_code(self, compiled: ConcreteFunction, signature: Signature) -> None:
+        """Add the properties of the call's compiled code."""
         self.runs = compiled.how
         self.not_xla = compiled.not_xla
         self.ops = compiled.op_count
@@ -63,7 +64,7 @@ class Explanation:
         self.inputs = [repr(number) for k, number in numbers if k in compiled.inputs]
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return the explanation as plain data."""
         return asdict(self)
 
     def __str__(self) -> str:

@@ -1,4 +1,6 @@
-"""The families of a jitted function's calls: those that share code but for numbers, and for open lengths."""
+"""The specialization caches of a jitted function, by the signature of calls, including caches for open
+lengths.
+"""
 
 from __future__ import annotations
 
@@ -6,59 +8,61 @@ from typing import Any
 
 from np2tf.runtime.compilation.open_arrays import OpenArrays, bounds_of
 from np2tf.runtime.compilation.open_lengths import Lengths, shapes_of
-from np2tf.runtime.compilation.prepared_call import Call
-from np2tf.runtime.compilation.specializations import Family
+from np2tf.runtime.compilation.prepared_call import PreparedCall
+from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.host.host_function import HostFunction
 
-#: Arguments of every kind make a family of their own; so many are remembered.
+#: The number of caches that are stored; every signature has a cache of its own.
 MOST_FAMILIES = 1000
 
 
-class Families:
-    """The families of one function.
+class SpecializationCaches:
+    """The specialization caches of one function.
 
     Attributes:
-        known: the families, by the key of their calls' signature.
+        known: the caches, by the key of their calls' signature.
 
     Args:
-        host: tells what an earlier process has found out about calls like these.
+        host: provides the measurements of earlier processes.
     """
 
     def __init__(self, host: HostFunction) -> None:
-        self.known: dict[Any, Family] = {}
+        self.known: dict[Any, SpecializationCache] = {}
         self._host = host
         self._lengths: dict[Any, Lengths] = {}
 
-    def of(self, call: Call, may_be_open: bool) -> Family:
-        """The family of a call, which is made ready for it.
+    def of(self, call: PreparedCall, may_be_open: bool) -> SpecializationCache:
+        """Return the cache for a call, and prepare the call for it.
 
         Args:
-            call: of the function.
-            may_be_open: whether it may be one of calls that differ in the lengths of arrays.
+            call: a call of the function.
+            may_be_open: whether the cache may be one for calls that differ in the lengths of arrays.
         """
-        exact = self._known_as(call.signature.key, call)
+        exact = self._known_cache(call.signature.key, call)
         if exact.compiled or exact.on_host or not may_be_open:
             return exact
-        return self._open(call, exact) or exact
+        return self._open_cache(call, exact) or exact
 
-    def refuse_lengths(self, call: Call) -> None:
-        """The code for a call cannot do without the lengths of its arrays."""
+    def refuse_lengths(self, call: PreparedCall) -> None:
+        """Record that the code for a call needs the lengths of its arrays as constants."""
         known = self._lengths.get(call.signature.key_without_lengths)
         if known is not None:
             known.refuse()
 
-    def _known_as(self, key: Any, call: Call) -> Family:
+    def _known_cache(self, key: Any, call: PreparedCall) -> SpecializationCache:
         found = self.known.get(key)
         if found is None:
             if len(self.known) >= MOST_FAMILIES:
                 self.known.clear()
                 self._lengths.clear()
-            found = self.known.setdefault(key, Family())
-            found.begin_with(self._host.prospect.way(call.args, call.kwargs), call.signature)
+            found = self.known.setdefault(key, SpecializationCache())
+            found.start_from(self._host.prospect.call_record(call.args, call.kwargs), call.signature)
         return found
 
-    def _open(self, call: Call, exact: Family) -> Family | None:
-        """The family of calls with other lengths too, for which the call is made ready; None if none is."""
+    def _open_cache(self, call: PreparedCall, exact: SpecializationCache) -> SpecializationCache | None:
+        """Return the cache for calls with other lengths too, and prepare the call for it; None if there is
+        none.
+        """
         signature = call.signature
         shapes = shapes_of(signature)
         if shapes is None:
@@ -73,15 +77,15 @@ class Families:
         bounds = {first + k: found for k, length in enumerate(lengths) if (found := bounds_of(length))}
         if not OpenArrays(met.pattern, list(bounds), bounds).fit_memory(shapes):
             return None
-        key = loose, met.static(shapes), tuple(met.pattern.items()), tuple(bounds.values())
+        key = loose, met.static_shapes(shapes), tuple(met.pattern.items()), tuple(bounds.values())
         is_new = key not in self.known
-        family = self._known_as(key, call)
+        cache = self._known_cache(key, call)
         if is_new:
-            family.own_seconds = met.seconds(lengths)
-            family.bounded.update(bounds)
-        if family.on_host:
+            cache.own_seconds = met.seconds(lengths)
+            cache.bounded.update(bounds)
+        if cache.on_host:
             return None
         signature.numbers += lengths
         signature.changing += bounds
         call.open_pattern = met.pattern
-        return family
+        return cache

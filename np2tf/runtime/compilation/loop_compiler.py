@@ -1,4 +1,4 @@
-"""The compiled code of a watched loop: it runs rounds of the loop, or does nothing."""
+"""The compiler of a watched loop: it runs iterations of the loop as compiled code, or does nothing."""
 
 from __future__ import annotations
 
@@ -10,119 +10,128 @@ import tensorflow as tf
 
 from np2tf.counts import Fallback
 from np2tf.runtime.compilation.compiling import Compiler
-from np2tf.runtime.compilation.concrete_function import Discarded
-from np2tf.runtime.compilation.prepared_call import Call
-from np2tf.runtime.compilation.specializations import Family
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
+from np2tf.runtime.compilation.concrete_function import DiscardedCall
+from np2tf.runtime.compilation.prepared_call import PreparedCall
+from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.jit.jitted import Jitted
+from np2tf.staging import TracingTimeError
 
 
 class Entry(NamedTuple):
     """The outcome of entering a loop as compiled code.
 
     Attributes:
-        result: of the loop's function; None if the host has to run the loop.
-        family: to be told how long that takes; None if it need not be.
+        result: the result of the loop's function; None if the host must run the loop.
+        cache: the cache that needs the host's time for the run; None if none does.
     """
 
     result: Any = None
-    family: Family | None = None
+    cache: SpecializationCache | None = None
 
 
 class LoopCompiler(Compiler):
-    """The compiler of a loop's function, which never runs the function on the host: the loop itself does."""
+    """The compiler of a loop's function. It never runs the function on the host, where the loop itself
+    runs.
+    """
 
     _is_followed = False
 
     def __init__(self, jitted: Jitted) -> None:
         super().__init__(jitted)
-        # When the trace under way is given up, by `time.monotonic`; None leaves that to the budget.
+        # The time, by `time.monotonic`, at which the present trace is given up; None leaves that to the
+        # budget.
         self._until: float | None = None
 
     @classmethod
     def of(cls, jitted: Jitted) -> LoopCompiler:
-        """The compiler of a function, which becomes a loop's."""
+        """Return the compiler of a function, which becomes a loop's function."""
         known = jitted.__dict__.get("_compiler")
         if not isinstance(known, cls):
             known = jitted.__dict__["_compiler"] = cls(jitted)
         return known
 
-    def get_ready(self, args: tuple[Any, ...], changing: Collection[int], seconds: float) -> Fallback | None:
-        """Make code for a call, and run nothing; why that cannot be, if it cannot.
+    def compile_ahead(
+        self, args: tuple[Any, ...], changing: Collection[int], seconds: float
+    ) -> Fallback | None:
+        """Make code for a call without running it, and return the reason if that is impossible.
 
         Args:
-            args: of the call.
-            changing: the places of arguments that are others in the next call, if they are numbers.
-            seconds: that it may take.
+            args: the arguments of the call.
+            changing: the places of arguments that differ in the next call, if they are numbers.
+            seconds: the seconds that it may take.
         """
         self._until = time.monotonic() + seconds
         try:
             call = self._prepare(args, {}, changing)
-            self._compile(self._family(call), call)
+            self._compile(self._cache_of(call), call)
         except Exception as error:
-            return self._note(error)
+            return self._note_fallback(error)
         finally:
             self._until = None
         return None
 
     def run_now(self, args: tuple[Any, ...], changing: Collection[int]) -> Any:
-        """Run compiled code at once; None, and nothing done, if there is none or the call is discarded."""
+        """Run compiled code at once; return None, with nothing done, if there is none or the call is
+        discarded.
+        """
         try:
             call = self._prepare(args, {}, changing)
-            found = self._compile(self._family(call), call)
+            found = self._compile(self._cache_of(call), call)
         except Exception as error:
-            self._note(error)
+            self._note_fallback(error)
             return None
         return self._run_or_discard(*found)
 
     def enter(self, args: tuple[Any, ...], changing: Collection[int]) -> Entry:
-        """Run a whole loop as compiled code, where that is faster than the host, or compiling it is due.
+        """Run a whole loop as compiled code, if that is faster than the host, or if compiling it is due.
 
-        The budget of functions decides, and both ways are measured, as for a function that is called.
+        The budget of functions decides, and both tiers are measured, as for a function that is called.
 
         Args:
-            args: of the call.
-            changing: the places of arguments that are others in the next call, if they are numbers.
+            args: the arguments of the call.
+            changing: the places of arguments that differ in the next call, if they are numbers.
         """
-        family: Family | None = None
+        cache: SpecializationCache | None = None
         try:
             call = self._prepare(args, {}, changing)
-            family = self._family(call)
-            if family.on_host:
-                if family.fallback is None:
-                    self._budget.slower.add(id(family))
+            cache = self._cache_of(call)
+            if cache.on_host:
+                if cache.fallback is None:
+                    self._budget.slower.add(id(cache))
                 return Entry()
-            if self._had_better_stay(family, call):
-                return Entry(family=family)
-            found = self._compile(family, call)
+            if self._prefers_host(cache, call):
+                return Entry(cache=cache)
+            found = self._compile(cache, call)
         except Exception as error:
-            fallback = self._note(error)
-            if family is not None and fallback.code != TOO_LONG_TO_TRACE:
-                family.on_host, family.fallback = True, fallback
+            fallback = self._note_fallback(error)
+            if cache is not None and fallback.kind is not TracingTimeError:
+                cache.on_host, cache.fallback = True, fallback
             return Entry()
         result = self._run_or_discard(*found)
         if result is None:
-            found[2].was_discarded()
+            found[2].note_discarded_call()
         return Entry(result)
 
-    def ran_on_host(self, family: Family | None, seconds: float, own: float) -> None:
-        """Note how long a run of the loop took on the host, and without long calls of jitted functions.
+    def note_host_run(self, cache: SpecializationCache | None, seconds: float, own: float) -> None:
+        """Record the time of a run of the loop on the host.
 
         Args:
-            family: of the call that `enter` was given.
-            seconds, own: that it took.
+            cache: the cache of the call that `enter` received.
+            seconds, own: the seconds of the run, and without long calls of jitted functions.
         """
         self._host.note(seconds, own)
-        if family is not None:
-            family.took_on_host(seconds, own)
+        if cache is not None:
+            cache.add_host_time(seconds, own)
 
-    def _run_or_discard(self, compiled: Any, is_new: bool, family: Family, call: Call) -> Any:
+    def _run_or_discard(
+        self, compiled: Any, is_new: bool, cache: SpecializationCache, call: PreparedCall
+    ) -> Any:
         try:
-            return self._accepted(compiled, is_new, family, call, time.perf_counter())
-        except (Discarded, tf.errors.OpError):
+            return self._execute(compiled, is_new, cache, call, time.perf_counter())
+        except (DiscardedCall, tf.errors.OpError):
             return None
 
-    def _advice(self, call: Call) -> bool | None:
+    def _advice(self, call: PreparedCall) -> bool | None:
         return None
 
     @property

@@ -1,7 +1,7 @@
-"""Arrays whose lengths are inputs of an XLA program, which is right for all lengths up to a bound.
+"""Arrays whose lengths are inputs of an XLA program that is correct for all lengths up to a bound.
 
-XLA wants static shapes. An open axis is as long as the bound in the program, and the array that the function
-sees is the part that counts (`np2tf.tnp._masked.selection`). The array is padded before the call.
+XLA needs static shapes. In the program an open axis is as long as the bound, and the function sees only the
+valid part of the array (`np2tf.tnp._masked.selection`). The array is padded before the call.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from np2tf.tnp._array.ndarray import ndarray, path_of
+from np2tf.tnp._array.ndarray import chain_of, ndarray
 from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._tensor.symint import SymInt
 
-#: The least and the greatest that a number can be.
+#: The least and the greatest value of a number.
 Bounds = tuple[int, int]
 #: The bounds of lengths known only at run time.
 LEAST_BOUND, LARGEST_BOUND = 16, 2**24
@@ -25,9 +25,10 @@ Shapes = tuple[tuple[int, ...], ...]
 
 
 def bounds_of(number: Any) -> Bounds | None:
-    """The bounds of a natural number, which it has in common with numbers that are not much less or more.
+    """Return the bounds of a natural number, which numbers of similar size share; None for other values.
 
-    Programs treat 0, 1 and 2 in ways of their own (`if len(x) < 2`).
+    The numbers 0, 1 and 2 have bounds of their own, because programs often treat them specially (`if len(x) <
+    2`).
     """
     if type(number) is not int or not 0 <= number <= LARGEST_BOUND:
         return None
@@ -43,8 +44,8 @@ class OpenAxis(NamedTuple):
     """An axis whose length is an input.
 
     Attributes:
-        axis: which axis of its array.
-        group: axes of a group are equally long in every call.
+        axis: the axis of its array.
+        group: axes of a group have equal lengths in every call.
     """
 
     axis: int
@@ -60,8 +61,8 @@ class OpenArrays:
 
     Args:
         pattern: their open axes.
-        numbers: the place among the numbers of the length of each group.
-        bounds: the least and the greatest that each of these numbers can be.
+        numbers: for each group, the place of its length among the numbers.
+        bounds: the least and the greatest value of each of these numbers.
     """
 
     def __init__(
@@ -77,41 +78,41 @@ class OpenArrays:
         self._parts: dict[int, Any] = {}
 
     def __contains__(self, place: int) -> bool:
-        """Whether the array at `place` has an open axis."""
+        """Return whether the array at `place` has an open axis."""
         return place in self._axes
 
     def shape(self, place: int, shape: Sequence[int]) -> tuple[int, ...]:
-        """The shape that the array at `place` has in the program."""
+        """Return the shape of the array at `place` in the program."""
         axes = self._axes.get(place, {})
         return tuple(
             self._bounds[axes[axis]][1] if axis in axes else length for axis, length in enumerate(shape)
         )
 
     def fit_memory(self, shapes: Shapes) -> bool:
-        """Whether the padded arrays of a call take no more memory than they may."""
+        """Return whether the padded arrays of a call stay within the memory limit."""
         return all(math.prod(self.shape(place, shape)) <= MOST_BOUNDED for place, shape in enumerate(shapes))
 
     def part(self, place: int, whole: ndarray, numbers: Sequence[Any]) -> ndarray:
-        """The part that counts of the array at `place`, by the staged numbers."""
+        """Return the valid part of the array at `place`, given by the staged numbers."""
         axes = self._axes[place]
         lengths: list[SymInt | None] = [
             numbers[axes[axis]].known if axis in axes else None for axis in range(whole.ndim)
         ]
         part = part_of_whole(whole, lengths)
-        self._parts[place] = path_of(part)
+        self._parts[place] = chain_of(part)
         return part
 
     def is_whole(self, place: int, path: tuple[Any, ...]) -> bool:
-        """Whether `path` shows just the part that counts of the array at `place`."""
+        """Return whether `path` shows exactly the valid part of the array at `place`."""
         return place in self._axes and len(path) == 1 and path[0] is self._parts[place][0]
 
-    def padded(self, place: int, array: np.ndarray) -> np.ndarray:
-        """The array at `place` as the program takes it."""
+    def pad(self, place: int, array: np.ndarray) -> np.ndarray:
+        """Return the array at `place` padded to its shape in the program."""
         made = np.zeros(self.shape(place, array.shape), array.dtype)
         made[tuple(map(slice, array.shape))] = array
         return made
 
     @staticmethod
-    def counted(whole: Any, array: np.ndarray) -> np.ndarray:
-        """The part that counts of what the program has made of an array."""
+    def crop(whole: Any, array: np.ndarray) -> np.ndarray:
+        """Return the valid part of a padded array that the program has written."""
         return np.asarray(memoryview(whole))[tuple(map(slice, array.shape))]

@@ -1,6 +1,6 @@
-"""Calls that differ in the lengths of their arrays alone: which lengths vary, and which are equal.
+"""Calls that differ only in the lengths of their arrays: which lengths vary, and which are equal.
 
-What has been met of a function decides which axes become open (see `open_arrays`).
+The shapes of earlier calls decide which axes become open (see `open_arrays`).
 """
 
 from __future__ import annotations
@@ -12,47 +12,47 @@ import numpy as np
 
 from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.compilation.open_arrays import OpenAxis, Pattern, Shapes, bounds_of
-from np2tf.runtime.compilation.specializations import Family
+from np2tf.runtime.compilation.specializations import SpecializationCache
 
-#: After calls of so many different shapes lengths are left open; so many patterns are tried.
+#: The number of different shapes after which lengths become open, and the number of patterns that are tried.
 ENOUGH_SHAPES, MOST_PATTERNS = 3, 3
-#: So many shapes are kept.
+#: The number of shapes that are stored.
 MOST_SHAPES = 64
-#: Lengths below are static: arrays of length 1 are broadcast.
+#: Smaller lengths are static, because arrays of length 1 are broadcast.
 LEAST_OPEN = 2
 
 
 class LengthsAreNeeded(Exception):
-    """The code of a function depends on lengths that are inputs."""
+    """Raised if the code of a function needs lengths, which are inputs, as constants."""
 
 
 @dataclass
 class Lengths:
-    """The shapes met in calls that differ in them alone.
+    """The shapes in calls that differ only in shapes.
 
     Attributes:
-        pattern: which axes are open; empty as long as there is no reason for any.
+        pattern: the open axes; empty until there is a reason for open axes.
     """
 
     pattern: Pattern = field(default_factory=dict)
-    _met: dict[Shapes, Family] = field(default_factory=dict)
+    _met: dict[Shapes, SpecializationCache] = field(default_factory=dict)
     _patterns: int = 0
 
-    def note(self, shapes: Shapes, family: Family) -> None:
-        """A call of these shapes has been met, which has a family of its own."""
+    def note(self, shapes: Shapes, cache: SpecializationCache) -> None:
+        """Record a call of these shapes, which has a cache of its own."""
         if shapes in self._met or len(self._met) >= MOST_SHAPES:
             return
-        self._met[shapes] = family
+        self._met[shapes] = cache
         if len(self._met) >= ENOUGH_SHAPES and self._patterns < MOST_PATTERNS and not self._fits(shapes):
             self._patterns += 1
             self.pattern = _pattern(list(self._met))
 
     def refuse(self) -> None:
-        """The function cannot do without the lengths."""
+        """Record that the function needs the lengths as constants."""
         self.pattern, self._patterns = {}, MOST_PATTERNS
 
     def lengths(self, shapes: Shapes) -> list[int] | None:
-        """The length of each group in a call; None where it does not fit the pattern."""
+        """Return the length of each group in a call; None if the call does not fit the pattern."""
         if not self.pattern or not self._fits(shapes):
             return None
         found: dict[int, int] = {}
@@ -63,17 +63,17 @@ class Lengths:
         return lengths if all(map(bounds_of, lengths)) else None
 
     def seconds(self, lengths: list[int]) -> float:
-        """What calls of lengths with the same bounds have taken on the host."""
+        """Return the host's seconds in calls whose lengths have the same bounds."""
         wanted = list(map(bounds_of, lengths))
         taken = 0.0
-        for shapes, family in self._met.items():
+        for shapes, cache in self._met.items():
             own = self.lengths(shapes)
             if own is not None and list(map(bounds_of, own)) == wanted:
-                taken += family.own_seconds
+                taken += cache.own_seconds
         return taken
 
-    def static(self, shapes: Shapes) -> tuple[tuple[int | None, ...], ...]:
-        """The shapes of a call, with None for open axes."""
+    def static_shapes(self, shapes: Shapes) -> tuple[tuple[int | None, ...], ...]:
+        """Return the shapes of a call, with None for open axes."""
         return tuple(
             tuple(
                 None if any(one.axis == axis for one in self.pattern.get(place, ())) else length
@@ -83,7 +83,7 @@ class Lengths:
         )
 
     def _fits(self, shapes: Shapes) -> bool:
-        """Whether the lengths of a call differ from those of others on open axes alone."""
+        """Return whether the lengths of a call differ from those of earlier calls only on open axes."""
         first = next(iter(self._met))
         groups: dict[int, int] = {}
         for place, (shape, known) in enumerate(zip(shapes, first, strict=True)):
@@ -98,7 +98,7 @@ class Lengths:
 
 
 def _pattern(met: Sequence[Shapes]) -> Pattern:
-    """The axes whose lengths vary, those of equal lengths in one group."""
+    """Return the axes whose lengths vary; axes with equal lengths form one group."""
     pattern: Pattern = {}
     groups: dict[tuple[int, ...], int] = {}
     for place, shape in enumerate(met[0]):
@@ -113,7 +113,7 @@ def _pattern(met: Sequence[Shapes]) -> Pattern:
 
 
 def shapes_of(signature: Signature) -> Shapes | None:
-    """The shapes of a call's arrays; None where one is not the host's, or not in C order."""
+    """Return the shapes of a call's arrays; None if an array is not on the host or not in C order."""
     arrays = signature.arrays
     if not arrays or not all(type(array) is np.ndarray and array.flags.c_contiguous for array in arrays):
         return None

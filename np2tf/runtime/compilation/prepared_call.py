@@ -1,4 +1,4 @@
-"""One call of a jitted function, prepared: its signature, and the function as it is traced for it."""
+"""One prepared call of a jitted function: its signature, and the function that is traced for it."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from np2tf.runtime.arguments.signature import Signature
-from np2tf.runtime.arguments.traced_arguments import Twins, is_plain
+from np2tf.runtime.arguments.traced_arguments import TracedArguments, is_plain
 from np2tf.runtime.compilation.open_arrays import Pattern
 from np2tf.runtime.introspection.user_objects import is_instance
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
-class Call:
-    """One call, prepared.
+class PreparedCall:
+    """One prepared call.
 
     Attributes:
-        read: what the function reads as globals and closure variables.
-        by_name: the objects among that.
-        open_pattern: which axes of arrays have lengths that are inputs.
+        read: the values that the function reads as globals and closure variables.
+        by_name: the objects among these values.
+        open_pattern: the axes of arrays whose lengths are inputs.
 
     Args:
-        follows: whether it is known what another function reads by name.
+        follows: returns whether the names that another function reads are known.
         changing: the places of arguments that are inputs if they are numbers.
     """
 
@@ -46,24 +46,25 @@ class Call:
         self.open_pattern: Pattern = {}
 
     def body(self, function: Callable[..., Any], unknown_lengths: bool = False) -> Callable[..., Any]:
-        """The function as it is traced: of staged arrays and numbers.
+        """Return the function to trace, which takes staged arrays and numbers.
 
         Args:
-            function: it.
+            function: the jitted function.
             unknown_lengths: whether there are arrays whose lengths are known only at run time.
         """
         traced = of_unknown_lengths(function) if unknown_lengths else function
 
         def run(arrays: Any, numbers: Any) -> Any:
-            twins = Twins(self.signature, arrays, numbers)
+            twins = TracedArguments(self.signature, arrays, numbers)
             args, kwargs = twins.of((self.args, self.kwargs))
-            entered = current_region()
-            assert entered is not None
-            # Those that are read by name must not change, but a branch may try to: on its own side only.
-            entered.trace.follows = self._follows
-            entered.trace.instances = [*twins.instances, *self.by_name]
-            entered.trace.attributes_are_named = self.signature.attributes_are_named
-            entered.trace.unknown_lengths = unknown_lengths
+            scope = current_scope()
+            assert scope is not None
+            # Objects that are read by name must not change, but one branch of a conditional may try to change
+            # them.
+            scope.trace.follows = self._follows
+            scope.trace.instances = [*twins.instances, *self.by_name]
+            scope.trace.attributes_are_named = self.signature.attributes_are_named
+            scope.trace.unknown_lengths = unknown_lengths
             outcome = twins.outcome(traced(*args, **kwargs))
             self.is_plain = is_plain(outcome)
             return outcome.result if self.is_plain else outcome

@@ -1,4 +1,4 @@
-"""Writing what a compiled call has changed into the caller's arrays."""
+"""Writes the changes of a compiled call into the caller's arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from np2tf.tnp._array.ndarray import is_array
 
 
 def write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:
-    """Let every array hold its new value; one in another's memory is taken before that is written."""
+    """Give every array its new value. A value that lies in another array's memory is copied before that is
+    written.
+    """
     hosts = [None if is_array(array) or type(array) in variables else array for array in arrays]
     given: list[Any] = []
     for k, (host, value) in enumerate(zip(hosts, values, strict=True)):

@@ -1,4 +1,4 @@
-"""The attributes of objects as variables that a staged branch or loop may assign."""
+"""The attributes of objects, as variables that a staged branch or loop may assign."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Callable, Collection, Iterable
 from copy import copy
 from typing import Any
 
-from np2tf.runtime.arguments.signature import kind_of
 from np2tf.runtime.arguments.traced_arguments import same_contents
-from np2tf.runtime.introspection.reachability import Reach
+from np2tf.runtime.arguments.value_kinds import kind_of
+from np2tf.runtime.introspection.reachability import ReachableObjects
 from np2tf.runtime.introspection.user_objects import attributes, reset
 from np2tf.runtime.structures.carried_values import Undefined
 from np2tf.runtime.structures.containers import containers
-from np2tf.staging import StagingError
+from np2tf.staging import AttributeChangeError, BranchTypeError, ContainerChangeError
 
-#: What a side of a branch or an iteration of a loop makes of the objects: one dict of attributes for each.
+#: The objects after a branch or an iteration: one dict of attributes for each object.
 States = list[dict[str, Any]]
 
 
-class _Held:
-    """A list, dict or other non-tensor in an attribute: carried through branches and loops as one thing."""
+class _HeldObject:
+    """A list, dict or other non-tensor in an attribute, which branches and loops carry as a whole."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -28,29 +28,29 @@ class _Held:
 class Attributes:
     """The attributes of every object that can be reached from some values.
 
-    An attribute that only some side of a branch or some iteration sets is unbound elsewhere; it becomes known
-    by being set, so that a trial that has met one for the first time must be repeated (`learnt`).
+    An attribute that only one branch or only some iterations set is unbound elsewhere. np2tf learns of an
+    attribute when it is set, so that a trial which meets a new attribute must be repeated.
     """
 
     def __init__(self, reachable: Iterable[Any], may_be_missing: bool) -> None:
-        reach = Reach(reachable)
+        reach = ReachableObjects(reachable)
         self.instances = reach.instances
         self._others = [(one, dict(vars(one))) for one in reach.others]
         self._first = [attributes(one).keys() for one in self.instances]
         self._names = [dict.fromkeys(names) for names in self._first]
         self._may_be_missing = may_be_missing
-        self._held: dict[int, _Held] = {}
+        self._held: dict[int, _HeldObject] = {}
 
     @property
-    def learnt(self) -> int:
-        """How many attributes are known."""
+    def attribute_count(self) -> int:
+        """The number of known attributes."""
         return sum(map(len, self._names))
 
     def read(self) -> States:
-        """The attributes now, those that are not set as `Undefined`.
+        """Return the present attributes; unset attributes are `Undefined`.
 
         Raises:
-            StagingError: one is gone, or is new while code may ask whether it is there.
+            StagingError: if an attribute is gone, or is new while code may test whether it exists.
         """
         return [self._read(*known) for known in zip(self.instances, self._names, self._first, strict=True)]
 
@@ -58,24 +58,25 @@ class Attributes:
         found = attributes(one)
         new = [name for name in found if name not in names]
         if new and not self._may_be_missing:
-            raise StagingError(f"an attribute is new in a staged loop or branch: {new[0]}", "NP2TF516")
+            raise BranchTypeError(f"an attribute is new in a staged loop or branch: {new[0]}")
         gone = [name for name in first if name not in found]
         if gone:
-            raise StagingError(f"staged code deletes the attribute {gone[0]}", "NP2TF513")
+            raise AttributeChangeError.of(name=gone[0])
         names.update(dict.fromkeys(new))
         return {name: self._hold(found[name]) if name in found else Undefined(name) for name in names}
 
     def write(self, states: States) -> None:
         """Set the attributes."""
         for one, state in zip(self.instances, states, strict=True):
-            values = {n: v.value if type(v) is _Held else v for n, v in state.items()}
+            values = {n: v.value if type(v) is _HeldObject else v for n, v in state.items()}
             reset(one, {n: v for n, v in values.items() if not isinstance(v, Undefined)})
 
-    def apart(self, run: Callable[[], Any]) -> tuple[Any, States]:
-        """What `run` returns, and what it makes of the attributes, which keep the values they have.
+    def run_apart(self, run: Callable[[], Any]) -> tuple[Any, States]:
+        """Return the result of `run`, and the attributes that it makes. The objects keep their present
+        attributes.
 
         Raises:
-            StagingError: it changes something else than the attributes of these objects.
+            StagingError: if `run` changes anything but the attributes of these objects.
         """
         before = self.read()
         lists = {id(one): (one, copy(one)) for held in self._held.values() for one in _holders(held.value)}
@@ -88,14 +89,14 @@ class Attributes:
                 one.clear()
                 (one.extend if type(one) is list else one.update)(lists[id(one)][1])
             if changed:
-                raise StagingError("a list or dict in an attribute is changed by staged code", "NP2TF513")
+                raise ContainerChangeError("a list or dict in an attribute is changed by staged code")
             self.check_others()
 
     def check_others(self) -> None:
-        """Put back attributes of what is not an object that consists of them.
+        """Restore the attributes of objects that do not consist of their attributes.
 
         Raises:
-            StagingError: one had been changed: the trace happens once only.
+            StagingError: if an attribute had been changed, because a trace happens only once.
         """
         for one, before in self._others:
             if not same_contents(dict(vars(one)), before):
@@ -105,16 +106,16 @@ class Attributes:
                     if vars(one).get(name) is not value:
                         setattr(one, name, value)
                 name = getattr(one, "__qualname__", type(one).__qualname__)
-                raise StagingError(f"an attribute of {name} is set in a staged loop or branch", "NP2TF513")
+                raise AttributeChangeError(f"an attribute of {name} is set in a staged loop or branch")
 
     def _hold(self, value: Any) -> Any:
         if kind_of(value) in ("array", "number", "constant") or _is_flat(value):
             return value
-        return self._held.setdefault(id(value), _Held(value))
+        return self._held.setdefault(id(value), _HeldObject(value))
 
 
 def _is_flat(value: Any) -> bool:
-    """Whether this is a tuple of arrays and numbers, which may be made anew."""
+    """Return whether a value is a tuple of arrays and numbers, which may be made anew."""
     return isinstance(value, tuple) and all(
         kind_of(item) in ("array", "number", "constant") or _is_flat(item) for item in value
     )

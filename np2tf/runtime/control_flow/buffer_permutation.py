@@ -1,4 +1,6 @@
-"""Which arrays of before a loop its variables are after it: found out by numbers that the loop carries."""
+"""Tracks, by numbers that a loop carries, which array from before the loop each loop variable is
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -7,38 +9,42 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.control_flow.loop_analysis import Plan
-from np2tf.runtime.tracing.provenance import origin, with_itself
-from np2tf.tnp._array.ndarray import cell_of, is_array, path_of
-from np2tf.tnp._tensor.storage import Cell, aliases, is_outside, link_aliases, reached
+from np2tf.runtime.control_flow.loop_analysis import LoopAnalysis
+from np2tf.runtime.tracing.provenance import provenance_of, storages_with_itself
+from np2tf.tnp._array.ndarray import chain_of, is_array, storage_of
+from np2tf.tnp._tensor.storage import Storage, alias_closure, aliases, is_outside, link_aliases
 
 
-class Slots:
-    """Which array of before the loop each carried, written name stands for after it.
+class BufferPermutation:
+    """The array from before the loop that each carried, written variable is after the loop.
 
-    ``cur, nxt = nxt, cur`` permutes names, not contents: what is written through `nxt` belongs, after the
-    loop, to one of the two original arrays, depending on the number of iterations. Each such name carries
-    the number of its original along; after the loop every original gets the contents of the name that stands
-    for it.
+    ``cur, nxt = nxt, cur`` permutes names, not contents. Contents written through `nxt` belong, after the
+    loop, to one of the two original arrays, depending on the number of iterations. So each such variable
+    carries the number of its original along, and after the loop every original gets the contents of the
+    variable with its number.
     """
 
-    def __init__(self, loop: Any, plan: Plan) -> None:
+    def __init__(self, loop: Any, plan: LoopAnalysis) -> None:
         self.names = [k for k in plan.mutable() if is_array(loop.leaves[k])]
         self.originals: list[Any] = [loop.leaves[k] for k in self.names]
         exits = [plan.exits.get(k) for k in self.names]
         permuted = set(map(id, exits)) == {id(plan.fresh[k]) for k in self.names}
-        loop.slotted = self.names if permuted else []
+        loop.permuted_names = self.names if permuted else []
         self.permuted = permuted
         self.initial = [tf.constant(n, tf.int32) for n in range(len(self.names))] if permuted else []
 
     @staticmethod
-    def after(loop: Any, inner: Plan, outs: list[Any], tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-        """The original that each name stands for at the end of an iteration."""
-        owner = {id(inner.fresh[k]): n for n, k in enumerate(loop.slotted)}
-        return [tensors[owner[id(cell_of(outs[k]))]] for k in loop.slotted]
+    def after(
+        loop: Any, inner: LoopAnalysis, outs: list[Any], tensors: Sequence[tf.Tensor]
+    ) -> list[tf.Tensor]:
+        """Return the number of the original of each variable at the end of an iteration."""
+        owner = {id(inner.fresh[k]): n for n, k in enumerate(loop.permuted_names)}
+        return [tensors[owner[id(storage_of(outs[k]))]] for k in loop.permuted_names]
 
-    def settle(self, leaves: list[Any], slots: list[tf.Tensor]) -> None:
-        """After the loop: contents to the original arrays, and the doubt about who is who."""
+    def write_back(self, leaves: list[Any], slots: list[tf.Tensor]) -> None:
+        """After the loop, write the contents into the original arrays, and record which array each variable
+        may be.
+        """
         for n, original in enumerate(self.originals):
             if self.permuted:
                 value = original.tensor
@@ -46,70 +52,73 @@ class Slots:
                     value = tf.where(tf.equal(slot, n), leaves[k].tensor, value)
                 original.store(value)
             else:
-                _poison(cell_of(original))
-        cells = [cell_of(original) for original in self.originals]
-        mark = object() if self.permuted and len(set(cells)) == len(cells) else None
+                _poison(storage_of(original))
+        storages = [storage_of(original) for original in self.originals]
+        mark = object() if self.permuted and len(set(storages)) == len(storages) else None
         for n, k in enumerate(self.names):
-            link_aliases(cell_of(leaves[k]), cells)
-            cell_of(leaves[k]).distinct = mark
-            known = all(not path_of(one) and cell_of(one).identity is None for one in self.originals)
+            link_aliases(storage_of(leaves[k]), storages)
+            storage_of(leaves[k]).distinct = mark
+            known = all(not chain_of(one) and storage_of(one).identity is None for one in self.originals)
             if self.permuted and known:
-                cell_of(leaves[k]).identity = slots[n], tuple(cells)
+                storage_of(leaves[k]).identity = slots[n], tuple(storages)
 
 
-def _poison(cell: Cell) -> None:
-    """Make the contents of an array unknown, and of those that a branch may have chosen it from."""
-    for one in (cell, *aliases(cell)):
-        if one is cell or not cell.is_distinct_from(one):
+def _poison(storage: Storage) -> None:
+    """Make the contents of an array unknown, and of arrays from which a branch may have chosen it."""
+    for one in (storage, *aliases(storage)):
+        if one is storage or not storage.is_distinct_from(one):
             one.poison()
 
 
-class Entries:
-    """Whether a variable that some rounds bind to a new array, and others leave, is the array of before.
+class RebindingFlags:
+    """Tracks whether a variable that only some iterations bind to a new array is still the array from before
+    the loop.
 
-    As after ``if better: best = x + step``: each such name carries a truth value along.
+    An example is ``if better: best = x + step``. Each such variable carries a boolean along.
     """
 
-    def __init__(self, loop: Any, plan: Plan, slots: Slots) -> None:
+    def __init__(self, loop: Any, plan: LoopAnalysis, slots: BufferPermutation) -> None:
         written = {*plan.mutable(), *slots.names}
         self.names = [
             k
             for k in sorted(plan.staying)
-            if k not in written and is_array(loop.leaves[k]) and not path_of(loop.leaves[k])
+            if k not in written and is_array(loop.leaves[k]) and not chain_of(loop.leaves[k])
         ]
         self.initial = [tf.constant(True) for _ in self.names]
 
-    def after(self, inner: Plan, outs: list[Any], tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-        """The truth values at the end of an iteration that began with the last of `tensors`."""
+    def after(self, inner: LoopAnalysis, outs: list[Any], tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+        """Return the booleans at the end of an iteration that began with the last of `tensors`."""
         return [
-            still & _is_cell(outs[k], inner.fresh[k]) for k, still in zip(self.names, tensors, strict=True)
+            still & _is_storage(outs[k], inner.fresh[k]) for k, still in zip(self.names, tensors, strict=True)
         ]
 
-    def settle(self, loop: Any, leaves: list[Any], stayed: list[tf.Tensor]) -> None:
-        """After the loop: which array each name is."""
+    def write_back(self, loop: Any, leaves: list[Any], stayed: list[tf.Tensor]) -> None:
+        """Record which array each variable is after the loop."""
         for k, still in zip(self.names, stayed, strict=True):
-            cells, number = with_itself(cell_of(loop.leaves[k]))
-            cell_of(leaves[k]).identity = tf.where(still, tf.cast(number, tf.int32), -1), cells
+            storages, number = storages_with_itself(storage_of(loop.leaves[k]))
+            storage_of(leaves[k]).identity = tf.where(still, tf.cast(number, tf.int32), -1), storages
 
 
-def _is_cell(leaf: Any, cell: Cell) -> tf.Tensor:
-    found = origin(leaf)
+def _is_storage(leaf: Any, storage: Storage) -> tf.Tensor:
+    found = provenance_of(leaf)
     assert found is not None
-    return tf.equal(found[1], found[0].index(cell))
+    return tf.equal(found[1], found[0].index(storage))
 
 
-def staying(leaves: Sequence[Any], fresh: dict[int, Cell]) -> set[int]:
-    """The variables that an iteration leaves, or binds to an array that it makes: at run time it is known."""
-    return {k for k, cell in fresh.items() if _stays(leaves, k, cell)}
+def kept_variables(leaves: Sequence[Any], fresh: dict[int, Storage]) -> set[int]:
+    """Return the variables that an iteration either leaves or binds to a new array, which is known at run
+    time.
+    """
+    return {k for k, storage in fresh.items() if _is_kept(leaves, k, storage)}
 
 
-def _stays(leaves: Sequence[Any], k: int, cell: Cell) -> bool:
-    found = origin(leaves[k])
-    if found is None or isinstance(found[1], int) or cell not in found[0]:
+def _is_kept(leaves: Sequence[Any], k: int, storage: Storage) -> bool:
+    found = provenance_of(leaves[k])
+    if found is None or isinstance(found[1], int) or storage not in found[0]:
         return False
-    held = cell_of(leaves[k])
-    others = {id(cell_of(leaf)) for j, leaf in enumerate(leaves) if j != k and is_array(leaf)}
-    if others & {id(held), id(cell)}:
+    held = storage_of(leaves[k])
+    others = {id(storage_of(leaf)) for j, leaf in enumerate(leaves) if j != k and is_array(leaf)}
+    if others & {id(held), id(storage)}:
         return False
-    met = reached(found[0], without=held)
-    return not any(one is not cell and (is_outside(one) or id(one) in others) for one in met)
+    met = alias_closure(found[0], without=held)
+    return not any(one is not storage and (is_outside(one) or id(one) in others) for one in met)

@@ -1,8 +1,8 @@
 """Staged branches: both sides of an ``if`` over mutable arrays become one `tf.cond`.
 
-Each side is first traced into a throw-away graph, to learn what it returns and which cells it writes. The two
-results are then widened to a common form, as NumPy would; cells written on either side become results as
-well. A branch inside a throw-away graph, of a branch or a loop, is only foreseen: what it gives is a
+Each side is first traced into a throw-away graph, to learn what it returns and which storages it writes.
+The two results are then widened to a common form, as NumPy would; storages written on either side become
+results as well. A branch inside a throw-away graph, of a branch or a loop, is only foreseen: its result is a
 placeholder of the right form, so that each branch is not traced twice for each of those around it.
 """
 
@@ -16,56 +16,63 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.runtime.control_flow.if_conversion import choose, is_cheap, is_small
 from np2tf.runtime.control_flow.partial_updates import (
-    Piece,
+    apply_update,
     common_shapes,
     of_shapes,
-    pieces_between,
-    written,
+    updates_between,
 )
+from np2tf.runtime.control_flow.variables import NO_VARIABLES, Variables, described, structure
 from np2tf.runtime.structures.carried_values import (
     Carried,
     Undefined,
-    carried,
     flatten,
+    form_of,
     is_widened,
     join,
     like,
     same,
 )
-from np2tf.runtime.structures.containers import Untouched
-from np2tf.runtime.structures.list_growth import fitted, met
-from np2tf.runtime.tracing.provenance import merged_cells, new_cells, number_among, origin, suspects
+from np2tf.runtime.structures.containers import guard_closures
+from np2tf.runtime.structures.list_growth import fit_structure, merge_structures
+from np2tf.runtime.tracing.provenance import (
+    merged_storages,
+    new_storages,
+    number_among,
+    possible_aliases,
+    provenance_of,
+)
 from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import PromotionError, StagingError
-from np2tf.tnp._array.ndarray import cell_of
-from np2tf.tnp._array.write_ordering import pin_before_write
-from np2tf.tnp._operands.widened import WidenedCell, read_all
-from np2tf.tnp._slicing.slice_updates import slice_under_xla
+from np2tf.staging import (
+    BranchDtypeError,
+    BranchTypeError,
+    PromotionError,
+    RankChangeError,
+    RecursionLimitError,
+    StagingError,
+    TraceDifferenceError,
+    XlaShapeError,
+)
+from np2tf.tnp._array.ndarray import storage_of
+from np2tf.tnp._operands.widened import WidenedStorage, read_widened
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell, link_aliases, region
+from np2tf.tnp._tensor.storage import Storage, link_aliases, staging_scope
 
 Branch = Callable[[], Any]
-#: The cells that a branch writes, each with the shapes of the pieces that it writes; None for the whole.
-Shapes = dict[Cell, list[tf.TensorShape] | None]
-
-_CHEAP_OPS = 150
-_SMALL = range(5)
-_PURE = frozenset({"Const", "Pack", "AddV2", "Sub", "Mul", "Cast"})
-_BLOCKS = frozenset(
-    {"While", "StatelessWhile", "If", "StatelessIf", "PartitionedCall", "StatefulPartitionedCall"}
-)
+#: The storages that a branch writes, each with the shapes of the pieces that it writes; None for the whole.
+Shapes = dict[Storage, list[tf.TensorShape] | None]
 
 
 class _Side:
-    """What one side returns and writes, learnt from a throw-away trace.
+    """The results and writes of one branch, learnt from a throw-away trace.
 
     Attributes:
-        error: the exception that this side raises, if it does.
-        after: the cells that it writes, with the values that they have then.
-        suspects: for each leaf the cells from outside that it may share memory with.
-        new: for each leaf the cells made here that it may share memory with.
-        ops: what it consists of, with the branches inside it.
+        error: the exception that this branch raises, if it does.
+        after: the storages that it writes, with their values at its end.
+        suspects: for each leaf the storages from outside that it may share memory with.
+        new: for each leaf the storages made here that it may share memory with.
+        ops: its operations, with those of the branches inside it.
         graph: the throw-away graph; `graphs` are this one and those of the loops and branches inside.
     """
 
@@ -73,57 +80,58 @@ class _Side:
         self.error: Exception | None = None
         self.leaves: list[Any] = []
         self.forms: list[Carried | None] = []
-        untouched = Untouched(branch)
+        untouched = guard_closures(branch)
         described = len(trace.shown.described)
-        with trace.throwing_away() as inside, region(trace) as entered:
+        with trace.throwing_away() as inside, staging_scope(trace) as scope:
             try:
                 self.result = branch()
                 self.leaves, self.rebuild, self.outline = flatten(self.result)
-                self.forms = [carried(leaf) for leaf in self.leaves]
-                self.origins = [origin(leaf) for leaf in self.leaves]
-                self.suspects = [suspects(leaf) for leaf in self.leaves]
-                self.new = [new_cells(leaf) for leaf in self.leaves]
-                read_all(self.leaves)
+                self.forms = [form_of(leaf) for leaf in self.leaves]
+                self.origins = [provenance_of(leaf) for leaf in self.leaves]
+                self.possible_aliases = [possible_aliases(leaf) for leaf in self.leaves]
+                self.new = [new_storages(leaf) for leaf in self.leaves]
+                read_widened(self.leaves)
             except (StagingError, PromotionError):
                 raise
             except RecursionError as error:
-                raise StagingError("calls in staged branches go too deep", "NP2TF523") from error
+                raise RecursionLimitError("calls in staged branches go too deep") from error
             except Exception as error:
                 self.error = error
                 del trace.shown.described[described:]  # by its message, which the host makes again
             finally:
-                self.after = {cell: cell._value for cell in entered.written}
-                entered.undo()
+                self.after = {storage: storage._value for storage in scope.writes}
+                scope.undo()
                 untouched.check()
         self.ops = [*inside.graph.get_operations(), *inside.ops]
         self.graph, self.graphs = inside.graph, inside.graphs
 
     def align(self, other: _Side) -> None:
-        """Give names that are unbound here, and lists that differ, the structure of the other side."""
+        """Give unbound names, and lists that differ, the structure of the other branch."""
         with self.graph.as_default():
             mine = like(self.result, other.result)
-            result = fitted(mine, met(mine, like(other.result, mine)))
+            result = fit_structure(mine, merge_structures(mine, like(other.result, mine)))
             leaves, self.rebuild, self.outline = flatten(result)
             known = {id(leaf): k for k, leaf in enumerate(self.leaves)}
             places = [known.get(id(leaf)) for leaf in leaves]
             self.forms = [
-                carried(leaf) if k is None else self.forms[k] for k, leaf in zip(places, leaves, strict=True)
+                form_of(leaf) if k is None else self.forms[k] for k, leaf in zip(places, leaves, strict=True)
             ]
             self.origins = [None if k is None else self.origins[k] for k in places]
-            self.suspects = [set() if k is None else self.suspects[k] for k in places]
+            self.possible_aliases = [set() if k is None else self.possible_aliases[k] for k in places]
             self.new = [set() if k is None else self.new[k] for k in places]
         self.leaves, self.result = leaves, result
 
 
-def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
-    """`then()` or `otherwise()` as one `tf.cond`.
+def stage_branches(
+    trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch, variables: Variables = NO_VARIABLES
+) -> Any:
+    """Return the result of `then()` or `otherwise()` as one `tf.cond`.
 
-    A side that raises is never taken in the graph: that it should have been is recorded as a violation, upon
-    which the whole call is discarded and repeated on the host, where the exception comes up as it does in
-    NumPy.
+    The graph never executes a branch that raises. If its condition holds at run time, a violation is
+    recorded: the call is discarded and repeated on the host, where the exception is raised as in NumPy.
 
     Raises:
-        StagingError: the two sides have no common form.
+        StagingError: if the two branches have no common form.
     """
     sides = _Side(trace, then), _Side(trace, otherwise)
     if sides[0].error is not None and sides[1].error is not None:
@@ -135,20 +143,22 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     if sides[1].error is not None:
         record_violation(tf.logical_not(test))
         return then()
-    forms = _common_forms(trace, *sides)
-    widened = {} if trace.root is None else _widened(test, forms, *sides)
-    cells = list({**sides[0].after, **sides[1].after})
-    sources: list[set[Cell]] = [set() for _ in forms]
-    tracked = _tracked(forms, *sides)
-    by_choice = trace.xla and all(map(_is_cheap, sides))
-    shapes = {cell: _shapes(cell, sides) if trace.xla and not by_choice else None for cell in cells}
+    forms = _common_forms(trace, variables, *sides)
+    widened = {} if trace.root is None else _widened_arrays(test, forms, variables, *sides)
+    storages = list({**sides[0].after, **sides[1].after})
+    sources: list[set[Storage]] = [set() for _ in forms]
+    tracked = _tracked_arrays(forms, *sides)
+    by_choice = trace.xla and all(is_cheap(one.ops) for one in sides)
+    shapes = {
+        storage: _shapes(storage, sides) if trace.xla and not by_choice else None for storage in storages
+    }
 
     def side(branch: Branch, pin: bool = True) -> list[tf.Tensor]:
-        with region(trace) as entered:
-            entered.counter = entered.counter if pin else None
-            leaves, _, _ = flatten(fitted(branch(), sides[0].result))
+        with staging_scope(trace) as scope:
+            scope.counter = scope.counter if pin else None
+            leaves, _, _ = flatten(fit_structure(branch(), sides[0].result))
             for k, leaf in enumerate(leaves):
-                sources[k] |= suspects(leaf)
+                sources[k] |= possible_aliases(leaf)
             results = [
                 tensor
                 for leaf, form in zip(leaves, forms, strict=True)
@@ -159,70 +169,82 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
 
     if trace.throw_aways:
         results = _foreseen(trace, forms, len(tracked), shapes, sides)
-        sources = [a | b for a, b in zip(sides[0].suspects, sides[1].suspects, strict=True)]
-        if not by_choice or not all(map(_is_small, results)):
+        sources = [a | b for a, b in zip(sides[0].possible_aliases, sides[1].possible_aliases, strict=True)]
+        if not by_choice or not all(map(is_small, results)):
             trace.throw_aways[-1].ops.append(None)
     elif by_choice:
         yes, no = (
-            _restoring(functools.partial(side, branch, pin=False), dict.fromkeys(cells))
+            _run_restoring(functools.partial(side, branch, pin=False), dict.fromkeys(storages))
             for branch in (then, otherwise)
         )
-        results = _chosen(test, yes, no, cells)
+        results = choose(test, yes, no, storages)
     else:
         results = tf.cond(
             test,
-            lambda: _restoring(functools.partial(side, then), shapes),
-            lambda: _restoring(functools.partial(side, otherwise), shapes),
+            lambda: _run_restoring(functools.partial(side, then), shapes),
+            lambda: _run_restoring(functools.partial(side, otherwise), shapes),
         )
         results = results if isinstance(results, (list, tuple)) else [results]
         _write(shapes, results)
+    return _bind(results, forms, sides, widened, sources, tracked)
+
+
+def _bind(
+    results: list[tf.Tensor],
+    forms: list[Carried | None],
+    sides: tuple[_Side, _Side],
+    widened: dict[int, tuple[tf.Tensor, np.dtype[Any]]],
+    sources: list[set[Storage]],
+    tracked: dict[int, tuple[Storage, ...]],
+) -> Any:
+    """Return what the branch gives, of the tensors that come out of it."""
     rest = iter(results)
     leaves = list(sides[0].leaves)
     for k, form in enumerate(forms):
         if form is not None:
             leaves[k] = form.of(rest)
             if k in widened:
-                leaves[k].move_to(WidenedCell(cell_of(leaves[k]), *widened[k]))
+                leaves[k].move_to(WidenedStorage(storage_of(leaves[k]), *widened[k]))
             if not form.number:
-                link_aliases(cell_of(leaves[k]), sources[k])
+                link_aliases(storage_of(leaves[k]), sources[k])
     for k, found in tracked.items():
-        cell_of(leaves[k]).identity = next(rest), found
+        storage_of(leaves[k]).identity = next(rest), found
     _join_new(leaves, forms, sides)
     return sides[0].rebuild(leaves)
 
 
 def _join_new(leaves: list[Any], forms: list[Carried | None], sides: tuple[_Side, _Side]) -> None:
-    """Keep together the leaves that are, or may be, one array that a side has made."""
+    """Keep together the leaves that are, or may be, one array that a branch has made."""
     arrays = [k for k, form in enumerate(forms) if form is not None and not form.number]
     for n, k in enumerate(arrays):
         for j in arrays[:n]:
             if forms[j] == forms[k] and all(same(side.leaves[j], side.leaves[k]) for side in sides):
                 leaves[k] = leaves[j]
             elif any(side.new[j] & side.new[k] for side in sides):
-                link_aliases(cell_of(leaves[k]), [cell_of(leaves[j])])
-                cell_of(leaves[j]).identity = cell_of(leaves[k]).identity = None
+                link_aliases(storage_of(leaves[k]), [storage_of(leaves[j])])
+                storage_of(leaves[j]).identity = storage_of(leaves[k]).identity = None
 
 
-def _shapes(cell: Cell, sides: tuple[_Side, _Side]) -> list[tf.TensorShape] | None:
-    before = cell.value
-    yes, no = (pieces_between(side.after.get(cell, before), before) for side in sides)
+def _shapes(storage: Storage, sides: tuple[_Side, _Side]) -> list[tf.TensorShape] | None:
+    before = storage.value
+    yes, no = (updates_between(side.after.get(storage, before), before) for side in sides)
     return common_shapes(yes, no, before.shape)
 
 
 def _foreseen(
     trace: Trace, forms: list[Carried | None], tracked: int, shapes: Shapes, sides: tuple[_Side, _Side]
 ) -> list[tf.Tensor]:
-    """Placeholders for what the branch will give; writes some to its cells."""
+    """Return placeholders for the branch's results, and write placeholders to its storages."""
     trace.throw_aways[-1].ops += [op for side in sides for op in side.ops]
     trace.throw_aways[-1].graphs += [graph for side in sides for graph in side.graphs]
-    for cell, parts in shapes.items():
-        before = cell.value
+    for storage, parts in shapes.items():
+        before = storage.value
         for shape in parts or ():
             start = _placeholder(tf.int64, tf.TensorShape([before.shape.rank]))
-            cell.write(written(cell.value, (start, _placeholder(before.dtype, shape))))
+            storage.write(apply_update(storage.value, (start, _placeholder(before.dtype, shape))))
         if parts is None:
-            ends = [side.after[cell].shape if cell in side.after else before.shape for side in sides]
-            cell.write(_placeholder(before.dtype, ends[0].most_specific_compatible_shape(ends[1])))
+            ends = [side.after[storage].shape if storage in side.after else before.shape for side in sides]
+            storage.write(_placeholder(before.dtype, ends[0].most_specific_compatible_shape(ends[1])))
     specs = [spec for form in forms if form is not None for spec in form.specs()]
     specs += [tf.TensorSpec((), tf.int32)] * tracked
     return [_placeholder(spec.dtype, spec.shape) for spec in specs]
@@ -232,36 +254,52 @@ def _placeholder(dtype: tf.DType, shape: tf.TensorShape) -> tf.Tensor:
     return tf.compat.v1.placeholder(dtype, shape)
 
 
-def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
-    """How each leaf is carried out of the branch; None where both sides give the very same."""
+def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> list[Carried | None]:
+    """Return the form in which the branch returns each leaf; None if both branches return the very same
+    value.
+    """
     a.align(b)
     b.align(a)
     if a.outline != b.outline:
-        raise StagingError("the two sides of a branch return different structures", "NP2TF516")
-    forms = [_common(m, n, f, g) for m, n, f, g in zip(a.leaves, b.leaves, a.forms, b.forms, strict=True)]
+        raise BranchTypeError(_other_structure(variables, a, b))
+    forms = [_common(k, variables, a, b) for k in range(len(a.leaves))]
     for side in (a, b):
         for one, form in zip(side.forms, forms, strict=True):
             trace.shown.join(one, form)
-    if trace.xla and any(form is not None and None in form.shape for form in forms):
-        raise StagingError(
-            "an array has another shape on each side of a branch that XLA should compile", "NP2TF514"
-        )
+    growing = [k for k, form in enumerate(forms) if form is not None and None in form.shape]
+    if trace.xla and growing:
+        raise XlaShapeError(f"{_in_branch(growing[0], variables, a, b)}, and XLA should compile the branch")
     return forms
 
 
-def _widened(
-    test: tf.Tensor, forms: list[Carried | None], *sides: _Side
+def _in_branch(k: int, variables: Variables, a: _Side, b: _Side) -> str:
+    """Return what a variable is on either side."""
+    label = variables.label(a.result, k)
+    return variables.in_branch(label, *(described(one.leaves[k], one.forms[k]) for one in (a, b)))
+
+
+def _other_structure(variables: Variables, a: _Side, b: _Side) -> str:
+    for (label, one), (_, other) in zip(variables.items(a.result), variables.items(b.result), strict=False):
+        if flatten(one)[2] != flatten(other)[2]:
+            return variables.in_branch(label, structure(one), structure(other))
+    return "the two sides of a branch return different structures"
+
+
+def _widened_arrays(
+    test: tf.Tensor, forms: list[Carried | None], variables: Variables, *sides: _Side
 ) -> dict[int, tuple[tf.Tensor, np.dtype[Any]]]:
-    """The arrays that have another dtype on one side than they are carried in: whether so, and which.
+    """Return the arrays whose dtype in one branch differs from the common dtype: the condition, and the
+    dtype.
 
     Raises:
-        StagingError: an array has another one on both sides.
+        StagingError: if an array's dtype differs in both branches.
     """
     found = {}
     for k, (one, other, form) in enumerate(zip(sides[0].forms, sides[1].forms, forms, strict=True)):
         then, otherwise = is_widened(one, form), is_widened(other, form)
         if then and otherwise:
-            raise StagingError("an array is of another dtype on each side of a branch", "NP2TF510")
+            told = _in_branch(k, variables, sides[0], sides[1])
+            raise BranchDtypeError(f"{told}, and of neither dtype behind it")
         narrow, taken = (one, test) if then else (other, tf.logical_not(test))
         if (then or otherwise) and form is not None and narrow is not None:
             if form.optional:
@@ -271,9 +309,11 @@ def _widened(
     return found
 
 
-def _tracked(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Cell, ...]]:
-    """The arrays that may be one of some cells from outside, known at run time."""
-    candidates = [merged_cells(m, n) for m, n in zip(a.origins, b.origins, strict=True)]
+def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Storage, ...]]:
+    """Return the arrays that may be one of several outside storages, for which a number tells the storage at
+    run time.
+    """
+    candidates = [merged_storages(m, n) for m, n in zip(a.origins, b.origins, strict=True)]
     return {
         k: found
         for k, (form, found) in enumerate(zip(forms, candidates, strict=True))
@@ -281,121 +321,52 @@ def _tracked(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple
     }
 
 
-def _restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[tf.Tensor]:
-    """What `side` returns, and what it writes to cells, which keep the values they had."""
-    before = [cell.value for cell in shapes]
+def _run_restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[tf.Tensor]:
+    """Return the results of `side` and its writes to storages. The storages keep their former values."""
+    before = [storage.value for storage in shapes]
     results = side()
-    for (cell, parts), value in zip(shapes.items(), before, strict=True):
-        results += [cell.value] if parts is None else _pieces_of(cell, value, parts)
-    for cell, value in zip(shapes, before, strict=True):
-        cell.rebase(value)
+    for (storage, parts), value in zip(shapes.items(), before, strict=True):
+        results += [storage.value] if parts is None else _updates_of(storage, value, parts)
+    for storage, value in zip(shapes, before, strict=True):
+        storage.rebase(value)
     return results
 
 
-def _pieces_of(cell: Cell, before: tf.Tensor, shapes: list[tf.TensorShape]) -> list[tf.Tensor]:
-    """The places and values of what a side has written."""
-    pieces = pieces_between(cell.value, before)
+def _updates_of(storage: Storage, before: tf.Tensor, shapes: list[tf.TensorShape]) -> list[tf.Tensor]:
+    """Return the starts and values of the slices that a branch has written."""
+    pieces = updates_between(storage.value, before)
     pieces = None if pieces is None else of_shapes(pieces, shapes, before)
     if pieces is None or [piece.shape for _, piece in pieces] != shapes:
-        raise StagingError("a side of a branch writes something else than it did when it was first traced")
+        raise TraceDifferenceError(
+            "a side of a branch writes something else than it did when it was first traced"
+        )
     return [part for start, piece in pieces for part in (tf.cast(start, tf.int64), piece)]
 
 
 def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
-    """Write what the sides have given behind what they return."""
+    """Write the storages' values or slices, which are behind the branches' results."""
     count = sum(1 if parts is None else 2 * len(parts) for parts in shapes.values())
     rest = iter(results[len(results) - count :])
-    for cell, parts in shapes.items():
+    for storage, parts in shapes.items():
         if parts is None:
-            cell.write(next(rest))
+            storage.write(next(rest))
         for _ in parts or ():
-            cell.write(written(cell.value, (next(rest), next(rest))))
+            storage.write(apply_update(storage.value, (next(rest), next(rest))))
 
 
-def _chosen(test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], cells: list[Cell]) -> list[tf.Tensor]:
-    """The results of one of two sides that have both been computed; writes what it writes (if-conversion)."""
-    count = len(yes) - len(cells)
-    for cell, after_yes, after_no in zip(cells, yes[count:], no[count:], strict=True):
-        if _is_small(after_yes):
-            cell.write(tf.where(test, after_yes, after_no))
-        else:
-            elements = [pieces_between(after, cell.value) for after in (after_yes, after_no)]
-            assert elements[0] is not None  # of a large array, a cheap side writes elements only
-            assert elements[1] is not None
-            _choose_elements(test, cell, elements[0], elements[1])
-    return [tf.where(test, a, b) for a, b in zip(yes[:count], no[:count], strict=True)]
-
-
-def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[Piece], no: list[Piece]) -> None:
-    """Write the elements that the one or the other side writes."""
-    # The k-th write of either side becomes one write, to the one or the other place.
-    paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
-    if paired:
-        writes = [
-            (_one_place(test, a, b), tf.where(test, x, y), None)
-            for (a, x), (b, y) in zip(yes, no, strict=True)
-        ]
-    else:
-        writes = [(start, element, test) for start, element in yes]
-        writes += [(start, element, tf.logical_not(test)) for start, element in no]
-    elements = pin_before_write(cell, [element for _, element, _ in writes])
-    for (start, _, condition), element in zip(writes, elements, strict=True):
-        base = cell.value
-        if condition is not None:
-            element = tf.where(condition, element, slice_under_xla(base, start, element.shape.as_list()))
-        cell.write(written(base, (start, element)))
-
-
-def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """One of two start vectors; chosen number by number, so that XLA need not make vectors of them."""
-    if _same_place(a, b):
-        return a
-    if a.op.type == b.op.type == "Pack":
-        return tf.stack([_one_place(test, m, n) for m, n in zip(a.op.inputs, b.op.inputs, strict=True)])
-    return tf.where(test, a, b)
-
-
-def _same_place(a: tf.Tensor, b: tf.Tensor) -> bool:
-    """Whether two start vectors are certainly equal: computed by the same ops from the same values."""
-    if a is b:
-        return True
-    if a.op.type != b.op.type or a.op.type not in _PURE or len(a.op.inputs) != len(b.op.inputs):
-        return False
-    if a.op.type == "Const":
-        return np.array_equal(tf.get_static_value(a), tf.get_static_value(b))
-    return all(_same_place(m, n) for m, n in zip(a.op.inputs, b.op.inputs, strict=True))
-
-
-def _is_cheap(side: _Side) -> bool:
-    """Whether XLA had better compute both sides and choose: few ops, on numbers or elements of arrays."""
-    return len(side.ops) <= _CHEAP_OPS and all(map(_is_cheap_op, side.ops))
-
-
-def _is_cheap_op(op: tf.Operation | None) -> bool:
-    if op is None:  # a branch that is not made by choice
-        return False
-    if op.type in ("Placeholder", "Const"):
-        return True
-    if op.type == "XlaDynamicUpdateSlice":
-        return _is_small(op.inputs[1])
-    return op.type not in _BLOCKS and all(map(_is_small, op.outputs))
-
-
-def _is_small(tensor: tf.Tensor) -> bool:
-    return tensor.shape.rank is not None and tensor.shape.num_elements() in _SMALL
-
-
-def _common(a: Any, b: Any, form_a: Carried | None, form_b: Carried | None) -> Carried | None:
-    """How a result is carried out of the branch; None where both sides give the very same value."""
-    if same(a, b):
+def _common(k: int, variables: Variables, a: _Side, b: _Side) -> Carried | None:
+    """Return the form in which the branch returns a value; None if both branches return the very same
+    value.
+    """
+    one, other, form_a, form_b = a.leaves[k], b.leaves[k], a.forms[k], b.forms[k]
+    if same(one, other):
         return None
-    if isinstance(a, Undefined) or isinstance(b, Undefined):
-        name, form = (a.name, form_b) if isinstance(a, Undefined) else (b.name, form_a)
+    if isinstance(one, Undefined) or isinstance(other, Undefined):
+        name, form = (one.name, form_b) if isinstance(one, Undefined) else (other.name, form_a)
         if form is not None:
             return replace(form, optional=name)
     if form_a is None or form_b is None:
-        raise StagingError(
-            f"a variable is {type(a).__name__} on one side of a branch and {type(b).__name__} on the other",
-            "NP2TF516",
-        )
+        raise BranchTypeError(_in_branch(k, variables, a, b))
+    if len(form_a.shape) != len(form_b.shape):
+        raise RankChangeError(_in_branch(k, variables, a, b))
     return join(form_a, form_b, "a variable set in a branch")

@@ -1,4 +1,4 @@
-"""What is learnt of a loop before it is staged: how often it runs, what it changes, and by how much."""
+"""The analysis of a loop before it is staged: its number of iterations, and the changes that it makes."""
 
 from __future__ import annotations
 
@@ -11,45 +11,49 @@ import tensorflow as tf
 from np2tf.runtime.structures.carried_values import Carried
 from np2tf.runtime.structures.containers import Path
 from np2tf.tnp._array.ndarray import scalar
-from np2tf.tnp._tensor.storage import Cell, aliases
+from np2tf.tnp._tensor.storage import Storage, aliases
 from np2tf.tnp._tensor.symint import distance
 
 
 @dataclass(frozen=True)
-class Rounds:
-    """How often a loop runs: at most so many times, or exactly so many."""
+class TripCount:
+    """The number of iterations of a loop: an upper bound, or the exact number."""
 
     most: int | None
     exact: bool
 
 
-UNKNOWN_ROUNDS = Rounds(None, False)
+UNKNOWN_TRIP_COUNT = TripCount(None, False)
 
 
 @dataclass
-class Plan:
-    """What the throw-away traces have shown."""
+class LoopAnalysis:
+    """The results of the throw-away traces of a loop."""
 
     forms: list[Carried | None]
     ends: list[Carried | None] = field(default_factory=list)
-    cells: list[Cell] = field(default_factory=list)
-    fresh: dict[int, Cell] = field(default_factory=dict)
-    exits: dict[int, Cell] = field(default_factory=dict)
-    written: set[Cell] = field(default_factory=set)
-    #: The graph that an iteration was traced into, and those of the loops and branches inside.
+    storages: list[Storage] = field(default_factory=list)
+    fresh: dict[int, Storage] = field(default_factory=dict)
+    exits: dict[int, Storage] = field(default_factory=dict)
+    written: set[Storage] = field(default_factory=set)
+    #: The graph of an iteration, and those of the loops and branches inside.
     graphs: list[tf.Graph] = field(default_factory=list)
     new: set[int] = field(default_factory=set)
     kept: dict[Path, Path] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)
-    #: The variables that an iteration leaves, or binds to an array of its own.
+    #: The variables that an iteration either leaves or binds to a new array.
     staying: set[int] = field(default_factory=set)
 
     def mutable(self) -> list[int]:
-        """Carried arrays that are written to, under whichever name they go in the course of the loop."""
-        found = {k for k, cell in self.fresh.items() if cell in self.written}
-        place = {id(cell): k for k, cell in self.fresh.items()}
+        """Return the carried arrays that are written to, under any name that they have in the course of the
+        loop.
+        """
+        found = {k for k, storage in self.fresh.items() if storage in self.written}
+        place = {id(storage): k for k, storage in self.fresh.items()}
         moves = [
-            (k, place[id(cell)]) for k, cell in self.exits.items() if id(cell) in place and k in self.fresh
+            (k, place[id(storage)])
+            for k, storage in self.exits.items()
+            if id(storage) in place and k in self.fresh
         ]
         while True:
             more = found | {a for a, b in moves if b in found} | {b for a, b in moves if a in found}
@@ -58,8 +62,8 @@ class Plan:
             found = more
 
     def passed_on(self, k: int) -> list[int]:
-        """The variables whose arrays of before the loop `k` is after one round, after two, and so on."""
-        place = {id(cell): j for j, cell in self.fresh.items()}
+        """Return the variables whose initial arrays `k` is after one iteration, after two, and so on."""
+        place = {id(storage): j for j, storage in self.fresh.items()}
         found: list[int] = []
         j = place.get(id(self.exits.get(k)))
         while j is not None and j not in found:
@@ -68,16 +72,20 @@ class Plan:
         return found
 
     def holds(self, k: int) -> bool:
-        """Whether a carried array holds others that the loop knows by name: it is the rows of a list."""
+        """Return whether a carried array holds other arrays of the loop, because it has the rows of a
+        list.
+        """
         if k in self.staying and k not in self.mutable():
             return False
-        exit_cell = self.exits.get(k)
-        named = {*self.fresh.values(), *self.exits.values()} - {exit_cell}
-        return exit_cell is not None and bool(named & set(aliases(exit_cell)))
+        exit_storage = self.exits.get(k)
+        named = {*self.fresh.values(), *self.exits.values()} - {exit_storage}
+        return exit_storage is not None and bool(named & set(aliases(exit_storage)))
 
 
 def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
-    """By how much one iteration changes Python integers, where that is the same in every iteration."""
+    """Return the amounts by which an iteration changes Python integers, if they are the same in every
+    iteration.
+    """
     found = {}
     for k, (entry, leaf) in enumerate(zip(before, after, strict=True)):
         if all(type(one) is scalar and one.weak is int and one.known is not None for one in (entry, leaf)):

@@ -1,307 +1,55 @@
 """Staged loops: a Python loop over mutable arrays becomes one `tf.while_loop`.
 
-The body is first traced into a throw-away graph, as often as it takes, to learn three things: which state
-leaves change (and how they are carried), which cells born outside are written to (they become loop state as
-well), and whether two names may stand for the same memory in a way that value semantics would get wrong
-(then staging is refused). Only then is the real loop built. A loop inside a throw-away graph, of a loop or a
-branch, is only foreseen: what it gives are placeholders. Otherwise each loop would be traced twice or more
-for each of those around it.
+The loop is analysed first (`discovered_loop`); only then is the real loop built. For a loop inside a
+throw-away graph, of a loop or a branch, the results are only predicted, as placeholders. Otherwise each loop
+would be traced twice or more for each construct around it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.control_flow.buffer_permutation import Entries, Slots, staying
+from np2tf.runtime.control_flow.buffer_permutation import BufferPermutation, RebindingFlags
+from np2tf.runtime.control_flow.discovered_loop import DiscoveredLoop, Step, Test, grows
 from np2tf.runtime.control_flow.likely_changes import NOTHING_LIKELY, Likely
-from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_ROUNDS, Plan, Rounds, steps_of
+from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_TRIP_COUNT, LoopAnalysis, TripCount
+from np2tf.runtime.control_flow.variables import NO_VARIABLES, Variables, described
 from np2tf.runtime.effects.output import put_logged
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.structures.carried_values import (
-    Carried,
-    Undefined,
-    carried,
-    flatten,
-    is_widened,
-    join,
-    like,
-    same,
+    form_of,
 )
-from np2tf.runtime.structures.containers import Untouched, containers, kept, put_back
-from np2tf.runtime.structures.list_growth import behind_loop, fitted, is_ready, read_views, ready_for_loop
-from np2tf.runtime.tracing.provenance import after_a_loop, suspects
+from np2tf.runtime.structures.containers import containers, put_back
+from np2tf.runtime.structures.list_growth import trim_after_loop
+from np2tf.runtime.tracing.provenance import note_loop_result
 from np2tf.runtime.tracing.trace import Trace
-from np2tf.runtime.xla.op_placement import ops_of, xla_pays
 from np2tf.runtime.xla.read_before_update import read_before_writes
 from np2tf.runtime.xla.stencil_sharing import compute_once
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, scalar
-from np2tf.tnp._operands.widened import read_all
-from np2tf.tnp._tensor.storage import Cell, Region, aliases, is_known, link_aliases, region
-
-#: (counter, state) -> boolean tensor, and (counter, state) -> state.
-Test = Callable[[tf.Tensor, Any], tf.Tensor]
-Step = Callable[[tf.Tensor, Any], Any]
-
-_MAX_TRIALS = 12
-#: Errors that have nothing to do with a guess: an attribute is new, the trace takes too long.
-_NOT_OF_THE_GUESS = ("NP2TF516", TOO_LONG_TO_TRACE)
+from np2tf.staging import (
+    XlaShapeError,
+)
+from np2tf.tnp._array.ndarray import is_array, storage_of
+from np2tf.tnp._tensor.storage import Storage, aliases, link_aliases, staging_scope
 
 
-class EffectsInTest(Exception):
-    """The test of a loop writes, draws, prints or may fail, which the test of a `tf.while_loop` must not."""
-
-
-class StagedLoop:
-    """One loop about to be staged, from the state that it is entered with."""
-
-    def __init__(
-        self, trace: Trace, test: Test, step: Step, state: Any, rounds: Rounds, likely: Likely
-    ) -> None:
-        self.trace = trace
-        self.rounds = rounds
-        self.test = test
-        self.step = step
-        self.state = state
-        self.leaves, self.rebuild, self.outline = flatten(state)
-        self.runs_once = rounds.exact and bool(rounds.most)
-        self.slotted: list[int] = []
-        self._read: set[Cell] = set()
-        self._code = likely.code
-        plan = self._plan_for_xla(likely)
-        self.compiled = plan is not None
-        self.plan = plan or self._discover(likely)
-        likely.remember(self.plan.forms)
-
-    # -- learning --------------------------------------------------------------------------------------------
-
-    def _plan_for_xla(self, likely: Likely) -> Plan | None:
-        """The plan of a loop in a graph that XLA compiles by itself; None if it had better not."""
-        trace = self.trace
-        if trace.xla or not trace.compile_loops or likely.code in trace.uncompiled_loops:
-            return None
-        entered = self.state, self.leaves, self.rebuild, self.outline
-        try:
-            with trace.compiling():
-                plan = self._discover(likely)
-            if not _grows(plan) and xla_pays(ops_of(*plan.graphs)):
-                return plan
-        except StagingError as error:
-            if error.code in _NOT_OF_THE_GUESS:
-                raise
-        if likely.code is not None:
-            trace.uncompiled_loops.add(likely.code)
-        self.state, self.leaves, self.rebuild, self.outline = entered
-        return None
-
-    def _discover(self, likely: Likely) -> Plan:
-        nothing: list[Carried | None] = [None] * len(self.leaves)
-        guess = likely.forms(self.leaves)
-        if guess != nothing:
-            try:
-                return self._settled(guess)
-            except StagingError as error:
-                if error.code in _NOT_OF_THE_GUESS:
-                    raise
-        return self._settled(nothing)
-
-    def _settled(self, guess: list[Carried | None]) -> Plan:
-        """The plan in which the forms are right, which may begin with a guess."""
-        forms = guess
-        for _ in range(_MAX_TRIALS):
-            plan, outs = self._trial(forms)
-            if outs is None:
-                forms = guess = [None] * len(self.leaves)
-                continue
-            left = [
-                k
-                for k, out in enumerate(outs)
-                if guess[k] is not None
-                and (same(self._entered[k], out.value) or same(self.leaves[k], out.value))
-            ]
-            if left:
-                # No iteration changes these: they are the same arrays and constants inside.
-                forms = guess = [None if k in left else form for k, form in enumerate(guess)]
-                continue
-            new = [self._form(k, form, out) for k, (form, out) in enumerate(zip(forms, outs, strict=True))]
-            if new == forms:
-                plan.ends = [out.form for out in outs]
-                self._refuse_hazards(plan)
-                return plan
-            forms = new
-        raise StagingError("the types of a loop's variables do not settle", "NP2TF510")
-
-    def _trial(self, forms: list[Carried | None]) -> tuple[Plan, list[_Out] | None]:
-        """Trace one step into a throw-away graph; everything it writes is undone.
-
-        None instead of leaves: what was unbound on entry has turned out to be a structure, and is one from
-        now on.
-        """
-        plan = Plan(forms)
-        outside = tf.compat.v1.get_default_graph()
-        logged = self.trace.log.mark() if self.trace.log else 0
-        with self.trace.throwing_away() as inside:
-            inputs = [
-                tf.compat.v1.placeholder(spec.dtype, spec.shape)
-                for form in forms
-                if form
-                for spec in form.specs()
-            ]
-            counter = tf.compat.v1.placeholder(tf.int64, ())
-            state = self._enter(forms, iter(inputs), plan)
-            untouched = Untouched(self.test, self.step)
-            with region(self.trace) as entered:
-                try:
-                    self.test(counter, state)
-                    if entered.written or entered.poisoned:
-                        raise EffectsInTest
-                    after = self.step(counter, state)
-                    self._move_effects(entered)
-                    entry = like(self.state, after)
-                    settled = is_ready(entry, after) and flatten(entry)[2] == self.outline
-                    if settled:
-                        leaves = self._leaves_of(after)
-                        read_all(leaves)
-                        plan.new = {k for k, leaf in enumerate(leaves) if not suspects(leaf)}
-                        plan.steps = steps_of(self._entered, leaves)
-                        plan.staying = staying(leaves, plan.fresh)
-                    else:
-                        seen = read_views(after)
-                    plan.kept = kept(state, after)
-                finally:
-                    written, read = dict(entered.written), set(entered.read)
-                    hidden = list(entered.poisoned)
-                    entered.undo()
-                    untouched.check()
-                    if self.trace.log:
-                        self.trace.log.forget(logged)
-            if not settled:
-                with outside.as_default():
-                    self.state = ready_for_loop(entry, seen, self.rounds.most)
-                self.leaves, self.rebuild, self.outline = flatten(self.state)
-                return plan, None
-            if hidden:
-                raise StagingError(
-                    "an array may be written in a staged loop under a name that a branch chose", "NP2TF513"
-                )
-            # The forms of what came out must be asked for while the graph is still the current one.
-            outs = [_Out(value) for value in leaves]
-        plan.graphs = inside.graphs
-        fresh = set(plan.fresh.values())
-        plan.written = set(written)
-        plan.cells = [cell for cell in written if cell not in fresh]
-        plan.exits = {
-            k: out.cell for k, out in enumerate(outs) if forms[k] is not None and out.cell is not None
-        }
-        self._read = read
-        return plan, outs
-
-    def _enter(self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: Plan) -> Any:
-        """The state as the body sees it; cells of carried arrays are made here, outside of its region."""
-        leaves = list(self.leaves)
-        for k, form in enumerate(forms):
-            if form is not None:
-                leaves[k] = form.of(tensors)
-                if not form.number:
-                    plan.fresh[k] = cell_of(leaves[k])
-        self._entered = leaves
-        return self.rebuild(leaves)
-
-    def _leaves_of(self, state: Any) -> list[Any]:
-        leaves, _, outline = flatten(fitted(state, self.state))
-        if outline != self.outline:
-            raise StagingError(
-                "the structure of a loop's variables changes from one iteration to the next", "NP2TF510"
-            )
-        return leaves
-
-    def _form(self, k: int, form: Carried | None, out: _Out) -> Carried | None:
-        entry = self.leaves[k]
-        if form is None:
-            if same(entry, out.value):
-                return None
-            if isinstance(entry, Undefined):
-                form = out.form
-                if form is not None and not self.runs_once:
-                    form = replace(form, optional=entry.name)
-            else:
-                form = carried(entry)
-        if form is None or out.form is None:
-            raise StagingError(
-                f"a loop's variable is {_named(entry)} before and {_named(out.value)} after an iteration",
-                "NP2TF510",
-            )
-        if out.overflows:
-            raise StagingError("a Python integer grows in a staged loop and may exceed 64 bits", "NP2TF512")
-        return join(form, out.form, "a loop's variable")
-
-    def _refuse_hazards(self, plan: Plan) -> None:
-        """Refuse loops in which two names may be one array and one of them is written to."""
-        entries = {k: cell_of(self.leaves[k]) for k in plan.fresh if is_array(self.leaves[k])}
-        mutable = plan.mutable()
-        if any(mutable and plan.holds(k) for k in plan.fresh) or any(
-            set(aliases(cell)) & plan.written for cell in [*plan.exits.values(), *entries.values()] if cell
-        ):
-            raise StagingError("an array is written to in a loop that puts it into a list", "NP2TF513")
-        for k in plan.fresh:
-            written = k in mutable
-            entry = entries.get(k)
-            exit_cell = plan.exits.get(k)
-            shared_exit = [
-                j
-                for j, other in plan.exits.items()
-                if j != k and other is exit_cell and exit_cell is not None
-            ]
-            shared_entry = [
-                j for j, other in entries.items() if j != k and other is entry and entry is not None
-            ]
-            # Bound to an array from before the loop, which the next iteration would write to.
-            outside = exit_cell is not None and is_known(exit_cell) and exit_cell not in plan.fresh.values()
-            twins = any(j in mutable for j in shared_exit)
-            doubtful = shared_exit or shared_entry or outside or entry in self._read
-            if twins or entry in plan.cells or exit_cell in plan.cells or (written and doubtful):
-                raise StagingError(
-                    "two names in a staged loop may be the same array, and one is written to", "NP2TF513"
-                )
-
-    @property
-    def changes_type(self) -> bool:
-        """Whether the first iteration sees a variable of another dtype or shape than the later ones."""
-        for leaf, form in zip(self.leaves, self.plan.forms, strict=True):
-            before = None if form is None or isinstance(leaf, Undefined) else carried(leaf)
-            if before is None or before == form:
-                continue
-            if self.trace.exact_types or before.weak is None or before.shape != form.shape:  # type: ignore[union-attr]
-                return True
-        return False
-
-    @property
-    def changes_dtype(self) -> bool:
-        """Whether an array has another dtype before the loop, or after an iteration, than inside."""
-        if self.trace.root is None:
-            return False  # somebody else's graph, which cannot be discarded
-        before = [None if isinstance(leaf, Undefined) else carried(leaf) for leaf in self.leaves]
-        return any(map(is_widened, before + self.plan.ends, self.plan.forms * 2))
-
-    # -- building --------------------------------------------------------------------------------------------
+class StagedLoop(DiscoveredLoop):
+    """One loop before it is staged, with the state at its start."""
 
     def run(self) -> Any:
-        """Build the loop; returns the state after it, and writes the cells that the loop writes."""
+        """Build the loop, write the storages that it writes, and return the state after it."""
         plan = self.plan
         if self.trace.xla and self._code is not None:
             self.trace.loop_graphs[self._code] = plan.graphs
-        if self.trace.xla and _grows(plan):
-            raise StagingError("an array changes its shape in a loop that XLA should compile", "NP2TF514")
+        if self.trace.xla and grows(plan):
+            raise XlaShapeError(self._other_shape())
         for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
-            self.trace.shown.join(carried(leaf), form)
+            self.trace.shown.join(form_of(leaf), form)
             self.trace.shown.join(end, form)
-        before = [cell.value for cell in plan.cells]
-        slots = Slots(self, plan)
-        self._entries = Entries(self, plan, slots)
+        before = [storage.value for storage in plan.storages]
+        slots = BufferPermutation(self, plan)
+        self._entries = RebindingFlags(self, plan, slots)
         carried_in = [
             tensor
             for leaf, form in zip(self.leaves, plan.forms, strict=True)
@@ -310,17 +58,26 @@ class StagedLoop:
         ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *self._entries.initial, *before]
         try:
-            results = self._foreseen(inputs) if self.trace.throw_aways else self._built(inputs)
+            results = self._foreseen(inputs) if self.trace.throw_aways else self._make_results(inputs)
         finally:
-            for cell, value in zip(plan.cells, before, strict=True):
-                cell.rebase(value)
+            for storage, value in zip(plan.storages, before, strict=True):
+                storage.rebase(value)
         state = self._leave(list(results), slots)
-        if self.compiled and self.trace.log and self.trace.log.is_of(plan.cells):
+        if self.compiled and self.trace.log and self.trace.log.is_of(plan.storages):
             put_logged(self.trace)
         return state
 
+    def _other_shape(self) -> str:
+        k = next(k for k, form in enumerate(self.plan.forms) if form is not None and None in form.shape)
+        before, after = form_of(self.leaves[k]), self.plan.ends[k]
+        if before == after:
+            after = self.plan.forms[k]
+        sides = described(self.leaves[k], before), described(None, after)
+        told = self.variables.in_loop(self._label(k), *sides)
+        return f"{told}, and XLA should compile the loop"
+
     def _foreseen(self, inputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-        """Placeholders for what the loop will give."""
+        """Return placeholders for the loop's results."""
         inside = self.trace.throw_aways[-1]
         inside.ops.append(None)
         inside.graphs += self.plan.graphs
@@ -330,12 +87,12 @@ class StagedLoop:
         ]
 
     def _shapes(self, inputs: Sequence[tf.Tensor]) -> list[tf.TensorShape]:
-        """What the shapes of the loop's variables have in common in all iterations."""
+        """Return the shapes that the loop's variables have in common in all iterations."""
         shapes = [tf.TensorShape([])]
         shapes += [spec.shape for form in self.plan.forms if form is not None for spec in form.specs()]
         return shapes + [tensor.shape for tensor in inputs[len(shapes) :]]
 
-    def _built(self, inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
+    def _make_results(self, inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
         self.trace.loops.append("xla" if self.compiled or self.trace.xla else "graph")
         if not self.compiled:
             return self._build(*inputs)
@@ -345,40 +102,36 @@ class StagedLoop:
             )
         return results
 
-    def _move_effects(self, entered: Region) -> None:
-        if self.trace.log:
-            self.trace.log.move_queue(entered)
-
     def _build(self, *inputs: tf.Tensor) -> Sequence[tf.Tensor]:
         plan = self.plan
         carried_count = sum(len(form.specs()) for form in plan.forms if form is not None)
 
         def test(counter: tf.Tensor, *tensors: tf.Tensor) -> tf.Tensor:
-            state = self._bind(tensors, Plan(plan.forms))
-            with region(self.trace):
+            state = self._bind(tensors, LoopAnalysis(plan.forms))
+            with staging_scope(self.trace):
                 going = self.test(counter, state)
                 # After a violation the whole call is discarded: a loop must not wait for values that never
                 # come.
-                if self.trace.violations in plan.cells:
+                if self.trace.violations in plan.storages:
                     going = tf.logical_and(going, tf.logical_not(self.trace.violations.value))
                 return going
 
         def body(counter: tf.Tensor, *tensors: tf.Tensor) -> list[tf.Tensor]:
-            inner = Plan(plan.forms)
+            inner = LoopAnalysis(plan.forms)
             state = self._bind(tensors, inner)
-            with region(self.trace, counter) as entered:
+            with staging_scope(self.trace, counter) as scope:
                 outs = self._leaves_of(self.step(counter, state))
-                self._move_effects(entered)
+                self._move_effects(scope)
                 new = [
                     tensor
                     for out, form in zip(outs, plan.forms, strict=True)
                     if form is not None
                     for tensor in form.tensors(out)
                 ]
-                moved = Slots.after(self, inner, outs, tensors[carried_count:])
+                moved = BufferPermutation.after(self, inner, outs, tensors[carried_count:])
                 flags = tensors[carried_count + len(moved) :][: len(self._entries.names)]
                 moved += self._entries.after(inner, outs, flags)
-                written = [cell.value for cell in plan.cells]
+                written = [storage.value for storage in plan.storages]
                 results = [*new, *moved, *written]
             if self.trace.xla:
                 results = read_before_writes(counter, compute_once(counter, results))
@@ -386,81 +139,65 @@ class StagedLoop:
 
         return tf.while_loop(test, body, list(inputs), shape_invariants=self._shapes(inputs))
 
-    def _bind(self, tensors: Sequence[tf.Tensor], plan: Plan) -> Any:
+    def _bind(self, tensors: Sequence[tf.Tensor], plan: LoopAnalysis) -> Any:
         state = self._enter(plan.forms, iter(tensors), plan)
-        for cell, value in zip(self.plan.cells, tensors[len(tensors) - len(self.plan.cells) :], strict=True):
-            cell.rebase(value)
+        for storage, value in zip(
+            self.plan.storages, tensors[len(tensors) - len(self.plan.storages) :], strict=True
+        ):
+            storage.rebase(value)
         return state
 
-    def _leave(self, results: list[tf.Tensor], slots: Slots) -> Any:
+    def _leave(self, results: list[tf.Tensor], slots: BufferPermutation) -> Any:
         plan = self.plan
         leaves = list(self.leaves)
         rest = iter(results[1:])
         for k, form in enumerate(plan.forms):
             if form is not None:
                 leaves[k] = form.of(rest)
-        slots.settle(leaves, [next(rest) for _ in slots.initial])
+        slots.write_back(leaves, [next(rest) for _ in slots.initial])
         stayed = [next(rest) for _ in self._entries.initial]
-        for cell in plan.cells:
-            cell.write(next(rest))
+        for storage in plan.storages:
+            storage.write(next(rest))
         self._note_aliases(leaves, slots, results[0] > 0)
-        self._entries.settle(self, leaves, stayed)
+        self._entries.write_back(self, leaves, stayed)
         self._count(leaves)
-        return put_back(behind_loop(self.rebuild(leaves)), containers(self.state), plan.kept)
+        return put_back(trim_after_loop(self.rebuild(leaves)), containers(self.state), plan.kept)
 
     def _count(self, leaves: list[Any]) -> None:
-        """A Python integer that changes by the same amount in every one of a known number of iterations."""
+        """Compute Python integers that change by the same amount in each of a known number of iterations."""
         for k, amount in self.plan.steps.items():
             entry, rounds = self.leaves[k], self.rounds
             if rounds.exact and rounds.most is not None and type(entry) is int and self.plan.forms[k]:
                 leaves[k] = entry + amount * rounds.most
 
-    def _note_aliases(self, leaves: list[Any], slots: Slots, ran: tf.Tensor) -> None:
-        """What may be the same array after the loop: names with one exit, and names of before and after."""
-        holders: dict[Cell, int] = {}
+    def _note_aliases(self, leaves: list[Any], slots: BufferPermutation, ran: tf.Tensor) -> None:
+        """Record which variables may be the same array after the loop: by equal exits, and by arrays from
+        before it.
+        """
+        holders: dict[Storage, int] = {}
         for k in self.plan.fresh:
             if not self.plan.holds(k):
                 continue
             # What a list holds may have gone by any of the loop's names.
             others = [one for j in self.plan.fresh if j != k for one in (leaves[j], self.leaves[j])]
-            link_aliases(cell_of(leaves[k]), [cell_of(one) for one in others if is_array(one)])
+            link_aliases(storage_of(leaves[k]), [storage_of(one) for one in others if is_array(one)])
         for k in self.plan.fresh:
-            exit_cell = self.plan.exits.get(k)
-            if exit_cell is None or k in slots.names:
+            exit_storage = self.plan.exits.get(k)
+            if exit_storage is None or k in slots.names:
                 continue
             earlier = [self.leaves[j] for j in self.plan.passed_on(k)]
             if earlier:
-                exit_cell = cell_of(earlier[0]) if is_array(earlier[0]) else None
+                exit_storage = storage_of(earlier[0]) if is_array(earlier[0]) else None
             is_new = k in self.plan.new
-            after_a_loop(leaves[k], self.leaves[k], exit_cell, is_new, ran, self.runs_once)
+            note_loop_result(leaves[k], self.leaves[k], exit_storage, is_new, ran, self.runs_once)
             for entry in earlier[1:]:
-                if is_array(entry) and cell_of(entry) is not None:
-                    link_aliases(cell_of(leaves[k]), [cell_of(entry), *aliases(cell_of(entry))])
+                if is_array(entry) and storage_of(entry) is not None:
+                    link_aliases(storage_of(leaves[k]), [storage_of(entry), *aliases(storage_of(entry))])
             first = holders.setdefault(self.plan.exits[k], k)
             if first != k and self.runs_once and self.plan.forms[k] == self.plan.forms[first]:
                 leaves[k] = leaves[first]
             elif first != k:
-                link_aliases(cell_of(leaves[k]), [cell_of(leaves[first])])
-
-
-class _Out:
-    """A leaf as the throw-away trace left it, with what must be known about it afterwards."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.form = carried(value)
-        self.cell = cell_of(value) if is_array(value) and type(value) is not scalar else None
-        known = value.known if type(value) is scalar and value.weak is int else None
-        self.overflows = known is not None and known.may_overflow
-
-
-def _grows(plan: Plan) -> bool:
-    """Whether an array changes its shape from one iteration to the next."""
-    return any(form is not None and None in form.shape for form in plan.forms)
-
-
-def _named(value: Any) -> str:
-    return "unbound" if isinstance(value, Undefined) else f"of type {type(value).__name__}"
+                link_aliases(storage_of(leaves[k]), [storage_of(leaves[first])])
 
 
 def stage_loop(
@@ -468,12 +205,13 @@ def stage_loop(
     test: Test,
     step: Step,
     state: Any,
-    rounds: Rounds = UNKNOWN_ROUNDS,
+    rounds: TripCount = UNKNOWN_TRIP_COUNT,
     likely: Likely = NOTHING_LIKELY,
+    variables: Variables = NO_VARIABLES,
 ) -> StagedLoop:
-    """Learn what the loop does; `run` on the result builds it.
+    """Analyse the loop; `run` on the result builds it.
 
     Raises:
-        StagingError: the loop cannot be staged with Python's meaning kept.
+        StagingError: if the loop cannot be staged with Python's meaning kept.
     """
-    return StagedLoop(trace, test, step, state, rounds, likely)
+    return StagedLoop(trace, test, step, state, rounds, likely, variables)

@@ -1,4 +1,4 @@
-"""What earlier processes have found out about functions, under names that last.
+"""Measurements that earlier processes made of functions, under names that last.
 
-May import `environment` and `xla`. The measuring and the decision of one call belong to `compilation`.
+May import `environment` and `xla`. Measuring, and the decision on one call, belong to `compilation`.
 """

@@ -1,8 +1,8 @@
-"""What earlier processes of a program have found out about its functions: where they run fastest.
+"""Measurements that earlier processes of a program made of its functions: on which tier they run fastest.
 
-One entry of the cache holds this for one program on one kind of machine. It is read when the first function
-is timed, and written when the process ends; what has been made with other versions is not used. It says when
-something is compiled, and nothing else: results do not depend on it.
+One entry of the cache holds the measurements for one program on one kind of machine. It is read when the
+first function is timed, and written when the process ends; measurements of other versions are not used. They
+decide only when something is compiled; results do not depend on them.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from np2tf.runtime.xla.compiler_options import with_loop_limit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-#: Counts up when what is kept changes its form.
+#: The version of the stored format.
 FORMAT = 1
-#: Compiling at the first call must save so many times what it costs.
+#: Compiling at the first call must save this many times its cost.
 PAYS = 1.5
-#: The processes whose seconds are kept: the shorter one says what the next is expected to take.
+#: The number of processes whose seconds are stored: the shortest predicts the next process.
 PROCESSES = 2
-#: Once so many processes have followed what is known, and measured nothing, it is forgotten.
+#: A record is dropped after this many processes have followed it without measuring anything.
 FOLLOWED = 8
-#: So many functions are kept of a program, and so many kinds of calls of a function.
+#: The limits for the functions of a program, and the kinds of calls of a function.
 FUNCTIONS, KINDS = 500, 16
-#: Seconds on the host from which on the cache is loaded, where no module has been imported translated.
+#: The seconds on the host from which the cache is loaded, if no module has been imported translated.
 NOTICED = 0.05
 _STORE = "np2tf.imports.cache.store"
-#: Under these settings functions run as they do for anybody; under others nothing is kept or followed.
+#: The usual settings; under other settings nothing is stored or followed.
 _USUAL = {"tier": "auto", "jit": "on", "eager": "auto", "floats": "float64", "promotion": "numpy"}
 
 
 class Refusal(NamedTuple):
-    """Why calls cannot be compiled, and the file that says so, as it was then."""
+    """The reason why calls cannot be compiled, and the status of the file that is the reason."""
 
     function: str
     code: str
@@ -57,29 +57,29 @@ class Refusal(NamedTuple):
     changed: int
 
     @classmethod
-    def made(cls, why: Fallback) -> Refusal:
-        """A refusal of now."""
+    def from_fallback(cls, why: Fallback) -> Refusal:
+        """Return a refusal with the file's present status."""
         return cls(why.function, why.code, why.reason, why.path, why.line, *_stamp(why.path))
 
     @property
-    def holds(self) -> bool:
-        """Whether the file is what it was."""
+    def is_current(self) -> bool:
+        """True if the file has not changed."""
         return (self.size, self.changed) == _stamp(self.path)
 
     @property
     def fallback(self) -> Fallback:
-        """The same for those who count."""
+        """The refusal as an entry of the counters."""
         return Fallback(self.function, self.reason, self.code, self.path, self.line)
 
 
-class Way(NamedTuple):
-    """What is known of calls of one kind.
+class CallRecord(NamedTuple):
+    """The measurements of calls of one kind.
 
     Attributes:
-        host, compiled: seconds of a call; 0.0 where it is not known.
-        varying, pinned: which of the numbers vary, and which of these must be known while staging.
-        numbers: how many there are.
-        refusal: why there is no compiled code.
+        host, compiled: the seconds of a call; 0.0 if not known.
+        varying, pinned: the numbers that vary, and those among them that must be known while staging.
+        numbers: the number of numbers.
+        refusal: the reason why there is no compiled code.
     """
 
     host: float = 0.0
@@ -91,19 +91,19 @@ class Way(NamedTuple):
 
     @property
     def is_slower(self) -> bool:
-        """Whether compiled code is known to be slower than the host."""
+        """True if compiled code is known to be slower than the host."""
         return 0.0 < self.host < self.compiled
 
 
-class Record(NamedTuple):
-    """What is known of a function, or of a loop.
+class FunctionRecord(NamedTuple):
+    """The measurements of a function, or of a loop.
 
     Attributes:
-        spent: seconds that the host would have taken in the latest processes, without compiled code.
-        cost, tries: what traces and first calls have taken in a process, in seconds, and how many there were.
-        ratio: of the seconds that compiled code takes to those of the host; -1.0 where it is not known.
-        followed: how many processes have measured nothing since.
-        ways: by the digest of calls.
+        spent: the seconds that the host would have taken in the latest processes, without compiled code.
+        cost, tries: the seconds of traces and first calls in a process, and the number of traces.
+        ratio: the seconds of compiled code divided by those of the host; -1.0 if not known.
+        followed: the number of processes that have measured nothing since.
+        ways: the measurements by the digest of calls.
     """
 
     spent: tuple[float, ...]
@@ -111,101 +111,107 @@ class Record(NamedTuple):
     tries: int
     ratio: float
     followed: int
-    ways: dict[str, Way]
+    call_records: dict[str, CallRecord]
 
     @property
     def expected(self) -> float:
-        """Seconds that the host will take in this process, as far as one can tell."""
+        """The seconds that the host is expected to take in this process."""
         return min(self.spent, default=0.0)
 
     @property
     def saving(self) -> float:
-        """Seconds that are saved by compiling at the first call, if it pays."""
+        """The seconds that compiling at the first call saves, or 0.0 if it does not pay."""
         if self.ratio < 0.0:
             return 0.0
         saved = self.expected * (1.0 - self.ratio)
         return saved - self.cost if saved > PAYS * self.cost else 0.0
 
     def to_data(self) -> tuple[Any, ...]:
-        """The record as plain data."""
-        ways = {name: (*way[:-1], way.refusal and tuple(way.refusal)) for name, way in self.ways.items()}
-        return *self[:-1], ways
+        """Return the record as plain data."""
+        call_records = {
+            name: (*way[:-1], way.refusal and tuple(way.refusal)) for name, way in self.call_records.items()
+        }
+        return *self[:-1], call_records
 
     @classmethod
-    def from_data(cls, data: Any) -> Record:
-        """The record that `to_data` was given.
+    def from_data(cls, data: Any) -> FunctionRecord:
+        """Return the record for the result of `to_data`.
 
         Raises:
-            TypeError, ValueError, AttributeError: it was none.
+            TypeError, ValueError, AttributeError: if the data are not a record's.
         """
         made = cls._make(data)
-        ways = {}
-        for name, known in made.ways.items():
-            way = Way._make(known)
-            ways[name] = way._replace(refusal=None if way.refusal is None else Refusal._make(way.refusal))
+        call_records = {}
+        for name, known in made.call_records.items():
+            way = CallRecord._make(known)
+            call_records[name] = way._replace(
+                refusal=None if way.refusal is None else Refusal._make(way.refusal)
+            )
         float(made.expected + made.cost + made.ratio + made.tries + made.followed)
-        return made._replace(ways=ways)
+        return made._replace(call_records=call_records)
 
 
 class Decisions:
     """The records of this process's program.
 
     Attributes:
-        is_usual: whether the settings are such that functions run as they do for anybody.
+        is_usual: whether all settings are the usual ones.
     """
 
     def __init__(self) -> None:
         self.is_usual = True
-        self._records: dict[str, Record] | None = None
-        self._outcomes: list[Callable[[], tuple[str, Record | None]]] = []
+        self._records: dict[str, FunctionRecord] | None = None
+        self._outcomes: list[Callable[[], tuple[str, FunctionRecord | None]]] = []
         self._process = 0
 
     def notice_setting(self, name: str, value: str) -> None:
-        """Take note of a setting; an unusual one counts to the end of the process."""
+        """Record a setting; an unusual setting counts until the end of the process."""
         self.is_usual = self.is_usual and value == _USUAL[name]
 
-    def leave_alone(self) -> None:
-        """Neither follow nor keep anything in this process: times are not what they would be."""
+    def disable(self) -> None:
+        """Neither follow nor store anything in this process, because its times are not typical."""
         self.is_usual = False
 
     @property
     def is_at_hand(self) -> bool:
-        """Whether reading costs nothing that would be noticed: nothing is loaded for a short program."""
+        """True if reading the records costs no noticeable time: a short program loads nothing for them."""
         return self._records is not None or _STORE in sys.modules or clock.spent >= NOTICED
 
     @property
-    def records(self) -> dict[str, Record]:
-        """What earlier processes have left, by function."""
+    def records(self) -> dict[str, FunctionRecord]:
+        """The records of earlier processes, by function."""
         if self._records is None:
             self._process = os.getpid()
             self._records = _read() if self.is_usual else {}
         return self._records
 
-    def record_of(self, code: types.CodeType) -> Record | None:
-        """What is known of a function."""
+    def record_of(self, code: types.CodeType) -> FunctionRecord | None:
+        """Return the record of a function, without refusals whose file has changed; None if there is none."""
         if not self.records or not self.is_usual:
             return None
         found = self.records.get(key_of(code))
         if found is None:
             return None
-        stale = [name for name, way in found.ways.items() if way.refusal and not way.refusal.holds]
+        stale = [
+            name for name, way in found.call_records.items() if way.refusal and not way.refusal.is_current
+        ]
         if stale:
-            ways = {name: way for name, way in found.ways.items() if name not in stale}
-            found = found._replace(ways=ways)
+            call_records = {name: way for name, way in found.call_records.items() if name not in stale}
+            found = found._replace(call_records=call_records)
         return found
 
     @property
     def imports(self) -> bool:
-        """Whether importing TensorFlow pays, by what all functions together save."""
+        """True if importing TensorFlow pays by the savings of all functions together."""
         return sum(record.saving for record in self.records.values()) > IMPORT_SECONDS
 
     @property
     def spent(self) -> float:
-        """Seconds that the host has taken in the functions that are known, in the longest process."""
+        """The seconds that the host took in the recorded functions, in the longest process."""
         return sum(max(record.spent, default=0.0) for record in self.records.values())
 
-    def keep(self, outcome: Callable[[], tuple[str, Record | None]]) -> None:
-        """Ask at the end of the process what is known of a function then, and keep that."""
+    def keep(self, outcome: Callable[[], tuple[str, FunctionRecord | None]]) -> None:
+        """Ask for a function's record at the end of the process, and store it then."""
         if len(self._outcomes) >= FUNCTIONS:
             return
         if not self._outcomes:
@@ -213,20 +219,20 @@ class Decisions:
         self._outcomes.append(outcome)
 
     def store(self) -> None:
-        """Write what has been found out; other processes may have written meanwhile."""
+        """Write the records of this process; other processes may have written meanwhile."""
         if not self.is_usual or not self._outcomes or self._process != os.getpid():
             return
         cache = _cache()
         if cache is None:
             return
-        found: dict[str, Record | None] = {}
+        found: dict[str, FunctionRecord | None] = {}
         for outcome in self._outcomes:
             try:
                 key, record = outcome()
-            except RuntimeError:  # a thread that still runs has changed what is looked at
+            except RuntimeError:  # a thread that still runs has changed the data
                 continue
             before = found.get(key)
-            found[key] = record if before is None or record is None else _both(before, record)
+            found[key] = record if before is None or record is None else _merge(before, record)
         records = _read()
         for key, record in found.items():
             records.pop(key, None)
@@ -234,32 +240,32 @@ class Decisions:
                 records[key] = record
         latest = list(records.items())[-FUNCTIONS:]
         value = {"of": versions(), "functions": {key: one.to_data() for key, one in latest}}
-        cache.store(entry(), value)
+        cache.store(entry_name(), value)
 
 
-def _both(one: Record, other: Record) -> Record:
-    """What is known of a function that has been made twice, of both."""
+def _merge(one: FunctionRecord, other: FunctionRecord) -> FunctionRecord:
+    """Return the joint record of a function that was made twice."""
     spent = tuple(a + b for a, b in zip(one.spent[:1], other.spent[:1], strict=False))
-    ways = dict(list({**one.ways, **other.ways}.items())[-KINDS:])
+    call_records = dict(list({**one.call_records, **other.call_records}.items())[-KINDS:])
     ratio = max(one.ratio, other.ratio)
-    return Record(
+    return FunctionRecord(
         (*spent, *one.spent[1:]),
         one.cost + other.cost,
         one.tries + other.tries,
         ratio,
         min(one.followed, other.followed),
-        ways,
+        call_records,
     )
 
 
 @lru_cache(maxsize=4096)
 def key_of(code: types.CodeType) -> str:
-    """What a function is kept under."""
+    """Return the key of a function's record."""
     return digest_of_code(code)
 
 
 def _stamp(path: str) -> tuple[int, int]:
-    """A file's size and time of change."""
+    """Return a file's size and time of change."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -268,24 +274,26 @@ def _stamp(path: str) -> tuple[int, int]:
 
 
 def _cache() -> Any:
-    """The cache of decisions, or None where it is turned off."""
-    # Only here: who imports a module translated has loaded it already.
+    """Return the cache of decisions, or None if it is turned off."""
+    # Imported only here: a program with translated modules has already loaded it.
     return importlib.import_module(_STORE).decisions()
 
 
-def _read() -> dict[str, Record]:
-    """The records of the program; none where there is no whole entry of these versions."""
+def _read() -> dict[str, FunctionRecord]:
+    """Return the records of the program; none without a complete entry of these versions."""
     cache = _cache()
-    found = cache.load(entry()) if cache is not None else None
+    found = cache.load(entry_name()) if cache is not None else None
     with suppress(TypeError, ValueError, KeyError, AttributeError):
         if found and found["of"] == versions():
-            return {key: Record.from_data(data) for key, data in found["functions"].items()}
+            return {key: FunctionRecord.from_data(data) for key, data in found["functions"].items()}
     return {}
 
 
 @lru_cache(maxsize=1)
-def entry() -> str:
-    """The name of the entry: of the program, the machine and the settings that change what is compiled."""
+def entry_name() -> str:
+    """Return the name of the entry for the program, the machine and the settings that change compiled
+    code.
+    """
     main = sys.modules.get("__main__")
     program = getattr(main, "__file__", None)
     what = os.path.abspath(program) if program else f"in {os.getcwd()}"
@@ -294,7 +302,7 @@ def entry() -> str:
 
 
 def _machine() -> tuple[Any, ...]:
-    """The processor, the number of its cores, and whether there is an accelerator."""
+    """Return the processor, the number of its cores, and the signs of an accelerator."""
     model = b""
     with suppress(OSError), open("/proc/cpuinfo", "rb") as file:
         lines = file.read(4096).split(b"\n")
@@ -305,7 +313,9 @@ def _machine() -> tuple[Any, ...]:
 
 @lru_cache(maxsize=1)
 def versions() -> tuple[Any, ...]:
-    """Of all that times depend on. TensorFlow's is told by its file: importing it takes seconds."""
+    """Return the versions that times depend on. TensorFlow's file stands for its version, because importing
+    takes seconds.
+    """
     tensorflow = importlib.util.find_spec("tensorflow")
     numpy = importlib.import_module("numpy").__version__
     translator = importlib.import_module("np2tf.imports.cache.fingerprint").fingerprint()
@@ -313,7 +323,9 @@ def versions() -> tuple[Any, ...]:
 
 
 def _stamps() -> Iterable[tuple[str, int, int]]:
-    """Of the parts of np2tf that the translator's fingerprint leaves out: how many files, and the latest."""
+    """Yield the parts of np2tf that the translator's fingerprint omits, with the number of files and the
+    latest change.
+    """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for part in ("runtime", "tnp", "scipy"):
         files = [file for file in os.scandir(os.path.join(package, part)) if file.name.endswith(".py")]

@@ -11,12 +11,12 @@ from typing import Any
 _NUMBERS = (int, float, complex)
 _WORDS = (str, bytes, bool, type(None))
 _CONTAINERS = (list, tuple, dict)
-#: Of a container so many items are looked at, so many deep; text is told apart by so many characters.
+#: The limits for the items of a container, for its depth, and for the characters of a string.
 _ITEMS, _DEPTH, _CHARACTERS = 4, 3, 40
 
 
 def digest_of_code(code: types.CodeType) -> str:
-    """One word for what a function does and where it stands; that lines before it move does not count."""
+    """Return a digest of a function's code and place that does not change if lines before it move."""
     whole = blake2b(digest_size=16)
     for part in (code.co_filename, *_parts(code)):
         content = part if isinstance(part, bytes) else repr(part).encode("utf-8", "backslashreplace")
@@ -33,27 +33,27 @@ def _parts(code: types.CodeType) -> Iterator[Any]:
         if isinstance(constant, types.CodeType):
             yield from _parts(constant)
         else:
-            yield _constant(constant)
+            yield _constant_text(constant)
 
 
-def _constant(value: Any) -> str:
-    """A constant as text; sets have no order of their own."""
+def _constant_text(value: Any) -> str:
+    """Return a constant as text; sets are sorted."""
     if isinstance(value, frozenset):
-        return f"{{{', '.join(sorted(map(_constant, value)))}}}"
+        return f"{{{', '.join(sorted(map(_constant_text, value)))}}}"
     if isinstance(value, tuple):
-        return f"({', '.join(map(_constant, value))})"
+        return f"({', '.join(map(_constant_text, value))})"
     return f"{type(value).__name__} {value!r}"
 
 
 def digest_of_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """One word for a kind of calls: dtypes, ranks and rough sizes of arrays, types of everything else."""
+    """Return a digest of a kind of calls: dtypes, ranks and rough sizes of arrays, types of other values."""
     kinds = [_kind(value, 0) for value in args]
     kinds += [(name, _kind(kwargs[name], 0)) for name in sorted(kwargs)]
-    return _word(tuple(kinds))
+    return _short_hash(tuple(kinds))
 
 
 @lru_cache(maxsize=4096, typed=True)
-def _word(kinds: tuple[Any, ...]) -> str:
+def _short_hash(kinds: tuple[Any, ...]) -> str:
     return blake2b(repr(kinds).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
 
 
@@ -71,12 +71,12 @@ def _kind(value: Any, depth: int) -> Any:
     dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
     if dtype is not None and shape is not None and not isinstance(value, type):
         return getattr(dtype, "str", None) or str(dtype), _rough_size(shape)
-    # A method's object, and what a function is called, are all that lasts of them.
+    # Only the class of an object, and the name of a function, are the same in every process.
     return f"{kind.__module__}.{kind.__qualname__}", str(getattr(value, "__qualname__", ""))
 
 
 def _rough_size(shape: Any) -> tuple[int, int]:
-    """The rank, and the size as a power of two."""
+    """Return the rank, and the number of bits of the size."""
     try:
         size = 1
         for length in shape:

@@ -1,4 +1,4 @@
-"""What is to be expected of compiling one function, by what earlier processes have found out."""
+"""The expected gain of compiling one function, by the measurements of earlier processes."""
 
 from __future__ import annotations
 
@@ -10,64 +10,64 @@ from np2tf.runtime.decisions.decisions import (
     FOLLOWED,
     KINDS,
     PROCESSES,
-    Record,
+    CallRecord,
+    FunctionRecord,
     Refusal,
-    Way,
     decisions,
     key_of,
 )
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.environment.call_context import tensorflow
 from np2tf.runtime.environment.clock import COMPILE_SECONDS, clock
-from np2tf.runtime.environment.unjitted import QUIET, tell
+from np2tf.runtime.environment.unjitted import tell
 
 if TYPE_CHECKING:
     from np2tf.runtime.compilation.budget import Budget
-    from np2tf.runtime.compilation.specializations import Family
+    from np2tf.runtime.compilation.specializations import SpecializationCache
 
 
-#: A process is taken for another kind once it takes so many times as long as those before.
+#: A process that takes this many times as long as earlier ones counts as another kind.
 LONGER = 2.0
-#: What has been traced, and not run, is tried again where the host takes so many times what that has cost.
+#: A function that was traced but not run is tried again if the host takes this many times its cost.
 UNKNOWN = 3.0
 
 
 class Prospect:
-    """What earlier processes have left of a function, and what this one will leave.
+    """The measurements that earlier processes have left of a function, and those that this one will leave.
 
     Attributes:
-        record: what is known; None for most.
+        record: the record of earlier processes; None for most functions.
 
     Args:
-        function: as it has been translated.
-        spent: tells the seconds that the host has spent in it.
+        function: the translated function.
+        spent: returns the seconds that the host has spent in it.
     """
 
     def __init__(self, function: Callable[..., Any], spent: Callable[[], float]) -> None:
         code = getattr(function, "__code__", None)
         self._code, self._spent = code, spent
-        self.record: Record | None = decisions.record_of(code) if code is not None else None
+        self.record: FunctionRecord | None = decisions.record_of(code) if code is not None else None
         self._pays = self.record is not None and self.record.saving > 0.0
         self._refused: dict[str, Refusal] = {}
         self._told: set[str] = set()
         self._budget: Budget | None = None
-        self._families: Callable[[], Iterable[Family]] = tuple
+        self._caches: Callable[[], Iterable[SpecializationCache]] = tuple
         self._is_kept = False
         if self.record is not None:
             self._keep()
 
     # -- what is known ---------------------------------------------------------------------------------------
 
-    def way(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Way | None:
-        """What is known of a call like this."""
-        return None if self.record is None else self.record.ways.get(digest_of_call(args, kwargs))
+    def call_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallRecord | None:
+        """Return the measurements of calls like this one; None if there are none."""
+        return None if self.record is None else self.record.call_records.get(digest_of_call(args, kwargs))
 
     def advice(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
-        """Whether a call like this had better be compiled now, if it is not; None where nobody knows."""
+        """Return whether a call like this should be compiled now; None if no measurement decides it."""
         record = self.record
         if record is None or not decisions.is_usual:
             return None
-        way = record.ways.get(digest_of_call(args, kwargs))
+        way = record.call_records.get(digest_of_call(args, kwargs))
         if way is None:
             return None
         if way.refusal is not None:
@@ -76,40 +76,41 @@ class Prospect:
         if way.is_slower:
             return False
         if self._pays and (tensorflow.is_known or decisions.imports):
-            # Arrays of sizes that never come again look alike: beyond what is known, the budget has a say.
+            # Arrays whose sizes never repeat have equal digests: beyond the recorded number of traces, the
+            # budget decides.
             return True if self._tries < record.tries else None
         spent = self._spent()
         if spent >= LONGER * max(record.spent, default=0.0):
-            # It takes much longer than before: that it did not pay then means nothing.
+            # The function takes much longer than before, so that the old measurement does not apply.
             return None if tensorflow.is_known or clock.spent >= LONGER * decisions.spent else False
         may_pay = record.ratio < 0.0 and record.expected - spent >= UNKNOWN * record.cost
         return None if may_pay and tensorflow.is_known else False
 
     def _tell(self, refusal: Refusal) -> None:
-        """Say what would be said if compiling were tried, once it would be."""
+        """Give the warning of a refusal, as soon as compiling would have been tried."""
         if refusal.reason in self._told:
             return
         if self._spent() >= COMPILE_SECONDS:
             self._told.add(refusal.reason)
             why = counts.fell_back(refusal.fallback)
-            if why.code not in QUIET:
+            if not why.kind.is_quiet:
                 tell(why)
 
     @property
     def _tries(self) -> int:
-        """How often the function has been traced in this process."""
+        """The number of traces of the function in this process."""
         return 0 if self._budget is None else self._budget.tries
 
     # -- what is found out -----------------------------------------------------------------------------------
 
-    def follow(self, budget: Budget, families: Callable[[], Iterable[Family]]) -> None:
-        """Take what this process leaves from there: what compiling costs, and what is known of calls."""
-        self._budget, self._families = budget, families
+    def follow(self, budget: Budget, caches: Callable[[], Iterable[SpecializationCache]]) -> None:
+        """Use this budget and these caches for the record that this process leaves."""
+        self._budget, self._caches = budget, caches
         self._keep()
 
     def refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Fallback) -> None:
-        """Note that there is no compiled code for a call like this."""
-        self._refused[digest_of_call(args, kwargs)] = Refusal.made(why)
+        """Record that there is no compiled code for a call like this."""
+        self._refused[digest_of_call(args, kwargs)] = Refusal.from_fallback(why)
         self._keep()
 
     def _keep(self) -> None:
@@ -117,44 +118,44 @@ class Prospect:
             self._is_kept = True
             decisions.keep(self.outcome)
 
-    def outcome(self) -> tuple[str, Record | None]:
-        """The key, and what is to be kept of it."""
+    def outcome(self) -> tuple[str, FunctionRecord | None]:
+        """Return the key, and the record to store; None to remove it."""
         assert self._code is not None
-        return key_of(self._code), self._found()
+        return key_of(self._code), self._current_record()
 
-    def _found(self) -> Record | None:
-        before = self.record or Record((), 0.0, 0, -1.0, 0, {})
-        families = [family for family in self._families() if family.digest]
+    def _current_record(self) -> FunctionRecord | None:
+        before = self.record or FunctionRecord((), 0.0, 0, -1.0, 0, {})
+        caches = [cache for cache in self._caches() if cache.digest]
         saved, ran, stayed = 0.0, 0.0, 0.0
-        for family in families:
-            if family.on_host:
-                stayed += family.own_seconds
+        for cache in caches:
+            if cache.on_host:
+                stayed += cache.own_seconds
             else:
-                # The best call of either way: of a few calls the mean says more of what else was at work.
-                saved += family.calls * family.usual_host
-                ran += family.calls * family.usual_compiled
-        spent = self._spent() + sum(family.calls * family.usual_host for family in families)
+                # The best call on each tier counts: the mean of a few calls says more about other load.
+                saved += cache.calls * cache.usual_host
+                ran += cache.calls * cache.usual_compiled
+        spent = self._spent() + sum(cache.calls * cache.usual_host for cache in caches)
         seconds = (spent, *before.spent)[:PROCESSES]
         tries = self._tries
         if not tries and not self._refused:
             left = before._replace(spent=seconds, followed=before.followed + 1)
             return None if left.followed > FOLLOWED else left
-        ways = {**before.ways, **_ways(families)}
-        ways.update({name: Way(refusal=why) for name, why in self._refused.items()})
-        ways = dict(list(ways.items())[-KINDS:])
+        call_records = {**before.call_records, **_call_records(caches)}
+        call_records.update({name: CallRecord(refusal=why) for name, why in self._refused.items()})
+        call_records = dict(list(call_records.items())[-KINDS:])
         ratio = (ran + stayed) / (saved + stayed) if saved + stayed else before.ratio
         if self._budget is None or not tries:
-            return Record(seconds, before.cost, before.tries, ratio, 0, ways)
-        return Record(seconds, self._budget.seconds, tries, ratio, 0, ways)
+            return FunctionRecord(seconds, before.cost, before.tries, ratio, 0, call_records)
+        return FunctionRecord(seconds, self._budget.seconds, tries, ratio, 0, call_records)
 
 
-def _ways(families: Iterable[Family]) -> dict[str, Way]:
-    found: dict[str, Way] = {}
-    for family in families:
-        varying, pinned = tuple(sorted(family.varying)), tuple(sorted(family.pinned))
-        made = Way(family.usual_host, family.usual_compiled, varying, pinned, len(family.seen))
-        before = found.get(family.digest)
-        # Of calls that look alike the dearest says what they are worth.
+def _call_records(caches: Iterable[SpecializationCache]) -> dict[str, CallRecord]:
+    found: dict[str, CallRecord] = {}
+    for cache in caches:
+        varying, pinned = tuple(sorted(cache.varying)), tuple(sorted(cache.pinned))
+        made = CallRecord(cache.usual_host, cache.usual_compiled, varying, pinned, len(cache.seen))
+        before = found.get(cache.digest)
+        # Of calls with equal digests, the slowest decides.
         if before is None or made.host >= before.host:
-            found[family.digest] = made
+            found[cache.digest] = made
     return found

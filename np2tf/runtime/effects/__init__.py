@@ -1,4 +1,5 @@
-"""Effects of staged code in their order: prints, text, log records, appends; had when a call is accepted.
+"""Effects of staged code in their order: prints, text, log records, appends. They happen when a call is
+accepted.
 
 May import `introspection` and `tnp`. Staging of control flow stays out.
 """

@@ -1,6 +1,7 @@
-"""Lists that staged code only appends to: each `append` is an effect, had when the call has been accepted.
+"""Lists that staged code only appends to. Each `append` is an effect, which happens when the call is
+accepted.
 
-So neither their length nor their items are looked at: the code is the same for every length.
+So neither the length nor the items of such a list matter: the code is the same for every length.
 """
 
 from __future__ import annotations
@@ -10,18 +11,19 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from np2tf.runtime.effects.output import Append, put_in_order
-from np2tf.runtime.effects.text import Captured
+from np2tf.runtime.effects.output import AppendEffect, put_in_order
+from np2tf.runtime.effects.text import CapturedValues
 from np2tf.tnp._array.ndarray import scalar
 from np2tf.tnp._front.operand_kinds import PLAIN
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
 class ListIsRead(Exception):
-    """A list is read, or holds what may change, that code was thought only to append to: begin again.
+    """Raised if a list that code seemed only to append to is read, or gets a mutable item. The trace begins
+    again.
 
     Attributes:
-        attribute: the name under which the code has it.
+        attribute: the name under which the code has the list.
     """
 
     def __init__(self, attribute: str) -> None:
@@ -34,7 +36,7 @@ class AppendedList:
 
     Args:
         place: the list's index among the lists, dicts and objects of the call.
-        attribute: the name under which the code has it.
+        attribute: the name under which the code has the list.
     """
 
     __slots__ = ("_attribute", "_place")
@@ -43,30 +45,30 @@ class AppendedList:
         self._place, self._attribute = place, attribute
 
     def append(self, item: Any) -> None:
-        """Append a number, text, or a tuple of these to the list at every run.
+        """Append a number, a string, or a tuple of these to the list at every run.
 
         Raises:
-            ListIsRead: it is an array, list or object, which may be changed later on.
-            StagingError: nobody takes the code's effects.
+            ListIsRead: if the item is an array, list or object, which may change later.
+            StagingError: if the effects of this code cannot be collected.
         """
         if not _is_immutable(item):
-            _refuse(self)
-        captured = Captured((item,))
-        entered = current_region()
-        assert entered is not None
+            _refuse_use(self)
+        captured = CapturedValues((item,))
+        scope = current_scope()
+        assert scope is not None
 
-        def make(known: Sequence[np.ndarray]) -> Append:
-            return Append(self._place, captured.of([np.array(one) for one in known])[0])
+        def make(known: Sequence[np.ndarray]) -> AppendEffect:
+            return AppendEffect(self._place, captured.of([np.array(one) for one in known])[0])
 
-        put_in_order(entered.trace, captured, make, is_text=False)
+        put_in_order(scope.trace, captured, make, is_text=False)
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        _refuse(self)
+        _refuse_use(self)
 
 
-def _refuse(self: AppendedList, *args: Any) -> NoReturn:
+def _refuse_use(self: AppendedList, *args: Any) -> NoReturn:
     raise ListIsRead(self._attribute)
 
 
@@ -75,7 +77,7 @@ _READS = (
     "eq ne lt le gt ge repr str format array copy deepcopy reduce_ex reduce"
 )
 for _name in _READS.split():
-    setattr(AppendedList, f"__{_name}__", _refuse)
+    setattr(AppendedList, f"__{_name}__", _refuse_use)
 
 
 def _is_immutable(item: Any) -> bool:

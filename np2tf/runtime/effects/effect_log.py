@@ -1,8 +1,9 @@
-"""Effects of code that XLA compiles, which cannot call back to the host: it writes them into a log.
+"""Effects of code that XLA compiles. Such code cannot call back to the host, so it writes the effects into a
+log.
 
-A record is a number that says which effect, and the numbers that the effect tells of. Branches put records
-into a small queue, so that they hand on little; the body of a loop moves the queue to the log, in place. When
-the compiled code is done, the host reads the log and has the effects in their order.
+A record is the number of an effect, and the numbers that the effect shows. Branches put records into a small
+queue, so that they pass on little data; the body of a loop moves the queue to the log, in place. When the
+compiled code is done, the host reads the log and performs the effects in order.
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.staging import StagingError
+from np2tf.staging import EffectError
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell, Region
+from np2tf.tnp._tensor.storage import StagingScope, Storage
 
-#: How many records there may be in a call, how many in an iteration outside of the loops in it, and how many
-#: numbers an effect may tell of. Where there are more, the call is discarded, or no code for XLA.
+#: The limits for the records in a call, the records in an iteration outside of its inner loops, and the
+#: numbers in an effect. With more records, the call is discarded; with more numbers, XLA does not compile the
+#: code.
 RECORDS, QUEUED, NUMBERS = 16384, 32, 8
 
 #: The values of an effect's tensors -> the effect.
 Make = Callable[[Sequence[np.ndarray]], Any]
-#: For each tensor of an effect its dtype and shape.
+#: The dtype and shape of each tensor of an effect.
 _Forms = list[tuple[np.dtype[Any], tuple[int, ...]]]
 
 
@@ -32,30 +34,31 @@ class EffectLog:
     """The log of one trace.
 
     Args:
-        graph: where the trace is at home.
+        graph: the graph of the trace.
     """
 
     def __init__(self, graph: tf.Graph) -> None:
         self._kinds: list[tuple[_Forms, Make]] = []
         with graph.as_default():
-            self._records = _cell([RECORDS + QUEUED, 1 + NUMBERS])
-            self._count = _cell([])
-            self._queue = _cell([QUEUED, 1 + NUMBERS])
-            self._queued = _cell([])
+            self._records = _storage([RECORDS + QUEUED, 1 + NUMBERS])
+            self._count = _storage([])
+            self._queue = _storage([QUEUED, 1 + NUMBERS])
+            self._queued = _storage([])
 
     def add(self, tensors: Sequence[tf.Tensor], make: Make, is_text: bool) -> None:
         """Put an effect into the queue.
 
         Raises:
-            StagingError: it tells of more than a few numbers, or shows floats: text hangs on every digit.
+            StagingError: if the effect has too many numbers, or shows floats, because text depends on every
+                digit.
         """
         if is_text and not all(one.dtype.is_integer or one.dtype.is_bool for one in tensors):
-            raise StagingError("it prints floats, whose last digits XLA may change")
+            raise EffectError("it prints floats, whose last digits XLA may change")
         if any(one.dtype.is_complex for one in tensors):
-            raise StagingError("an effect tells of complex numbers")
+            raise EffectError("an effect tells of complex numbers")
         sizes = [one.shape.num_elements() for one in tensors]
         if None in sizes or sum(sizes) > NUMBERS:
-            raise StagingError(f"an effect tells of more than {NUMBERS} numbers")
+            raise EffectError(f"an effect tells of more than {NUMBERS} numbers")
         numbers = [tf.reshape(_as_int64(one), [-1]) for one in tensors]
         unused = tf.zeros([NUMBERS - sum(sizes)], tf.int64)
         row = tf.concat([[tf.constant(len(self._kinds), tf.int64)], *numbers, unused], 0)
@@ -65,13 +68,13 @@ class EffectLog:
         self._queue.write(_put(self._queue.value, row[None], self._queued.value))
         self._queued.write(self._queued.value + 1)
 
-    def is_of(self, cells: Collection[Cell]) -> bool:
-        """Whether a loop that writes these cells has effects."""
-        return self._queued in cells
+    def is_of(self, storages: Collection[Storage]) -> bool:
+        """Return whether a loop that writes these storages has effects."""
+        return self._queued in storages
 
-    def move_queue(self, entered: Region) -> None:
-        """At the end of a loop's body: move what is in the queue behind what is in the log."""
-        if not self.is_of(entered.written):
+    def move_queue(self, scope: StagingScope) -> None:
+        """Move the records in the queue to the end of the log, at the end of a loop's body."""
+        if not self.is_of(scope.writes):
             return
         count, queued = self._count.value, self._queued.value
         record_violation((queued > QUEUED) | (count + queued > RECORDS))
@@ -79,20 +82,22 @@ class EffectLog:
         self._count.write(count + queued)
         self._queued.write(tf.zeros_like(queued))
 
-    def taken(self) -> list[tf.Tensor]:
-        """The records in the queue and their number, and those in the log, if any; both are empty then."""
-        cells = [self._queue, self._queued]
+    def flush(self) -> list[tf.Tensor]:
+        """Return the queue and its length, and the log and its length if it is used; both are empty
+        afterwards.
+        """
+        storages = [self._queue, self._queued]
         if self._count.value.op.type != "Const":
-            cells += [self._records, self._count]
+            storages += [self._records, self._count]
         if len(self._kinds) > QUEUED:
             record_violation(self._queued.value > QUEUED)
-        values = [cell.value for cell in cells]
-        for cell in (self._count, self._queued):
-            cell.write(tf.zeros_like(cell.value))
+        values = [storage.value for storage in storages]
+        for storage in (self._count, self._queued):
+            storage.write(tf.zeros_like(storage.value))
         return values
 
     def effects(self, values: Sequence[np.ndarray]) -> list[Any]:
-        """The effects that the values of `taken` tell of."""
+        """Return the effects that the values of `flush` record."""
         queue, queued, *log = values
         rows = [*(log[0][: int(log[1])] if log else ()), *queue[: int(queued)]]
         return [self._effect(row) for row in rows]
@@ -108,17 +113,17 @@ class EffectLog:
         return make(given)
 
     def mark(self) -> int:
-        """How many effects have been traced, for `forget`."""
+        """Return the number of traced effects, for `forget`."""
         return len(self._kinds)
 
     def forget(self, mark: int) -> None:
-        """Forget the effects of a throw-away trace."""
+        """Remove the effects of a throw-away trace."""
         del self._kinds[mark:]
 
 
-def _cell(shape: list[int]) -> Cell:
-    made = Cell(tf.zeros(shape, tf.int64))
-    made.birth = None  # older than every region
+def _storage(shape: list[int]) -> Storage:
+    made = Storage(tf.zeros(shape, tf.int64))
+    made.birth = None  # older than every scope
     return made
 
 

@@ -1,7 +1,7 @@
-"""Effects that staged code has in their order: log records, warnings, progress bars, as prints.
+"""Effects of staged code that keep their order: log records, warnings, progress bars, and prints.
 
-A graph calls back to the host, where what is to be done is kept until the call is accepted: a discarded call
-is repeated there, with its effects.
+A graph calls back to the host, which collects the effects until the call is accepted. The host repeats a
+discarded call, with its effects.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from np2tf.runtime.effects.output import put_in_order
-from np2tf.runtime.effects.text import Captured
+from np2tf.runtime.effects.text import CapturedValues
 from np2tf.runtime.introspection.user_frames import callers, warn
-from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.staging import CalleeError
+from np2tf.tnp._tensor.storage import current_scope
 
 _LEVELS = {
     "debug": logging.DEBUG,
@@ -32,7 +32,9 @@ _LEVELS = {
 
 
 def counterpart(callee: Any) -> Callable[..., None] | None:
-    """What to trace in the place of a function whose effects can be put in order; None for any other."""
+    """Return the function to trace in the place of one whose effects can be ordered; None for other
+    functions.
+    """
     if callee is warnings.warn or callee is warn:
         return _warn
     owner = getattr(callee, "__self__", None)
@@ -57,15 +59,15 @@ def _method_of_logger(logger: logging.Logger, name: str) -> Callable[..., Any] |
 
 
 def _log(logger: logging.Logger, level: int, given: tuple[Any, ...], named: dict[str, Any]) -> None:
-    """``logger.log(level, message, *args)``: nothing at all where the level is off.
+    """Do ``logger.log(level, message, *args)`` in order, or nothing if the level is off.
 
     Raises:
-        StagingError: the record tells of more than the message and its place.
+        StagingError: if the record needs more than the message and its place.
     """
     if not logger.isEnabledFor(level):
         return
     if named:
-        raise StagingError(f"logs with `{next(iter(named))}`", "NP2TF539")
+        raise CalleeError(f"logs with `{next(iter(named))}`")
     caller = callers(_trace().depth)[0]
 
     def handle(message: Any, *args: Any) -> None:
@@ -78,13 +80,13 @@ def _log(logger: logging.Logger, level: int, given: tuple[Any, ...], named: dict
 
 
 def _warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None) -> None:
-    """``warnings.warn(message)``, of a line that is traced, or of one that calls what is traced.
+    """Do ``warnings.warn(message)`` in order, for a traced line or for a line that calls the traced function.
 
     Raises:
-        StagingError: the warning tells of more than its text and its place.
+        StagingError: if the warning needs more than its text and its place.
     """
     if source is not None or stacklevel < 1:
-        raise StagingError("warns of more than a text and a line", "NP2TF539")
+        raise CalleeError("warns of more than a text and a line")
     kind = category or (type(message) if isinstance(message, Warning) else UserWarning)
     inside = callers(_trace().depth)
     if stacklevel > len(inside):
@@ -101,11 +103,11 @@ def _warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any =
 
 
 def _progress(bar: Any, iterable: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a progress bar is drawn around; the bar is drawn when the loop is over."""
+    """Return the iterable of a progress bar; the bar is drawn when the call is accepted."""
     try:
         total = len(iterable)
     except TypeError:
-        raise StagingError("draws a progress bar around what has no length", "NP2TF539") from None
+        raise CalleeError("draws a progress bar around what has no length") from None
 
     def draw(count: Any) -> None:
         for _ in bar(range(int(count)), *args, **kwargs):
@@ -116,12 +118,12 @@ def _progress(bar: Any, iterable: Any, args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
-    """Call `effect` with the values of `args` at every run, behind what has been put in order before.
+    """Call `effect` with the values of `args` at every run, after the earlier effects.
 
     Raises:
-        StagingError: the code is staged for XLA, which cannot call back, or an argument may change.
+        StagingError: if the code is staged for XLA, which cannot call back, or if an argument may change.
     """
-    captured = Captured(args, depth=1)
+    captured = CapturedValues(args, depth=1)
 
     def make(known: Sequence[np.ndarray]) -> Callable[[], None]:
         values = captured.of([np.array(one) for one in known])
@@ -131,6 +133,6 @@ def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
 
 
 def _trace() -> Any:
-    entered = current_region()
-    assert entered is not None
-    return entered.trace
+    scope = current_scope()
+    assert scope is not None
+    return scope.trace

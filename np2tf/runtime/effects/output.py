@@ -1,6 +1,6 @@
-"""What a compiled call prints, and its other effects on the host: kept until it is accepted.
+"""The prints of a compiled call, and its other effects on the host, collected until the call is accepted.
 
-A discarded call is repeated on the host.
+The host repeats a discarded call.
 """
 
 from __future__ import annotations
@@ -16,42 +16,42 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import EffectError
 
 if TYPE_CHECKING:
-    from np2tf.runtime.effects.text import Captured
+    from np2tf.runtime.effects.text import CapturedValues
     from np2tf.runtime.tracing.trace import Trace
 
 
 @dataclass(frozen=True)
-class Printed:
-    """One print: its text, the name of the stream in `sys`, and whether to flush it."""
+class PrintEffect:
+    """One print: its text, the name of the stream in `sys`, and whether to flush the stream."""
 
     text: str
     stream: str
     flush: bool
 
     def show(self) -> None:
-        """Print."""
+        """Print the text."""
         builtins.print(self.text, end="", file=getattr(sys, self.stream), flush=self.flush)
 
 
 @dataclass(frozen=True)
-class Append:
-    """An item that goes to the end of one of the caller's lists, the `place`-th of what holds others."""
+class AppendEffect:
+    """An item to append to a list of the caller's, the `place`-th of its mutable containers."""
 
     place: int
     item: Any
 
 
-#: What is had of the caller once the call is accepted.
-Effect = Callable[[], None] | Append
+#: An effect that happens when the call is accepted.
+Effect = Callable[[], None] | AppendEffect
 
 
-def have(effects: Iterable[Effect], holders: Sequence[Any]) -> None:
-    """Have the effects of a call, in order; `holders` are the caller's lists, dicts and objects."""
+def perform(effects: Iterable[Effect], holders: Sequence[Any]) -> None:
+    """Perform the effects of a call, in order; `holders` are the caller's lists, dicts and objects."""
     for effect in effects:
-        if isinstance(effect, Append):
+        if isinstance(effect, AppendEffect):
             holders[effect.place].append(effect.item)
         else:
             effect()
@@ -59,47 +59,48 @@ def have(effects: Iterable[Effect], holders: Sequence[Any]) -> None:
 
 @dataclass
 class Output:
-    """The effects of one compiled function; its graph hands them over, from threads of TensorFlow."""
+    """The effects of one compiled function. Its graph passes them on from threads of TensorFlow."""
 
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _parts: list[Effect] = field(default_factory=list)
     _context: Context = field(default_factory=Context)
 
     def collect(self, run: Callable[[], Any]) -> tuple[Any, list[Effect]]:
-        """What `run()` returns, and the effects that are to be had."""
+        """Return the result of `run()`, and the effects to perform."""
         with self._lock:
             self._parts = []
             self._context = copy_context()  # np.printoptions of the caller
             return run(), self._parts
 
     def add(self, make: Callable[[], Iterable[Effect]]) -> None:
-        """Take effects; they are made in the context of the call."""
+        """Collect effects, which are made in the context of the call."""
         self._parts += self._context.copy().run(make)
 
 
 def put_in_order(
     trace: Trace,
-    captured: Captured,
+    captured: CapturedValues,
     make: Callable[[Sequence[np.ndarray]], Effect],
     is_text: bool = True,
 ) -> None:
-    """Have an effect at every run, behind what has been put in order before.
+    """Perform an effect at every run, after the earlier effects.
 
     Args:
-        trace: the function that is being staged.
-        captured: what the effect tells of.
-        make: gives the effect, of the values of the staged parts of `captured`.
-        is_text: whether it shows these values, so that their last digits count.
+        trace: the trace of the function that is being staged.
+        captured: the values that the effect shows.
+        make: makes the effect from the values of the staged parts of `captured`.
+        is_text: whether the effect shows these values as text, so that their last digits count.
 
     Raises:
-        StagingError: nobody takes the code's effects, or XLA compiles it and the effect is not for a log.
+        StagingError: if the effects of this code cannot be collected, or XLA compiles it and a log cannot
+            hold the effect.
     """
     if trace.at_once or trace.output is None:
-        raise StagingError("it prints or has other effects in an order, which only a graph can")
+        raise EffectError("it prints or has other effects in an order, which only a graph can")
     output = trace.output
     if captured.tensors and is_text:
         trace.shown.make_text()
-    # Those of a `with np.printoptions(…)` that is being traced; others are the caller's.
+    # The options of a traced `with np.printoptions(…)`; other options are the caller's.
     now: dict[str, Any] = {**np.get_printoptions()}
     options = {name: value for name, value in now.items() if value != trace.options[name]}
 
@@ -120,7 +121,7 @@ def put_in_order(
 
 
 def put_logged(trace: Trace) -> None:
-    """In a graph, have the effects of a loop that XLA has compiled, behind what has been put in order."""
+    """In a graph, perform the effects of a loop that XLA has compiled, after the earlier effects."""
     output, log = trace.output, trace.log
     assert output is not None
     assert log is not None
@@ -129,5 +130,5 @@ def put_logged(trace: Trace) -> None:
         output.add(lambda: log.effects(values))
         return count + np.int32(1)
 
-    done = tf.numpy_function(add, [trace.printed.value, *log.taken()], tf.int32)
+    done = tf.numpy_function(add, [trace.printed.value, *log.flush()], tf.int32)
     trace.printed.write(tf.ensure_shape(done, ()))

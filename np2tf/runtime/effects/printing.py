@@ -10,47 +10,55 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.effects.output import Printed, put_in_order
-from np2tf.runtime.effects.text import Captured
-from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.runtime.effects.output import PrintEffect, put_in_order
+from np2tf.runtime.effects.text import CapturedValues
+from np2tf.staging import TextNeededError
+from np2tf.tnp._tensor.storage import current_scope
 
 
 def print(
     *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
 ) -> None:
-    """``print(*values)``, at every run, and as NumPy prints.
+    """Do ``print(*values)`` at every run, in NumPy's format.
 
-    What a compiled call prints comes out when the call is over: until then it may be discarded, to be
-    repeated on the host.
+    The output of a compiled call appears when the call is over, because the call may be discarded until then
+    and be repeated on the host.
+
+    Args:
+        *values: any objects; arrays and numbers may be staged.
+        sep, end, flush: as for the builtin.
+        file: `sys.stdout`, `sys.stderr` or None; any stream outside of staged code.
 
     Raises:
-        StagingError: a staged print goes elsewhere than to `sys.stdout` and `sys.stderr`.
+        StagingError: if a staged print goes to another stream than `sys.stdout` and `sys.stderr`.
+
+    See https://docs.python.org/3/library/functions.html#print and
+    https://www.tensorflow.org/api_docs/python/tf/print.
     """
-    entered = current_region()
-    if entered is None and tf.executing_eagerly():
+    scope = current_scope()
+    if scope is None and tf.executing_eagerly():
         builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
         return
     stream = _stream(file)
     between, last = " " if sep is None else sep, "\n" if end is None else end
-    captured = Captured(values, depth=1)
+    captured = CapturedValues(values, depth=1)
 
     def line(known: Sequence[np.ndarray]) -> str:
         return between.join(map(str, captured.of(known))) + last
 
-    if entered is None:  # somebody else's tf.function
-        _call_host(lambda *known: Printed(line(known), stream, flush).show(), captured.tensors)
+    if scope is None:  # a foreign tf.function
+        _call_host(lambda *known: PrintEffect(line(known), stream, flush).show(), captured.tensors)
         return
-    put_in_order(entered.trace, captured, lambda known: Printed(line(known), stream, flush).show)
+    put_in_order(scope.trace, captured, lambda known: PrintEffect(line(known), stream, flush).show)
 
 
 def _stream(file: Any) -> str:
-    """The name in `sys` of the stream that is meant."""
+    """Return the name of the stream in `sys`."""
     if file is None or (file is sys.stdout and file is not sys.stderr):
         return "stdout"
     if file is sys.stderr and file is not sys.stdout:
         return "stderr"
-    raise StagingError("a staged print goes to a file of its own", "NP2TF531")
+    raise TextNeededError("a staged print goes to a file of its own")
 
 
 def _call_host(call: Callable[..., None], tensors: list[tf.Tensor]) -> None:

@@ -1,7 +1,7 @@
-"""Text of staged values: made on the host, of NumPy's own arrays and numbers, once these are known.
+"""Text of staged values. The host makes the text from NumPy's arrays and numbers when the values are known.
 
-`np2tf.text("{:.2f}", x)` is ``"{:.2f}".format(x)``; while staging it is a `Text`, which may be printed,
-returned and added to, and nothing else.
+`np2tf.text("{:.2f}", x)` is ``"{:.2f}".format(x)``. While staging, the result is a `DeferredText`, which may
+only be printed, returned, and concatenated.
 """
 
 from __future__ import annotations
@@ -13,37 +13,38 @@ from typing import Any, NoReturn
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.pytree.registry import DISPLAYS
+from np2tf.staging import TextNeededError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
-#: What it looks like does not change, and it holds nothing staged.
+#: Types whose text does not change, and that hold no staged values.
 _CONSTANT = (np.generic, np.dtype, type, range)
 
 
-class Text:
-    """Text whose making waits for the values in it.
+class DeferredText:
+    """Text that is made when the values in it are known.
 
     Attributes:
-        values: what it is made of.
-        make: NumPy's arrays and numbers in the place of `values` -> the text.
+        values: the values in the text.
+        make: makes the text from NumPy's arrays and numbers in the place of `values`.
     """
 
     __slots__ = ("make", "values")
 
-    def __init__(self, make: Callable[[Any], builtins.str], values: Captured) -> None:
+    def __init__(self, make: Callable[[Any], builtins.str], values: CapturedValues) -> None:
         self.make = make
         self.values = values
 
     def of(self, known: Sequence[np.ndarray]) -> builtins.str:
-        """The text, once the tensors are known."""
+        """Return the text for the values of the tensors."""
         return self.make(self.values.of(known))
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """For ``isinstance``: this is a str to be."""
+        """The class `str`, for ``isinstance``, because this object becomes a str."""
         return builtins.str
 
     def __add__(self, other: Any) -> Any:
@@ -58,62 +59,63 @@ class Text:
         _refuse(self)
 
 
-def _refuse(self: Text, *args: Any) -> NoReturn:
-    raise StagingError("text of staged values is used while staging", "NP2TF531")
+def _refuse(self: DeferredText, *args: Any) -> NoReturn:
+    raise TextNeededError("text of staged values is used while staging")
 
 
 _USES = "str repr format bool len iter getitem contains mul rmul mod rmod hash eq ne lt le gt ge"
 for _name in _USES.split():
-    setattr(Text, f"__{_name}__", _refuse)
+    setattr(DeferredText, f"__{_name}__", _refuse)
 
 
-class Captured:
-    """Values with the staged ones among them taken out, to be put back as NumPy's when these are known.
+class CapturedValues:
+    """Values whose staged parts are taken out, to be replaced by NumPy's values when these are known.
 
     Attributes:
-        tensors: of the staged values, in order.
+        tensors: the tensors of the staged values, in order.
     """
 
     def __init__(self, value: Any, depth: int = 0) -> None:
-        """Args:
-        value: with tuples, lists and dicts in it.
-        depth: of how deep a number shows itself by ``str``; in a list that is printed, it does by ``repr``.
+        """Take the staged parts out of `value`.
+
+        Args:
+            value: any value, with tuples, lists and dicts in it.
+            depth: the nesting depth to which a number is shown by ``str``; in a printed list ``repr`` shows
+                it.
         """
         self.tensors: list[tf.Tensor] = []
         self._inside = -depth
         self._make = self._take(value)
 
     def of(self, known: Sequence[np.ndarray]) -> Any:
-        """The values, once the tensors are known."""
+        """Return the values for the values of the tensors."""
         return self._make(iter(known))
 
     def _take(self, value: Any) -> Callable[[Iterator[np.ndarray]], Any]:
         kind = type(value)
         if is_array(value):
-            return self._staged(value)
-        if kind is Text:
+            return self._take_staged(value)
+        if kind is DeferredText:
             made = self._take(value.values)
             return lambda known: value.make(made(known))
-        if kind is Captured:
+        if kind is CapturedValues:
             self.tensors += value.tensors
             return value._make
-        if kind is tuple or kind is list:
-            items = self._all(value)
-            return lambda known: kind([make(known) for make in items])
-        if kind is dict:
-            keys, items = list(value), self._all(value.values())
-            return lambda known: dict(zip(keys, [make(known) for make in items], strict=True))
+        found = DISPLAYS.find(value)
+        if found is not None:
+            build, items = found.builder(value), self._take_all(found.items(value))
+            return lambda known: build([make(known) for make in items])
         if kind in PLAIN or isinstance(value, _CONSTANT):
             return lambda known: value
-        raise StagingError(f"text is made of a {kind.__name__}, which may change", "NP2TF531")
+        raise TextNeededError(f"text is made of a {kind.__name__}, which may change")
 
-    def _all(self, values: Any) -> list[Callable[[Iterator[np.ndarray]], Any]]:
+    def _take_all(self, values: Any) -> list[Callable[[Iterator[np.ndarray]], Any]]:
         self._inside += 1
         items = [self._take(item) for item in values]
         self._inside -= 1
         return items
 
-    def _staged(self, value: ndarray) -> Callable[[Iterator[np.ndarray]], Any]:
+    def _take_staged(self, value: ndarray) -> Callable[[Iterator[np.ndarray]], Any]:
         self.tensors.append(value.tensor)
         if type(value) is not scalar:
             return lambda known: np.asarray(next(known))
@@ -124,7 +126,14 @@ class Captured:
 
 
 def text(template: builtins.str, /, *args: Any, **kwargs: Any) -> Any:
-    """``template.format(*args, **kwargs)``; of staged values, text that is made when they are known."""
+    """Return ``template.format(*args, **kwargs)``; for staged values, text that is made when they are known.
+
+    Args:
+        template: a template of `str.format`.
+        *args, **kwargs: any values; arrays and numbers may be staged.
+
+    See https://docs.python.org/3/library/stdtypes.html#str.format.
+    """
     if _is_eager():
         return template.format(*args, **kwargs)
     if "!r" in template or "!a" in template:
@@ -133,7 +142,14 @@ def text(template: builtins.str, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def percent(template: builtins.str, values: Any) -> Any:
-    """``template % values``; of staged values, text that is made when they are known."""
+    """Return ``template % values``; for staged values, text that is made when they are known.
+
+    Args:
+        template: a format string.
+        values: a value, or a tuple or dict of values; arrays and numbers may be staged.
+
+    See https://docs.python.org/3/library/stdtypes.html#printf-style-string-formatting.
+    """
     if _is_eager():
         return template % to_numpy(values)
     if "%r" in template or "%a" in template:
@@ -142,36 +158,42 @@ def percent(template: builtins.str, values: Any) -> Any:
 
 
 def str(*args: Any, **kwargs: Any) -> Any:
-    """``str(x)``; of a staged value, text that is made when it is known."""
+    """Return ``str(x)``; for a staged value, text that is made when it is known.
+
+    See https://docs.python.org/3/library/stdtypes.html#str.
+    """
     if _is_eager() or len(args) != 1 or kwargs:
         return builtins.str(*args, **kwargs)
     return staged_text(builtins.str, args[0])
 
 
 def repr(value: Any) -> Any:
-    """``repr(x)``; of a staged value, text that is made when it is known."""
+    """Return ``repr(x)``; for a staged value, text that is made when it is known.
+
+    See https://docs.python.org/3/library/functions.html#repr.
+    """
     if _is_eager():
         return builtins.repr(value)
     return staged_text(lambda known: builtins.repr(known[0]), [value])
 
 
 def _is_eager() -> bool:
-    return current_region() is None and tf.executing_eagerly()
+    return current_scope() is None and tf.executing_eagerly()
 
 
 def _note_exact(*kinds: bool) -> None:
-    """Text will show whether numbers are Python's or NumPy's: truth values, others, or either."""
-    entered = current_region()
-    if entered is not None:
-        entered.trace.shown.exact.update(kinds or (True, False))
+    """Record that text will show whether numbers are Python's or NumPy's: truth values, others, or both."""
+    scope = current_scope()
+    if scope is not None:
+        scope.trace.shown.exact.update(kinds or (True, False))
 
 
 def staged_text(make: Callable[[Any], builtins.str], values: Any, depth: int = 0) -> Any:
-    """The text at once where nothing in it is staged, a `Text` elsewhere."""
-    captured = Captured(values, depth)
+    """Return the text if it has no staged values, else a `DeferredText`."""
+    captured = CapturedValues(values, depth)
     if not captured.tensors:
         return make(captured.of(()))
-    entered = current_region()
-    if entered is not None:
-        entered.trace.shown.make_text()
-    return Text(make, captured)
+    scope = current_scope()
+    if scope is not None:
+        scope.trace.shown.make_text()
+    return DeferredText(make, captured)

@@ -1,7 +1,8 @@
-"""The surroundings of a call: whether TensorFlow is there, records, builds a graph or is given a tensor.
+"""The context of a call: whether TensorFlow is imported, a tape records, a graph is built, or a tensor is an
+argument.
 
-Nothing here loads TensorFlow but `load`. A program that has not imported it has no tensors and no tapes; once
-it is there, what every call asks is kept at hand (`tensorflow`).
+Only `load` loads TensorFlow. A program that has not imported it has no tensors and no tapes. Once TensorFlow
+is imported, `tensorflow` stores the objects that every call needs.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ from time import perf_counter
 from typing import Any
 
 from np2tf.config import config
+from np2tf.operators import in_use as operators
 from np2tf.runtime.environment.clock import clock
-from np2tf.runtime.operators import table as operators
 from np2tf.tnp._front import loading
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.operand_kinds import surroundings
 
 _CONTAINERS: frozenset[type] = frozenset({list, tuple, dict})
-#: A long list is of one kind, as a rule: so many items of it are looked at.
+#: The number of items of a container that are inspected, because a long list usually holds values of one
+#: kind.
 LOOKED_AT = 8
 
 
@@ -30,15 +32,15 @@ class _NoGraphs:
 
 
 class _TensorFlow:
-    """What is asked of TensorFlow at every call.
+    """The objects of TensorFlow that every call needs.
 
     Attributes:
-        is_known: whether it is there, so that the other attributes hold.
-        is_followed: whether the half of np2tf that needs it is there, too, and has been taken note of.
+        is_known: whether TensorFlow is imported, so that the other attributes are valid.
+        is_followed: whether the half of np2tf that needs TensorFlow is loaded, and its types are added.
         tensors: the types of tensors and of arrays on tensors.
-        suspects: these, and the containers that may hold some.
-        no_tape: tells whether no gradient tape records in this thread.
-        graphs: the stack of the graphs that this thread builds, as its attribute `stack`.
+        suspects: these types, and the containers that may hold such values.
+        no_tape: returns whether no gradient tape records in this thread.
+        graphs: holds the graphs that this thread builds in its attribute `stack`.
     """
 
     __slots__ = ("graphs", "is_followed", "is_known", "no_tape", "suspects", "tensors")
@@ -51,10 +53,12 @@ class _TensorFlow:
         self.graphs: Any = _NoGraphs()
 
     def look(self) -> None:
-        """Take note of TensorFlow, if the program has imported it, and of what np2tf has loaded for it."""
+        """Record TensorFlow's types, if the program has imported it, and np2tf's types, if they are
+        loaded.
+        """
         if not self.is_known and surroundings.found():
             self._note_tensorflow()
-        if quick.tensors and not self.is_followed:
+        if fast_flags.tensors and not self.is_followed:
             self._note_own()
 
     def _note_tensorflow(self) -> None:
@@ -80,10 +84,10 @@ tensorflow = _TensorFlow()
 
 
 class _Tier:
-    """The settings that keep calls from the host, for those who ask at every call.
+    """The settings that keep calls from the host, in the form that every call reads.
 
     Attributes:
-        is_auto: calls may stay on the host.
+        is_auto: whether calls may stay on the host.
     """
 
     __slots__ = ("is_auto",)
@@ -91,7 +95,7 @@ class _Tier:
     is_auto: bool
 
     def follow(self, _: str) -> None:
-        """Take note of the settings."""
+        """Update `is_auto` from the settings."""
         self.is_auto = config.tier == "auto" and config.promotion == "numpy"
 
 
@@ -105,7 +109,7 @@ loading.when_loaded(operators.use_staging)
 
 def load() -> None:
     """Load TensorFlow, and the half of np2tf that needs it."""
-    if not quick.tensors:
+    if not fast_flags.tensors:
         begun = perf_counter()
         loading.load()
         clock.compiling += perf_counter() - begun
@@ -113,13 +117,15 @@ def load() -> None:
 
 
 def is_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether NumPy itself may run a call with these arguments: no tensor, tape or graph is in sight."""
-    return quick.host and is_on_numpy(args, kwargs)
+    """Return whether NumPy itself may run a call with these arguments: no tensor, tape or graph is
+    involved.
+    """
+    return fast_flags.host and is_on_numpy(args, kwargs)
 
 
 def is_on_numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """The same, where calls of the op library may be intercepted: a report is taken."""
-    if not quick.numpy:
+    """Return the same, even if calls of the op library may be intercepted because a report is made."""
+    if not fast_flags.numpy:
         return False
     if not tensorflow.is_followed:
         if "tensorflow" not in sys.modules:
@@ -131,7 +137,9 @@ def is_on_numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def has_tensor(values: Iterable[Any]) -> bool:
-    """Whether a tensor, or an array on one, is among the values or in a list, tuple or dict among them."""
+    """Return whether a tensor, or an array on a tensor, is among the values or in a list, tuple or dict
+    there.
+    """
     tensors = tensorflow.tensors
     for value in values:
         kind = type(value)
@@ -146,17 +154,19 @@ def has_tensor(values: Iterable[Any]) -> bool:
 
 @functools.cache
 def has_accelerator() -> bool:
-    """Whether TensorFlow would run the compiled code on something else than the CPU."""
+    """Return whether TensorFlow would run compiled code on another device than the CPU."""
     import tensorflow as tf
 
     return any(device.device_type != "CPU" for device in tf.config.list_logical_devices())
 
 
 def compiles_at_once() -> bool:
-    """Whether the host must not be tried: it is slower than the accelerator, or hidden from the tape."""
+    """Return whether calls must not run on the host: it is slower than the accelerator, or a tape does not
+    see it.
+    """
     return is_recording() or has_accelerator()
 
 
 def is_recording() -> bool:
-    """Whether a gradient tape may be watching."""
+    """Return whether a gradient tape may be recording."""
     return not tensorflow.no_tape()

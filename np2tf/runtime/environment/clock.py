@@ -1,4 +1,4 @@
-"""What the host has spent in jitted functions, and what compiling costs, which is held against it."""
+"""The time that the host has spent in jitted functions, and the time that compiling costs in comparison."""
 
 from __future__ import annotations
 
@@ -7,29 +7,26 @@ import threading
 from contextlib import suppress
 from time import perf_counter
 
-#: What importing TensorFlow takes, in seconds, on a machine that does nothing else: compiling must have a
-#: prospect of gaining as much.
+#: The seconds that importing TensorFlow takes on an idle machine: compiling must be expected to gain as much.
 IMPORT_SECONDS = 3.0
-#: Seconds on the host from which on the half of np2tf that needs TensorFlow is loaded, where the program has
-#: imported TensorFlow by itself: that takes half a second, and compiling is expected to take as long again.
+#: The seconds on the host from which the half of np2tf that needs TensorFlow is loaded, if the program itself
+#: has imported TensorFlow: loading takes half a second, and compiling is expected to take as long again.
 LOAD_SECONDS = 2.0
-#: The load of the machine is looked at again after so many seconds.
+#: The machine's load is measured again after this many seconds.
 _LOAD_LASTS = 1.0
-#: What compiling a function is expected to take as long as this process has compiled nothing.
+#: The seconds that compiling a function is expected to take until this process has compiled one.
 COMPILE_SECONDS = 0.5
-#: What it takes to call compiled code, in seconds, and how long a call of a jitted function must take that is
+#: The seconds that a call of compiled code costs, and the seconds from which a call of a jitted function is
 #: worth compiling by itself.
 CALL_SECONDS, LONG_CALL = 2.5e-4, 1e-3
-#: The code of the error by which a trace ends that takes longer than it may.
-TOO_LONG_TO_TRACE = "NP2TF540"
 
 
 class _Clock:
     """The time that this process has spent in jitted functions on the host, and on compiling.
 
     Attributes:
-        spent: seconds on the host; calls within calls, and calls side by side in threads, count once.
-        compiling: seconds of importing TensorFlow, of traces, and of first calls, in which XLA compiles.
+        spent: the seconds on the host; nested calls, and parallel calls in threads, count once.
+        compiling: the seconds of importing TensorFlow, of traces, and of first calls, in which XLA compiles.
     """
 
     __slots__ = ("compiling", "spent")
@@ -39,11 +36,11 @@ class _Clock:
 
 
 class _LongCalls(threading.local):
-    """Calls of jitted functions that are over, in this thread: the long ones, and those of compiled code.
+    """The finished calls of jitted functions in this thread that are long, or ran compiled code.
 
     Attributes:
-        seconds: that they have taken, and their caller could not save; calls within calls count once.
-        cost: what compiling the dearest of them has cost, on average.
+        seconds: their seconds, which compiling a caller could not save; nested calls count once.
+        cost: the average cost of one compilation of the most expensive of them.
     """
 
     def __init__(self) -> None:
@@ -51,7 +48,7 @@ class _LongCalls(threading.local):
 
 
 class Stopwatch:
-    """Tells the seconds since it was made, without those in which the process was compiling."""
+    """Measures the seconds since it was made, without those in which the process was compiling."""
 
     __slots__ = ("_begun", "_compiling", "_long_calls")
 
@@ -60,32 +57,34 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """Since it was made."""
+        """The seconds since the stopwatch was made, without compiling."""
         return max(perf_counter() - self._begun - (clock.compiling - self._compiling), 0.0)
 
     @property
     def in_long_calls(self) -> float:
-        """The seconds of long calls since it was made: these functions are compiled by themselves."""
+        """The seconds of long calls since the stopwatch was made: these functions are compiled by
+        themselves.
+        """
         return long_calls.seconds - self._long_calls
 
     def note_long_call(self, seconds: float) -> None:
-        """What has run since it was made was one such call."""
+        """Record that the whole time since the stopwatch was made was one long call."""
         long_calls.seconds = self._long_calls + seconds
 
 
 class _Machine:
-    """What other processes take of the machine."""
+    """The load that other processes put on the machine."""
 
     def __init__(self) -> None:
         self._seen, self._slowdown = -_LOAD_LASTS, 1.0
 
     @property
     def slowdown(self) -> float:
-        """How many times longer everything takes now than on a machine that does nothing else."""
+        """The factor by which work takes longer now than on an idle machine."""
         now = perf_counter()
         if now - self._seen >= _LOAD_LASTS:
             self._seen = now
-            with suppress(AttributeError, OSError):  # not every platform tells how many processes wait
+            with suppress(AttributeError, OSError):  # not every platform has a load average
                 self._slowdown = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
         return self._slowdown
 
@@ -96,15 +95,15 @@ long_calls = _LongCalls()
 
 
 class Costs:
-    """What compiling has cost and brought.
+    """The costs and gains of compiling.
 
     Attributes:
-        seconds: of traces, and of first calls, in which XLA compiles.
-        tries: how many traces there have been.
-        gained: seconds that compiled calls have taken less than calls on the host.
+        seconds: the seconds of traces, and of first calls, in which XLA compiles.
+        tries: the number of traces.
+        gained: the seconds that compiled calls have saved in comparison with calls on the host.
 
     Args:
-        expected: seconds that one compilation is expected to take before there has been any.
+        expected: the seconds that a compilation is expected to take before the first one is measured.
     """
 
     def __init__(self, expected: float = COMPILE_SECONDS) -> None:
@@ -114,10 +113,10 @@ class Costs:
 
     @property
     def debt(self) -> float:
-        """What compiling has cost more than it has brought."""
+        """The seconds that compiling has cost more than it has gained."""
         return max(self.seconds - self.gained, 0.0)
 
     @property
     def mean(self) -> float:
-        """The cost of one compilation; what was expected of the first counts as one more."""
+        """The mean cost of a compilation, in which the expected cost counts as one measurement."""
         return (self.seconds + self._expected) / (self.tries + 1)

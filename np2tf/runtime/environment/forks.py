@@ -1,7 +1,7 @@
-"""Processes made by `fork`, which have TensorFlow's state and none of its threads.
+"""Processes made by `fork`, which inherit TensorFlow's state but none of its threads.
 
-Whatever TensorFlow hands to a thread there, it waits for without end; a compiled function is handed to one.
-So functions run as Python in such a process, on NumPy's arrays as fast as ever.
+In such a process TensorFlow waits forever for work that it gives to a thread, and it gives a compiled
+function to a thread. So functions run as Python there; on NumPy's arrays they are as fast as ever.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import sys
 from np2tf.config import config
 
 
-def _in_child() -> None:
+def _forget_in_child() -> None:
     context = sys.modules.get("tensorflow.python.eager.context")
     if context is not None and context.context().__dict__.get("_initialized"):
         config.jit = "off"
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(after_in_child=_forget_in_child)

@@ -1,4 +1,4 @@
-"""`np2tf.host_memory`: an array whose memory another one is made over."""
+"""`np2tf.host_memory`: an array on the host whose memory another array can use."""
 
 from __future__ import annotations
 
@@ -13,13 +13,20 @@ _devices: Any = LazyModule("np2tf.tnp._dispatch.devices")
 
 
 def host_memory(x: Any) -> Any:
-    """`x` as `np.ndarray.__new__` takes its `buffer`; an array on TensorFlow is moved to the host.
+    """Return `x` as an array that `np.ndarray.__new__` accepts as its `buffer`.
 
-    What is moved must be the only name of its array: nobody could see what is written to the other.
+    An array on TensorFlow is moved to the host. No other reference to a moved array may exist, because writes
+    to the new array would not be visible through it.
+
+    Args:
+        x: an array of any shape and dtype, or any other buffer, which is returned unchanged.
+
+    Returns:
+        `np.ndarray` of the same shape and dtype for an array; else `x`.
 
     Raises:
-        TypeError: `x` is on TensorFlow, and somebody else refers to it or to a view of it.
+        TypeError: if `x` is on TensorFlow, and another reference to it or to a view of it exists.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.ndarray.html.
     """
-    return x if type(x) is np.ndarray or "tensorflow" not in sys.modules else _devices.moved(x)
+    return x if type(x) is np.ndarray or "tensorflow" not in sys.modules else _devices.move_out(x)

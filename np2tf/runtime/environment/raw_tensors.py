@@ -1,6 +1,7 @@
-"""Where raw tensors and Variables enter a translated function, they become arrays; results become tensors.
+"""Converts raw tensors and Variables to arrays where they enter a translated function, and results to
+tensors.
 
-A function that is given none of them is not concerned: NumPy's arrays and `tnp.ndarray` pass as they are.
+A function without such arguments is not affected: NumPy's arrays and `tnp.ndarray` pass unchanged.
 """
 
 from __future__ import annotations
@@ -11,16 +12,23 @@ from typing import Any
 import numpy as np
 
 from np2tf.lazy import tf
+from np2tf.pytree.registry import DISPLAYS
 from np2tf.runtime.environment import tensorflow_import
 from np2tf.runtime.environment.call_context import LOOKED_AT
-from np2tf.tnp._array.ndarray import as_raw, cell_of, is_foreign, tensor_array, tensor_scalar
+from np2tf.tnp._array.ndarray import (
+    is_unsupported_dtype,
+    storage_of,
+    tensor_array,
+    tensor_scalar,
+    unwrap_tensors,
+)
 
 _CONTAINERS = frozenset({list, tuple, dict})
-#: The classes of tensors and of variables. They are here as soon as TensorFlow has been imported.
+#: The classes of tensors and of variables; empty until TensorFlow is imported.
 raw: set[type] = set()
-#: Those of variables.
+#: The classes of variables.
 variables: set[type] = set()
-#: Both, and the containers that may hold some; nothing as long as there are none.
+#: The classes in `raw`, and the containers that may hold such values; empty until TensorFlow is imported.
 suspects: set[type] = set()
 
 
@@ -43,28 +51,28 @@ for _module, _name in (
 
 
 class Boundary:
-    """One call of a function that is given raw tensors or Variables."""
+    """One call of a function with raw tensors or Variables among its arguments."""
 
     __slots__ = ("_variables",)
 
     def __init__(self) -> None:
-        #: Variables, the arrays that the function has for them, and what these held at first.
+        #: Variables, the function's arrays for them, and the initial values of these arrays.
         self._variables: list[tuple[Any, Any, tf.Tensor]] = []
 
     def take(self, value: Any) -> Any:
-        """What the function is given for `value`: an array for a tensor or Variable, also in containers."""
+        """Return the function's argument for `value`: an array for a tensor or Variable, also in
+        containers.
+        """
         kind = type(value)
         if kind in _CONTAINERS:
             if not has_raw((value,)):
                 return value
-            if kind is dict:
-                return {key: self.take(item) for key, item in value.items()}
-            return kind(map(self.take, value))
+            return DISPLAYS.map_items(self.take, value)
         if kind not in raw:
             return value
         tensor = tf.convert_to_tensor(value)
-        if is_foreign(np.dtype(tensor.dtype.as_numpy_dtype)):
-            return value  # strings and resources are TensorFlow's alone
+        if is_unsupported_dtype(np.dtype(tensor.dtype.as_numpy_dtype)):
+            return value  # strings and resources have no NumPy dtype
         if isinstance(value, tf.Tensor):
             return tensor_scalar(tensor) if tensor.shape.rank == 0 else tensor_array(tensor)
         for variable, array, _ in self._variables:
@@ -75,16 +83,18 @@ class Boundary:
         return array
 
     def give(self, result: Any) -> Any:
-        """What the caller is given for a result, after Variables have been assigned what was written."""
+        """Assign the written values to Variables, and return the caller's form of a result."""
         for variable, array, before in self._variables:
-            value = cell_of(array).value
+            value = storage_of(array).value
             if value is not before:
                 variable.assign(value)
-        return as_raw(result)
+        return unwrap_tensors(result)
 
 
 def has_raw(values: Iterable[Any]) -> bool:
-    """Whether a raw tensor or a Variable is among the values, or in a list, tuple or dict among them."""
+    """Return whether a raw tensor or a Variable is among the values, or in a list, tuple or dict among
+    them.
+    """
     for value in values:
         kind = type(value)
         if kind in raw:
@@ -97,19 +107,20 @@ def has_raw(values: Iterable[Any]) -> bool:
 
 
 def boundary(*values: Any) -> Boundary | None:
-    """The boundary of a call with these arguments; None where none of them concerns it."""
+    """Return the boundary of a call with these arguments; None if no argument is a raw tensor or Variable."""
     return Boundary() if has_raw(values) else None
 
 
 def across(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a function that is written for arrays with raw tensors or Variables among the arguments."""
+    """Call a function for arrays with raw tensors or Variables among the arguments."""
     here = Boundary()
     named = {name: here.take(one) for name, one in kwargs.items()}
     return here.give(function(*map(here.take, args), **named))
 
 
-#: What translated code calls them; its globals or closure have these names. A function that the translation
-#: has left as it is, and whose control flow AutoGraph may stage therefore, has a name of its own for one.
+#: The names that translated code uses for these objects, in its globals or closure. A function that the
+#: translation has not changed, so that AutoGraph may stage its control flow, uses another name for
+#: `boundary`.
 AUTOGRAPH = "_np2tf_boundary_as_source"
 NAMES: dict[str, Any] = {
     "_np2tf_suspects": suspects,

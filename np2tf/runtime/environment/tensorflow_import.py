@@ -1,6 +1,6 @@
-"""When the program imports TensorFlow and Keras: what np2tf does as soon as a part of them is there.
+"""Callbacks for the moments when the program imports TensorFlow and Keras, or a part of them.
 
-Nothing here imports either.
+This module imports neither of them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 from np2tf.tnp._front.loading import when_loaded, when_program_has_tensors
 
 _when_programs: list[Callable[[], None]] = []
-#: Modules, what in them is waited for, and what is to be done with it.
+#: Modules, the awaited names in them, and the functions to call with their values.
 _waiting: list[tuple[str, str, Callable[[Any], None]]] = []
-#: Packages that import TensorFlow for np2tf's sake.
+#: Packages whose imports of TensorFlow are not the program's.
 _OURS = frozenset({"np2tf", "tensorflow"})
 
 
 class _Program:
-    """Whether the program itself has imported TensorFlow, or asked for an array on it."""
+    """True if the program itself has imported TensorFlow, or requested an array on it."""
 
     has_tensorflow = "tensorflow" in sys.modules
 
@@ -30,21 +30,21 @@ program = _Program()
 
 
 def when_programs(callback: Callable[[], None]) -> None:
-    """Call `callback` when the program begins to import TensorFlow, if it has not; np2tf does not count."""
+    """Call `callback` when the program begins to import TensorFlow. Imports by np2tf do not count."""
     if callback not in _when_programs:
         _when_programs.append(callback)
     _watch()
 
 
 def when_there(module: str, name: str, callback: Callable[[Any], None]) -> None:
-    """Call `callback` with what `name` is in a module of TensorFlow or Keras, once it is there."""
+    """Call `callback` with the value of `name` in a module of TensorFlow or Keras, as soon as it exists."""
     _waiting.append((module, name, callback))
     _watch()
     look()
 
 
 def look() -> None:
-    """See what is there."""
+    """Call the callbacks whose names exist."""
     for each in list(_waiting):
         module, name, callback = each
         found = getattr(sys.modules.get(module), name, None)
@@ -60,7 +60,7 @@ def _tell() -> None:
 
 
 class _Watch:
-    """Finds no module, but sees TensorFlow and its modules coming."""
+    """A finder that finds no module, but notices imports of TensorFlow and its modules."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if name == "tensorflow":
@@ -79,7 +79,7 @@ def _watch() -> None:
 
 
 class _WatchedSpec(ModuleSpec):
-    """The spec of a module that has been imported, which sees the program importing it again.
+    """The spec of an imported module that notices when the program imports the module again.
 
     An import statement asks the spec of a module in sys.modules whether the module is still initializing.
     """
@@ -92,11 +92,11 @@ class _WatchedSpec(ModuleSpec):
 
     @_initializing.setter
     def _initializing(self, value: bool) -> None:
-        """Importing it is over."""
+        """Ignore the end of an import."""
 
 
 def _watch_again() -> None:
-    """Watch for imports of TensorFlow by the program, after np2tf's own."""
+    """Watch for imports of TensorFlow by the program, after np2tf's own import."""
     if program.has_tensorflow:
         return
     for name, module in list(sys.modules.items()):
@@ -105,7 +105,7 @@ def _watch_again() -> None:
 
 
 def _is_ours(frame: FrameType | None) -> bool:
-    """Whether an import that has led to a frame was begun by np2tf, or by TensorFlow."""
+    """Return whether np2tf or TensorFlow began the import that led to a frame."""
     while frame is not None:
         package = frame.f_globals.get("__name__", "").partition(".")[0]
         if package != "importlib":

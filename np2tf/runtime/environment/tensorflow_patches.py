@@ -1,6 +1,7 @@
-"""What np2tf changes in AutoGraph and Keras, as soon as they are there: docs/tensorflow.md lists all of it.
+"""The changes that np2tf makes in AutoGraph and Keras when they are imported; docs/tensorflow.md lists all of
+them.
 
-Neither notices anything but where code that np2tf has translated, or an array of ours, is concerned.
+The changes affect only code that np2tf has translated, and arrays of np2tf.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from weakref import WeakSet
 
 from np2tf.runtime.environment.raw_tensors import AUTOGRAPH, NAMES
 from np2tf.runtime.environment.tensorflow_import import when_there
-from np2tf.tnp._array.ndarray import as_raw
+from np2tf.tnp._array.ndarray import unwrap_tensors
 
-#: The code of functions that have been translated where they stand, and of the functions inside.
+#: The code of functions that were translated in place, and of the functions inside them.
 _translated: WeakSet[types.CodeType] = WeakSet()
 _MARK = next(iter(NAMES))
 
 
 def note_translated(code: types.CodeType) -> None:
-    """Let AutoGraph leave a function's code alone, and that of the functions inside."""
+    """Keep AutoGraph from converting a function's code, and that of the functions inside."""
     _translated.add(code)
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
@@ -30,7 +31,7 @@ def note_translated(code: types.CodeType) -> None:
 
 
 def _is_left_alone(function: Any) -> bool:
-    """Whether AutoGraph, which converts what it finds in the source file, would undo a translation."""
+    """Return whether AutoGraph, which converts the source file's code, would undo a translation."""
     function = getattr(function, "__func__", function)
     if str(getattr(function, "__module__", "")).partition(".")[0] == "np2tf":
         return True
@@ -42,17 +43,17 @@ def _is_left_alone(function: Any) -> bool:
 
 def _patch_autograph(is_unsupported: Callable[[Any], bool]) -> None:
     @functools.wraps(is_unsupported)
-    def leaving_alone(function: Any) -> bool:
+    def is_excluded(function: Any) -> bool:
         return _is_left_alone(function) or is_unsupported(function)
 
-    sys.modules["tensorflow.python.autograph.impl.conversion"].is_unsupported = leaving_alone  # type: ignore[attr-defined]
+    sys.modules["tensorflow.python.autograph.impl.conversion"].is_unsupported = is_excluded  # type: ignore[attr-defined]
 
 
 def _patch_keras(compute_output_spec: Callable[..., Any]) -> None:
     @functools.wraps(compute_output_spec)
     def of_tensors(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         def given(*inputs: Any, **named: Any) -> Any:
-            return as_raw(fn(*inputs, **named))
+            return unwrap_tensors(fn(*inputs, **named))
 
         return compute_output_spec(given, *args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""Functions as they run on the host: the originals of translated ones, timed, and their recursion.
+"""Functions on the host: the originals of translated functions, their timing, and their recursion.
 
-May import `replacement` and what lies below it. Nothing here stages or compiles.
+May import `replacement` and the levels below it. Nothing here stages or compiles.
 """

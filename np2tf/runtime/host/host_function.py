@@ -1,4 +1,4 @@
-"""A jitted function as it runs on the host: the code that it was made from, on NumPy's arrays, and timed."""
+"""A jitted function on the host: runs the original code on NumPy's arrays, and times it."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from collections.abc import Callable
 from typing import Any
 
 from np2tf.counts import counts
+from np2tf.operators.undefined import bound
 from np2tf.runtime.decisions.prospect import Prospect
 from np2tf.runtime.environment.call_context import is_on_host, is_on_numpy
 from np2tf.runtime.environment.clock import LONG_CALL, Stopwatch, clock, long_calls
 from np2tf.runtime.host.originals import original_of, watched_original_of
-from np2tf.runtime.host.recursion import HostCalls, deeply
+from np2tf.runtime.host.recursion import HostCalls, allow_deep_recursion
 from np2tf.runtime.introspection.code_names import all_names
-from np2tf.runtime.operators.undefined import bound
 from np2tf.runtime.replacement.watched_loop import hot
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 
-#: A function whose calls take less than this many seconds on the host, on average over so many calls, is
-#: left there without further ado: taking its arguments apart would cost more than compiling could bring.
+#: A function whose calls take less than TOO_SHORT seconds on the host, on average over ENOUGH_CALLS calls,
+#: stays there without a check: taking its arguments apart would cost more than compiling could gain.
 TOO_SHORT, ENOUGH_CALLS = 3e-4, 20
-#: Seconds that a function, and then each family of calls, must have spent on the host before compiling is
-#: worth a thought (tier "auto").
+#: The seconds that a function, and then each kind of calls, must have spent on the host before compiling is
+#: considered (tier "auto").
 WORTH_COMPILING = 0.1
 
 
 class HostFunction:
-    """What `Jitted` runs where it runs no compiled code.
+    """Runs a jitted function without compiled code.
 
     Attributes:
-        calls: those that are running, one within another.
-        timed_calls: how many calls have been timed.
-        own_seconds: what all of these have taken, without long calls of other jitted functions: this is what
-            compiling the function can save.
-        callees_cost: seconds that compiling the dearest of the functions that it calls has cost.
-        is_refused: whether there is no compiled code for some call, so that it is its caller's to compile.
-        average: what they take, of the latest ones.
-        latest, latest_own: what the last one has taken, and without long calls of other jitted functions.
+        calls: the calls that are running, one inside another.
+        timed_calls: the number of timed calls.
+        own_seconds: the seconds of all timed calls, without long calls of other jitted functions; compiling
+            the function can save this time.
+        callees_cost: the seconds that compiling the most expensive of its callees has cost.
+        is_refused: whether a call has no compiled code, so that its time counts for compiling its caller.
+        average: the average seconds of the latest calls.
+        latest, latest_own: the seconds of the last call, and without long calls of other jitted functions.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -46,33 +46,33 @@ class HostFunction:
         self.own_seconds = self.average = self.callees_cost = 0.0
         self.latest = self.latest_own = 0.0
         self.is_refused = False
-        # Whether loops were hot when it last ran with its loops watched while a report was taken.
+        # True if loops were hot when the function last ran with watched loops during a report.
         self._may_be_hot = watched_original_of(function) is not None
 
     @functools.cached_property
     def prospect(self) -> Prospect:
-        """What is to be expected of compiling the function."""
+        """The expected gain of compiling the function."""
         return Prospect(self._function, lambda: self.own_seconds)
 
     @functools.cached_property
-    def plain(self) -> Callable[..., Any]:
+    def original(self) -> Callable[..., Any]:
         """The function for calls on the host: its original, if there is one."""
-        return original_of(self._function) or self._bound
+        return original_of(self._function) or self._translated_function
 
     @functools.cached_property
-    def _watched(self) -> Callable[..., Any]:
-        """`plain`, with its loops watched: they may be compiled while they run."""
-        return watched_original_of(self._function) or self.plain
+    def _watched_function(self) -> Callable[..., Any]:
+        """The function `original` with watched loops, which may be compiled while they run."""
+        return watched_original_of(self._function) or self.original
 
     @functools.cached_property
-    def without_a_look(self) -> Callable[..., Any]:
-        """`plain`, for calls that nothing else is to be known of; within itself it goes as deep as ever."""
-        plain = self.plain
-        return deeply(plain) if self.calls.calls_itself else plain
+    def direct_function(self) -> Callable[..., Any]:
+        """The function `original` for calls that need no checks. It can recurse as deep as without np2tf."""
+        plain = self.original
+        return allow_deep_recursion(plain) if self.calls.calls_itself else plain
 
     @functools.cached_property
-    def _bound(self) -> Callable[..., Any]:
-        """The function as it has been translated; a name that was never bound is no result."""
+    def _translated_function(self) -> Callable[..., Any]:
+        """The translated function, which never returns an unbound name as its result."""
         function = self._function
         code = getattr(function, "__code__", None)
         if code is None or "undefined" not in all_names(code):
@@ -81,18 +81,18 @@ class HostFunction:
 
     @property
     def is_short(self) -> bool:
-        """Whether calls take so little time that nothing else is worth a look."""
+        """True if calls take so little time that no check pays."""
         return self.timed_calls >= ENOUGH_CALLS and self.average < TOO_SHORT
 
     def run_within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run as Python: by NumPy itself where nothing is on TensorFlow, and nobody takes gradients."""
+        """Run as Python; NumPy itself runs the code if nothing is on TensorFlow and no tape records."""
         if is_on_host(args, kwargs):
-            return self.calls.run(self._watched, *args, **kwargs)
-        if quick.host or not self._may_be_hot or not is_on_numpy(args, kwargs):
-            return self.calls.run(self._bound, *args, **kwargs)
-        # A report is taken, which is told of operations where the translation runs.
+            return self.calls.run(self._watched_function, *args, **kwargs)
+        if fast_flags.host or not self._may_be_hot or not is_on_numpy(args, kwargs):
+            return self.calls.run(self._translated_function, *args, **kwargs)
+        # A report is being made, which needs the translation to see operations.
         before = hot.count
-        result = self.calls.run(self._watched, *args, **kwargs)
+        result = self.calls.run(self._watched_function, *args, **kwargs)
         self._may_be_hot = hot.count > before
         return result
 
@@ -102,7 +102,7 @@ class HostFunction:
         kwargs: dict[str, Any],
         note: Callable[[float, float], None] | None = None,
     ) -> Any:
-        """Run and count a call, and keep an average of the time that takes; `note` is told of the latest."""
+        """Run and count a call, and update the average time. `note` receives the latest time."""
         counts.host += 1
         counts.host_calls += 1
         result = self.time(self.run_within, (args, kwargs), {})
@@ -111,7 +111,7 @@ class HostFunction:
         return result
 
     def time(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """``function(*args, **kwargs)``, timed; that what it calls is compiled meanwhile does not count."""
+        """Return ``function(*args, **kwargs)``, and time it without the compilation of its callees."""
         before, cost, stopwatch = clock.spent, long_calls.cost, Stopwatch()
         long_calls.cost = 0.0
         result = function(*args, **kwargs)
@@ -125,7 +125,7 @@ class HostFunction:
         return result
 
     def note(self, seconds: float, own: float) -> None:
-        """Count a call that has taken so many seconds, and without long calls of other jitted functions."""
+        """Count a call with its seconds, and its seconds without long calls of other jitted functions."""
         self.latest, self.latest_own = seconds, own
         self.timed_calls += 1
         self.own_seconds += own

@@ -1,9 +1,9 @@
-"""The functions that translated ones were made from: what runs on the host.
+"""The functions from which translated functions were made: the host runs these originals.
 
-A module that np2tf translates while importing it brings the code of its functions as the source has it
-(`np2tf.imports.code.source_code`). The host tier of `np2tf.jit` runs that in place of the translation; and so
-do functions that are not jitted, whenever nothing is being staged, as long as the program has no tensors:
-those of np2tf's compiled code never leave it.
+A module that np2tf translates at import provides the code of its functions as in the source
+(`np2tf.imports.code.source_code`). The host tier of `np2tf.jit` runs this code instead of the translation.
+Functions that are not jitted run it as well, while nothing is being staged and the program has no tensors:
+the tensors of np2tf's compiled code never leave it.
 """
 
 from __future__ import annotations
@@ -21,50 +21,50 @@ import numpy as np
 
 from np2tf.runtime.environment import tensorflow_import
 from np2tf.runtime.replacement import replacement, watched_loop
-from np2tf.tnp._front.fast_flags import quick, when_host_changes
+from np2tf.tnp._front.fast_flags import fast_flags, when_host_changes
 from np2tf.tnp._front.operand_kinds import surroundings
 
 if TYPE_CHECKING:
     from np2tf.imports.reporting.findings import Originals
 
 _known: WeakKeyDictionary[types.FunctionType, types.FunctionType] = WeakKeyDictionary()
-#: Where translated code is -> that, which keeps it there, and its original.
+#: id of translated code -> the code itself, which keeps the id valid, and its original.
 _codes: dict[int, tuple[types.CodeType, types.CodeType]] = {}
-#: The same of originals whose loops are watched.
+#: The same for originals with watched loops.
 _watched: dict[int, tuple[types.CodeType, types.CodeType]] = {}
-#: The functions that may run their originals: they, their translations and their originals.
+#: The functions that may run their originals, with the code of their translations and originals.
 _standing_in: list[tuple[ref[types.FunctionType], types.CodeType, types.CodeType]] = []
-#: Where the originals of those are -> their translations.
+#: id of the code of these originals -> their translations.
 _translations: dict[int, types.CodeType] = {}
 _lock = threading.Lock()
 _ABSENT = object()
-#: What a function may be inside of, as an attribute of a module or class.
+#: Types of attributes of a module or class that may contain a function.
 _DESCRIPTORS = frozenset(
     {staticmethod, classmethod, property, functools.cached_property, type(functools.lru_cache(len))}
 )
 
 
-def remember(translated: types.FunctionType, original: types.FunctionType) -> None:
-    """Note the original of a function that was translated where it stands."""
+def remember_original(translated: types.FunctionType, original: types.FunctionType) -> None:
+    """Record the original of a function that was translated in place."""
     _known[translated] = original
 
 
-def add(originals: Originals, names: dict[str, Any]) -> None:
-    """Note the originals of a module that is about to be executed with these globals."""
+def add_originals(originals: Originals, names: dict[str, Any]) -> None:
+    """Record the originals of a module that is about to be executed with these globals."""
     names.update(replacement.NAMES)
     if originals.numpy != np.__version__:
-        return  # what was found to be there may not be in this one
+        return  # the names found in that version may be missing in this one
     for name, path in originals.names:
         names[name] = below_numpy(path)
     for translated, original, _ in originals.pairs:
         _codes[id(translated)] = translated, original
     for translated, watched in originals.watched:
         _watched[id(translated)] = translated, watched
-    watched_loop.add(originals.loops)
+    watched_loop.add_loops(originals.loops)
 
 
 def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
-    """The function as its source has it, with the same globals, closure and defaults; None if unknown."""
+    """Return the function as in its source, with the same globals, closure and defaults; None if unknown."""
     if not isinstance(function, types.FunctionType):
         return None
     known = _known.get(function)
@@ -73,7 +73,7 @@ def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
 
 
 def watched_original_of(function: Callable[..., Any]) -> types.FunctionType | None:
-    """The same with its loops watched, which may be compiled while they run; None if it has none."""
+    """Return the same with watched loops, which may be compiled while they run; None if it has none."""
     if not isinstance(function, types.FunctionType):
         return None
     found = _watched.get(id(function.__code__))
@@ -81,7 +81,7 @@ def watched_original_of(function: Callable[..., Any]) -> types.FunctionType | No
 
 
 def _with_code(function: types.FunctionType, code: types.CodeType) -> types.FunctionType | None:
-    """A function with other code, and the same globals, closure and defaults."""
+    """Return a function with other code, and the same globals, closure and defaults."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     if not cells.keys() >= set(code.co_freevars):
         return None
@@ -93,15 +93,15 @@ def _with_code(function: types.FunctionType, code: types.CodeType) -> types.Func
 
 
 def below_numpy(path: tuple[str, ...]) -> Any:
-    """What stands at a path below `numpy`, where a module may not have been loaded yet.
+    """Return the object at a path below `numpy`, and load its module if needed.
 
     Raises:
-        ImportError: nothing does.
+        ImportError: if there is no such object.
     """
     value: Any = np
     for k, name in enumerate(path):
         with warnings.catch_warnings():
-            # The importing module's own import has given them, or will.
+            # The importing module's own import gives these warnings.
             warnings.simplefilter("ignore")
             found = getattr(value, name, _ABSENT)
         value = importlib.import_module(".".join(("numpy", *path[: k + 1]))) if found is _ABSENT else found
@@ -111,17 +111,17 @@ def below_numpy(path: tuple[str, ...]) -> Any:
 # -- functions that are not jitted ---------------------------------------------------------------------------
 
 
-def stand_in(originals: Originals, module: types.ModuleType) -> None:
-    """Let the functions of a module that has been executed run their originals, until there may be tensors.
+def use_originals(originals: Originals, module: types.ModuleType) -> None:
+    """Let the functions of an executed module run their originals, until there may be tensors.
 
-    A function whose call may last until then keeps its translation: a generator, one that makes functions.
+    A function whose call may last until then keeps its translation: a generator, or one that makes functions.
     """
     if originals.numpy != np.__version__ or tensorflow_import.program.has_tensorflow:
         return
     pairs = {id(code): (code, original) for code, original, may_stand_in in originals.pairs if may_stand_in}
     if not pairs:
         return
-    tensorflow_import.when_programs(_follow)
+    tensorflow_import.when_programs(_switch_code)
     with _lock:
         for function in _functions(vars(module), module.__name__, set()):
             found = pairs.get(id(function.__code__))
@@ -129,15 +129,18 @@ def stand_in(originals: Originals, module: types.ModuleType) -> None:
                 translation, original = found
                 _translations[id(original)] = translation
                 _standing_in.append((ref(function), translation, original))
-    _follow()
+    _switch_code()
 
 
-def _follow() -> None:
-    """Let all of them run their originals, or their translations while something is being staged, and from
-    the moment on when the program may have tensors."""
+def _switch_code() -> None:
+    """Let all these functions run their originals or their translations.
+
+    They run their translations while something is being staged, and forever once the program may have
+    tensors.
+    """
     with _lock:
         for_good = tensorflow_import.program.has_tensorflow or surroundings.has_accelerator
-        on_host = quick.host and not for_good
+        on_host = fast_flags.host and not for_good
         for reference, translation, original in _standing_in:
             function = reference()
             if function is not None:
@@ -147,26 +150,28 @@ def _follow() -> None:
 
 
 def translation_of(code: types.CodeType) -> types.CodeType:
-    """The translation that code stands in for; itself, if it does not."""
+    """Return the translation of original code; the code itself if it is no original."""
     return _translations.get(id(code), code)
 
 
 def _functions(names: Mapping[str, Any], module: str, seen: set[type]) -> Iterator[types.FunctionType]:
-    """The functions in a module's globals, or a class's attributes, and in classes and descriptors there."""
+    """Yield the functions in a module's globals, or a class's attributes, and in classes and descriptors
+    there.
+    """
     for value in list(names.values()):
         kind = type(value)
         if kind is types.FunctionType or kind in _DESCRIPTORS:
-            yield from _inside(value)
+            yield from _functions_behind(value)
         elif isinstance(value, type) and value not in seen and value.__module__ == module:
             seen.add(value)
             yield from _functions(vars(value), module, seen)
 
 
-def _inside(value: Any) -> Iterator[types.FunctionType]:
-    """A function, the function in a method's descriptor or of a property, and those that are wrapped."""
+def _functions_behind(value: Any) -> Iterator[types.FunctionType]:
+    """Yield a function, the function in a descriptor or property, and the functions that they wrap."""
     if isinstance(value, property):
         for one in (value.fget, value.fset, value.fdel):
-            yield from _inside(one)
+            yield from _functions_behind(one)
         return
     if isinstance(value, functools.cached_property):
         value = value.func
@@ -176,4 +181,4 @@ def _inside(value: Any) -> Iterator[types.FunctionType]:
         value = getattr(value, "__wrapped__", None) or getattr(value, "__func__", None)
 
 
-when_host_changes(_follow)
+when_host_changes(_switch_code)

@@ -1,6 +1,7 @@
-"""Functions that call themselves: how far a trace follows them, and how deep they may go on the host.
+"""Recursive functions: how far a trace follows them, and how deep they may recurse on the host.
 
-While tracing, such a call becomes part of the graph: it must end by numbers and shapes, known then.
+While tracing, a recursive call becomes part of the graph: numbers and shapes known then must end the
+recursion.
 """
 
 from __future__ import annotations
@@ -13,44 +14,45 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from np2tf.runtime.introspection.code_names import codes_within
-from np2tf.staging import StagingError
+from np2tf.staging import RecursionLimitError
 
 if TYPE_CHECKING:
-    from np2tf.tnp._tensor.storage import Region
+    from np2tf.tnp._tensor.storage import StagingScope
 
-#: So many calls of functions within themselves become part of one graph, so deep within one another, and
-#: from within so many staged branches and loops of their own.
+#: The limits for a graph: the number of recursive calls, their depth, and the number of staged branches and
+#: loops of the function around them.
 MOST_CALLS, DEEPEST, MOST_STAGED = 100, 32, 3
-#: On the host an operator and a helper may stand between a call and the next one, which NumPy's code has not.
+#: On the host there may be frames of an operator and a helper between two calls, which NumPy's code does not
+#: have.
 FRAMES_PER_CALL = 8
-#: So many functions are followed to see whether one calls itself by way of others.
+#: The number of functions that the search for recursion through other functions follows.
 MOST_FUNCTIONS = 100
 
 
-class Calls:
+class TracedCalls:
     """The calls of jitted functions that one trace has entered."""
 
     def __init__(self) -> None:
-        self._open: dict[Any, list[Region]] = {}
+        self._open: dict[Any, list[StagingScope]] = {}
         self._again = 0
 
     @contextmanager
-    def entering(self, function: Any, region: Region) -> Iterator[None]:
-        """Within the with block, trace a call of `function`.
+    def entering(self, function: Any, scope: StagingScope) -> Iterator[None]:
+        """Trace a call of `function` within the with block.
 
         Raises:
-            StagingError: it calls itself without an end in sight.
+            StagingError: if the function calls itself too often, or data decide how often.
         """
         within = self._open.setdefault(function, [])
         if within:
             self._again += 1
-            if len({id(one) for one in [*within, region]}) > MOST_STAGED + 1:
+            if len({id(one) for one in [*within, scope]}) > MOST_STAGED + 1:
                 name = function.__wrapped__.__qualname__
-                raise StagingError(f"data decide how often {name} calls itself", "NP2TF523")
+                raise RecursionLimitError(f"data decide how often {name} calls itself")
             if self._again > MOST_CALLS or len(within) > DEEPEST:
                 name = function.__wrapped__.__qualname__
-                raise StagingError(f"{name} calls itself too often for a graph", "NP2TF523")
-        within.append(region)
+                raise RecursionLimitError(f"{name} calls itself too often for a graph")
+        within.append(scope)
         try:
             yield
         finally:
@@ -58,11 +60,11 @@ class Calls:
 
 
 class HostCalls(threading.local):
-    """The calls of one function that are running on the host in this thread, one within another.
+    """The calls of one function that are running on the host in this thread, one inside another.
 
     Attributes:
-        depth: how many are running.
-        calls_itself: whether the function seems to.
+        depth: the number of running calls.
+        calls_itself: whether the function seems to call itself.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -70,7 +72,7 @@ class HostCalls(threading.local):
         self.calls_itself = _calls_itself(function)
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """``function(*args, **kwargs)``, where calls within calls go as deep as they do without np2tf."""
+        """Return ``function(*args, **kwargs)``, with recursion as deep as without np2tf."""
         self.depth += 1
         try:
             if self.depth != 1 or not self.calls_itself:
@@ -81,8 +83,8 @@ class HostCalls(threading.local):
             self.depth -= 1
 
 
-def deeply(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that calls itself by way of `np2tf.jit`, and may do so as deep as it could without."""
+def allow_deep_recursion(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that may recurse through `np2tf.jit` as deep as without np2tf."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if _deep_stack.users:
@@ -94,7 +96,9 @@ def deeply(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _calls_itself(function: Callable[..., Any]) -> bool:
-    """Whether a function, or one inside it, seems to: directly, or by way of functions of its module."""
+    """Return whether a function, or one inside it, seems to call itself, directly or through functions of its
+    module.
+    """
     code = getattr(function, "__code__", None)
     if code is None:
         return False
@@ -103,7 +107,7 @@ def _calls_itself(function: Callable[..., Any]) -> bool:
 
 
 def _names_of_called(function: Callable[..., Any]) -> set[str]:
-    """The names that a function and all functions that it reads as globals use."""
+    """Return the names that a function and all functions that it reads as globals use."""
     names: set[str] = set()
     pending, seen = [function], {id(function)}
     while pending and len(seen) < MOST_FUNCTIONS:
@@ -120,15 +124,15 @@ def _names_of_called(function: Callable[..., Any]) -> set[str]:
 
 
 def _names(code: types.CodeType) -> set[str]:
-    """The globals, variables around it and attributes that a function, or one inside it, reads."""
+    """Return the globals, closure variables and attributes that a function, or one inside it, reads."""
     return {name for one in codes_within(code) for name in (*one.co_names, *one.co_freevars)}
 
 
 class _DeepStack:
-    """A context in which Python's own limit to recursion allows for np2tf's frames between the user's.
+    """A context that raises Python's recursion limit to make room for np2tf's frames between the user's.
 
     Attributes:
-        users: how many are in it.
+        users: the number of threads and calls in the context.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,6 @@
-"""Whether a call is about arrays at all: functions whose text shows none may be called with anything."""
+"""Finds out whether a call involves arrays: a function whose text shows no arrays may be called with any
+values.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.pytree.registry import SEARCHED
 from np2tf.runtime.introspection.code_names import all_names
-from np2tf.runtime.introspection.user_objects import attributes, is_instance
+from np2tf.runtime.introspection.user_objects import INSTANCE
 from np2tf.tnp._front.front import Function
 
-#: So deep, and so many items wide, the arguments are searched.
+#: The depth of the search in the arguments, and the number of items of each container.
 DEEPEST, WIDEST = 3, 16
 
 
-def says_numpy(values: Iterable[Any]) -> bool:
-    """Whether there is NumPy, np2tf.tnp or a function of theirs among what a function reads by name."""
+def names_numpy(values: Iterable[Any]) -> bool:
+    """Return whether the values that a function reads by name include NumPy, np2tf.tnp or a function of
+    theirs.
+    """
     return any(
         isinstance(value, (Function, np.ufunc))
         or (isinstance(value, types.ModuleType) and value.__name__ in ("np2tf.tnp", "numpy"))
@@ -26,14 +31,14 @@ def says_numpy(values: Iterable[Any]) -> bool:
     )
 
 
-def code_says_numpy(function: Callable[..., Any]) -> bool:
-    """Whether the function's own code reads such a thing."""
+def code_names_numpy(function: Callable[..., Any]) -> bool:
+    """Return whether the function's own code reads such a value."""
     code, space = getattr(function, "__code__", None), getattr(function, "__globals__", {})
-    return code is not None and says_numpy(space.get(name) for name in all_names(code))
+    return code is not None and names_numpy(space.get(name) for name in all_names(code))
 
 
 def holds_array(values: Iterable[Any], depth: int = DEEPEST) -> bool:
-    """Whether there is an array of NumPy's among values, in what contains them or is made of them."""
+    """Return whether the values, or containers and objects among them, include a NumPy array."""
     return any(_is_or_holds(value, depth) for value in islice(values, WIDEST))
 
 
@@ -42,10 +47,9 @@ def _is_or_holds(value: Any, depth: int) -> bool:
         return True
     if depth == 0 or value is None or isinstance(value, (str, int, float)):
         return False
-    if isinstance(value, (list, tuple)):
-        return holds_array(value, depth - 1)
-    if isinstance(value, dict):
-        return holds_array(value.values(), depth - 1)
     if isinstance(value, types.MethodType):
         return _is_or_holds(value.__self__, depth)
-    return is_instance(value) and holds_array(attributes(value).values(), depth - 1)
+    return holds_array(_SEARCHED.items(value), depth - 1)
+
+
+_SEARCHED = SEARCHED | (INSTANCE,)

@@ -10,14 +10,14 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-#: In the place of names that patterns of ``match`` read.
+#: Stands for the names that patterns of ``match`` read.
 MATCHES = "match"
 _READS = ("LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR")
 _GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
 
 
 def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
-    """The code itself, and that of the functions and classes inside it."""
+    """Yield the code itself, and that of the functions and classes inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -25,18 +25,18 @@ def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def all_names(code: types.CodeType) -> Iterator[str]:
-    """The names of global variables and attributes."""
+    """Yield the names of global variables and attributes."""
     for one in codes_within(code):
         yield from one.co_names
 
 
 def global_names(code: types.CodeType) -> list[str]:
-    """The names of global variables, each once."""
+    """Return the names of global variables, each once."""
     return list(dict.fromkeys(one.argval for one in _instructions(code) if one.opname in _GLOBAL))
 
 
 def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[types.ModuleType]:
-    """The modules that the code imports, as far as they have been loaded already."""
+    """Return the modules that the code imports, if they are already loaded."""
     package = space.get("__package__") or ""
     found = []
     for one in _instructions(code):
@@ -50,14 +50,16 @@ def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[types.
 
 @functools.lru_cache(4096)
 def assigned_attributes(code: types.CodeType) -> frozenset[str]:
-    """The names of the attributes that some code, or code inside it, assigns."""
+    """Return the names of the attributes that the code, or code inside it, assigns."""
     return frozenset(one.argval for one in _instructions(code) if one.opname == "STORE_ATTR")
 
 
 @functools.lru_cache(4096)
 def appending_attributes(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of the attributes that some code, or code inside it, reads to call their `append`, and of
-    those that it reads for something else; `MATCHES` stands for those that patterns read.
+    """Return two sets of attributes that the code, or code inside it, reads.
+
+    The first set has the attributes whose `append` the code calls, the second those that it reads otherwise.
+    `MATCHES` stands for attributes that patterns read.
     """
     appending: set[str] = set()
     read: set[str] = set()

@@ -1,22 +1,25 @@
-"""What an error tells of why a function cannot be staged: a code, words, and a line of the user's."""
+"""The cause of a failed staging that an error carries: a code, a message, and a line of the user's."""
 
 from __future__ import annotations
 
 import types
 
+from np2tf.staging import RecursionLimitError, StagingError
+
 
 def first_line(error: Exception) -> str:
-    """The error's message, or its name where it has none."""
+    """Return the first line of the error's message, or the error's class if it has no message."""
     return (str(error).splitlines() or [""])[0] or type(error).__name__
 
 
 def code_of(error: Exception) -> str:
-    """The code of a diagnostic."""
-    return getattr(error, "code", "NP2TF523" if isinstance(error, RecursionError) else "NP2TF501")
+    """Return the code of the diagnostic for an error."""
+    kind = RecursionLimitError if isinstance(error, RecursionError) else StagingError
+    return getattr(error, "code", kind.code)
 
 
 def place_of(error: Exception, code: types.CodeType) -> tuple[str, int]:
-    """File and line of the user's code where `error` arose, at or below this `code`, or that it names."""
+    """Return the file and line that `error` names, or where it arose at or below this `code`."""
     known = getattr(error, "place", None)
     if known is not None:
         return known  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Installed packages that nobody has translated: what their functions do is not followed."""
+"""Recognises installed packages that are not translated: np2tf does not follow calls into them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import types
 from typing import Any
 
 _FOLDERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
-#: Folders of other interpreters that this one sees: an environment's base, a user's own, the system's.
+#: Matches folders of packages outside this interpreter's own folders: an environment's base, a user's, the
+#: system's.
 _ELSEWHERE = re.compile(r"[/\\](site|dist)-packages[/\\]")
 
 
 def is_of_library(value: Any) -> bool:
-    """Whether a function or class is of the standard library, or of an installed package as it is."""
+    """Return whether a function or class belongs to the standard library, or to an untranslated installed
+    package.
+    """
     name = getattr(value, "__module__", None) or ""
     if name.partition(".")[0] in sys.stdlib_module_names:
         return True
@@ -27,7 +30,7 @@ def is_of_library(value: Any) -> bool:
 
 
 def _is_translated(module: types.ModuleType) -> bool:
-    """Whether a module has been translated, where it stands or while it was imported."""
+    """Return whether a module has been translated, in its file or at import."""
     loader = getattr(module.__spec__, "loader", None)
     ours = (vars(module).get("np2tf"), vars(module).get("tnp"))
     return type(loader).__name__ == "TranslatingLoader" or any(

@@ -1,4 +1,4 @@
-"""Places where values are found by name, and can be replaced: globals, closures, defaults, attributes."""
+"""Places of values that are found by name and can be replaced: globals, closures, defaults, attributes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from np2tf.runtime.introspection.user_objects import assign, functions_of
 
 
 class Place:
-    """Where a value is found, and can be replaced.
+    """A place where a value is found, and where it can be replaced.
 
     Attributes:
-        holder, name: the namespace or object that holds it, and under which name, key or number.
-        read: returns it; raises an error where there is nothing (yet).
-        bind: replaces it; None where that is impossible.
+        holder, name: the namespace or object that holds the value, and its name, key or index there.
+        read: returns the value; raises an error if there is none (yet).
+        bind: replaces the value; None if that is impossible.
     """
 
     __slots__ = ("bind", "holder", "name", "read")
@@ -32,12 +32,12 @@ class Place:
 
     @property
     def key(self) -> tuple[int, Any]:
-        """Equal for the same place."""
+        """A key that is equal for equal places."""
         return id(self.holder), self.name
 
     @property
     def value(self) -> Any:
-        """The value there now, None where there is none."""
+        """The present value; None if there is none."""
         try:
             return self.read()
         except (KeyError, AttributeError, ValueError, IndexError):
@@ -45,22 +45,24 @@ class Place:
 
 
 def entry(holder: Any, name: Any) -> Place:
-    """A global variable, an element of a list, or a value of a dict."""
+    """Return the place of a global variable, an element of a list, or a value of a dict."""
     return Place(holder, name, partial(getitem, holder, name), partial(setitem, holder, name))
 
 
 def attribute(holder: Any, name: str, can_be_set: bool = True) -> Place:
-    """An attribute of a module or class."""
+    """Return the place of an attribute of a module or class."""
     bind = partial(setattr, holder, name) if can_be_set else None
     return Place(holder, name, partial(getattr, holder, name), bind)
 
 
 def definition(kind: type, name: str) -> Place:
-    """The function behind a member of a class, and the class that defines it if none is."""
-    return Place(kind, (name,), partial(_defined, kind, name), None)
+    """Return the place of the function behind a class member, or of the class that defines it, if it has
+    none.
+    """
+    return Place(kind, (name,), partial(_defining_class, kind, name), None)
 
 
-def _defined(kind: type, name: str) -> Any:
+def _defining_class(kind: type, name: str) -> Any:
     for base in kind.__mro__:
         members = vars(base)
         if name in members:
@@ -69,12 +71,12 @@ def _defined(kind: type, name: str) -> Any:
 
 
 def closure_variable(cell: types.CellType) -> Place:
-    """A variable of an enclosing function."""
+    """Return the place of a variable of an enclosing function."""
     return Place(cell, "", lambda: cell.cell_contents, partial(setattr, cell, "cell_contents"))
 
 
-def held_by(instance: Any, name: str) -> Place:
-    """An attribute that an object has of its own, whatever its class does when it is read or set."""
+def own_attribute(instance: Any, name: str) -> Place:
+    """Return the place of an object's own attribute. Hooks of its class do not run when it is read or set."""
 
     def read() -> Any:
         own = getattr(instance, "__dict__", {})
@@ -84,7 +86,7 @@ def held_by(instance: Any, name: str) -> Place:
 
 
 def defaults(function: types.FunctionType) -> list[Place]:
-    """The default values of the parameters."""
+    """Return the places of the parameters' default values."""
     by_position = function.__defaults__ or ()
     return [_default(function, k) for k in range(len(by_position))] + [
         entry(function.__kwdefaults__, name) for name in function.__kwdefaults__ or ()

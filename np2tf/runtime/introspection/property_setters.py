@@ -1,4 +1,4 @@
-"""Setters of properties: whether they do anything besides setting attributes of their own object."""
+"""Checks whether a property's setter only sets attributes of its own object."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _COMPUTE = frozenset({
 })  # fmt: skip
 
 
-def does_more(setter: Any) -> bool:
-    """Whether a setter calls or rebinds something whose effects a graph would not have."""
+def has_side_effects(setter: Any) -> bool:
+    """Return whether a setter calls or rebinds something with effects that a graph would not have."""
     if not isinstance(setter, types.FunctionType):
         return True
     for code in codes_within(setter.__code__):

@@ -1,4 +1,4 @@
-"""The objects that a piece of staged code can get at, from what its functions know and are given."""
+"""The objects that staged code can reach from the values that its functions know and get."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.pytree.containers import ANY_SET
+from np2tf.pytree.registry import SEARCHED
 from np2tf.runtime.introspection.user_objects import attributes, is_foreign, is_instance
 from np2tf.tnp._array.ndarray import is_array
 
 _LEAVES = (int, float, complex, bool, str, bytes, type(None), np.ndarray, np.generic, tf.Tensor)
 
+_CONTENTS = SEARCHED | (ANY_SET,)
 
-class Reach:
-    """What can be reached from some values.
+
+class ReachableObjects:
+    """The objects that can be reached from some values.
 
     Attributes:
         instances: the objects that consist of their attributes, in order of discovery.
-        others: other things of the user's that have attributes: functions, classes, objects with storage
-            of their own.
+        others: other user objects that have attributes: functions, classes, objects with storage of their
+            own.
     """
 
     def __init__(self, values: Iterable[Any]) -> None:
@@ -37,16 +41,15 @@ class Reach:
             pending += list(self._inside(value))[::-1]
 
     def _inside(self, value: Any) -> Iterator[Any]:
-        """What a value holds; it is noted if it has attributes."""
-        if isinstance(value, dict):
-            yield from value.values()
-        elif isinstance(value, (list, tuple, set, frozenset)):
-            yield from value
+        """Yield the values inside a value, and record the value if it has attributes."""
+        found = _CONTENTS.find(value)
+        if found is not None:
+            yield from found.items(value)
         elif isinstance(value, types.MethodType):
             yield value.__self__
             yield value.__func__
         elif isinstance(value, types.FunctionType):
-            yield from self._known(value)
+            yield from self._captured_values(value)
         elif isinstance(value, type):
             self.others += [] if is_foreign(value.__module__) else [value]
         elif is_instance(value):
@@ -58,7 +61,7 @@ class Reach:
             self.others.append(value)
             yield from vars(value).values()
 
-    def _known(self, function: types.FunctionType) -> Iterator[Any]:
+    def _captured_values(self, function: types.FunctionType) -> Iterator[Any]:
         if not is_foreign(function.__module__):
             self.others.append(function)
         for cell in function.__closure__ or ():

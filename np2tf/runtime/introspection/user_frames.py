@@ -1,4 +1,4 @@
-"""The user's code on the stack: between its frames stand those of np2tf and TensorFlow."""
+"""The user's frames on the stack, between which there are frames of np2tf and TensorFlow."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Caller(NamedTuple):
-    """A line of the user's that runs.
+    """A running line of the user's code.
 
     Attributes:
-        path, line: where it stands.
+        path, line: the place of the line.
         function: the name of the function around it.
         names: the globals of its module.
     """
@@ -30,9 +30,17 @@ class Caller(NamedTuple):
 
 
 def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **named: Any) -> None:
-    """``warnings.warn(…)``: `stacklevel` counts the user's frames alone, as if np2tf were not there.
+    """Issue a warning like ``warnings.warn``; `stacklevel` counts only the user's frames, as if np2tf were
+    absent.
 
-    Source: https://docs.python.org/3/library/warnings.html#warnings.warn
+    Args:
+        message: the text, or an instance of Warning.
+        category: a subclass of Warning; by default UserWarning, or the class of `message`.
+        stacklevel: the number of user frames upwards; 1 is the caller's line.
+        source: the destroyed object that caused a ResourceWarning.
+        **named: further arguments of ``warnings.warn``, such as `skip_file_prefixes`.
+
+    See https://docs.python.org/3/library/warnings.html#warnings.warn.
     """
     level, left = 1, stacklevel
     frame: types.FrameType | None = sys._getframe(1)
@@ -45,15 +53,16 @@ def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = 
 
 
 def depth() -> int:
-    """How many frames there are on the stack, up to the one that asks."""
+    """Return the number of frames on the stack, up to the caller of this function."""
     return len(_frames(sys._getframe(1)))
 
 
 def callers(above: int = 0) -> list[Caller]:
-    """The user's functions that run in this thread, innermost first; one with its helpers counts once.
+    """Return the user's running functions in this thread, innermost first. A function with its helpers counts
+    once.
 
     Args:
-        above: the depth of the stack where they begin.
+        above: the depth of the stack at which these functions begin.
     """
     found: dict[tuple[str, int], Caller] = {}
     frames = _frames(sys._getframe(1))
@@ -71,8 +80,16 @@ def callers(above: int = 0) -> list[Caller]:
     return list(found.values())
 
 
-def _frames(innermost: types.FrameType) -> list[types.FrameType]:
-    frame: types.FrameType | None = innermost
+def innermost() -> types.FrameType | None:
+    """The user's frame that has called np2tf; None where there is none."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and (_is_own(frame) or _is_of_tensorflow(frame)):
+        frame = frame.f_back
+    return frame
+
+
+def _frames(top: types.FrameType) -> list[types.FrameType]:
+    frame: types.FrameType | None = top
     found = []
     while frame is not None:
         found.append(frame)
@@ -89,12 +106,14 @@ def _is_of_tensorflow(frame: types.FrameType) -> bool:
 
 
 def _is_of_import(frame: types.FrameType) -> bool:
-    """Whether `warnings.warn` does not count a frame either."""
+    """Return whether a frame is one that `warnings.warn` does not count either."""
     return "importlib" in frame.f_code.co_filename and "_bootstrap" in frame.f_code.co_filename
 
 
 def _function_at(path: str, line: int, names: dict[str, Any]) -> tuple[str, int] | None:
-    """The user's function around a line, and its first line: a loop's helper has a name of its own."""
+    """Return the user's function around a line, and its first line, because a loop's helper has another
+    name.
+    """
     try:
         tree = ast.parse("".join(linecache.getlines(path, names)))
     except SyntaxError:

@@ -1,16 +1,20 @@
-"""Objects of the user's classes as arguments: which can be taken apart into attributes, and how."""
+"""Objects of user classes as arguments: which objects consist of their attributes, and how to rebuild
+them.
+"""
 
 from __future__ import annotations
 
+import functools
 import types
-from collections.abc import Iterator
-from copy import copy
+from collections.abc import Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from np2tf.staging import StagingError
+from np2tf.pytree.containers import METHOD, Container
+from np2tf.pytree.registry import DEEPEST, STRUCTURES
+from np2tf.staging import ReturnedValueError
 
-#: Packages of which an object is never taken apart: what its methods do is not to be seen.
+#: Packages whose objects are never taken apart, because the effects of their methods are not visible.
 FOREIGN = (
     "np2tf",
     "numpy",
@@ -23,34 +27,38 @@ FOREIGN = (
     "itertools",
 )
 _HARMLESS_BASES = frozenset({"object", "ABC", "Generic", "Protocol"})
-#: Names in a function's code after which it may touch any attribute of an object, whatever it is called.
+#: Names by which a function's code may touch any attribute of an object.
 ANY_ATTRIBUTE = frozenset(
     {"getattr", "setattr", "hasattr", "delattr", "vars", "dir", "__dict__", "attrgetter"}
 )
-#: Modules whose functions do as well.
+#: Modules whose functions may touch any attribute as well.
 _OF_ANY_ATTRIBUTE = frozenset({"copy", "dataclasses"})
 _decided: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
 def touches_any_attribute(value: Any) -> bool:
-    """Whether this is a library's function that copies objects, or a module of such functions."""
+    """Return whether a value is a library function that copies objects, or a module of such functions."""
     if isinstance(value, types.ModuleType):
         return value.__name__ in _OF_ANY_ATTRIBUTE
     return isinstance(value, types.FunctionType) and value.__module__ in _OF_ANY_ATTRIBUTE
 
 
 def is_foreign(module: str | None) -> bool:
-    """Whether a module is of NumPy, TensorFlow or Python itself."""
+    """Return whether a module belongs to NumPy, TensorFlow, Python itself, or another package in
+    `FOREIGN`.
+    """
     return module is not None and module.split(".")[0] in FOREIGN
 
 
 def is_instance(value: Any) -> bool:
-    """Whether `value` is an object that consists of its attributes: its class is written in Python."""
+    """Return whether `value` is an object that consists of its attributes, because its class is written in
+    Python.
+    """
     return has_instances(type(value))
 
 
 def has_instances(kind: type) -> bool:
-    """Whether the objects of a class consist of their attributes."""
+    """Return whether the objects of a class consist of their attributes."""
     known = _decided.get(kind)
     if known is None:
         known = _decided[kind] = _consists_of_attributes(kind)
@@ -60,7 +68,7 @@ def has_instances(kind: type) -> bool:
 def _consists_of_attributes(kind: type) -> bool:
     if kind is types.SimpleNamespace:
         return True
-    if kind.__module__ == "logging":  # what a logger keeps is nobody's data
+    if kind.__module__ == "logging":  # the state of a logger is not the program's data
         return False
     bases = [base for base in kind.__mro__ if base.__name__ not in _HARMLESS_BASES]
     if not bases or any(is_foreign(base.__module__) for base in bases) or hasattr(kind, "__del__"):
@@ -75,7 +83,7 @@ def _consists_of_attributes(kind: type) -> bool:
 
 
 def _watches_writes(kind: type) -> bool:
-    """Whether a class does something of its own when an attribute is set."""
+    """Return whether a class runs code of its own when an attribute is set."""
     if any(_is_data_descriptor(member) for member in vars(kind).values()):
         return True
     # A frozen dataclass refuses every write.
@@ -89,7 +97,7 @@ def _is_data_descriptor(member: Any) -> bool:
 
 
 def _new(kind: type) -> Any:
-    """An object of a class that has not been initialised."""
+    """Return an uninitialised object of a class."""
     return kind.__new__(kind) if issubclass(kind, types.SimpleNamespace) else object.__new__(kind)
 
 
@@ -102,21 +110,21 @@ def _slots(kind: type) -> Iterator[str]:
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """The attributes that an object has of its own."""
+    """Return an object's own attributes."""
     found = dict(getattr(value, "__dict__", ()))
     found.update((name, getattr(value, name)) for name in _slots(type(value)) if hasattr(value, name))
     return found
 
 
 def with_attributes(kind: type, values: dict[str, Any]) -> Any:
-    """A new object of a class, made without calling it."""
+    """Return a new object of a class with these attributes, made without calling the class."""
     made = _new(kind)
     assign(made, values)
     return made
 
 
 def assign(value: Any, values: dict[str, Any]) -> None:
-    """Set attributes past whatever the class does when they are set."""
+    """Set attributes without running the class's hooks for setting attributes."""
     slots = set(_slots(type(value)))
     for name, one in values.items():
         if name in slots:
@@ -126,7 +134,7 @@ def assign(value: Any, values: dict[str, Any]) -> None:
 
 
 def reset(value: Any, values: dict[str, Any]) -> None:
-    """Give an object these attributes and no others; what is as it should be is not touched."""
+    """Give an object exactly these attributes. Attributes that already have their value are not set."""
     now = attributes(value)
     for name in now.keys() - values.keys():
         object.__delattr__(value, name)
@@ -134,7 +142,7 @@ def reset(value: Any, values: dict[str, Any]) -> None:
 
 
 def constructors(kind: type) -> Iterator[Any]:
-    """What runs when a class is called."""
+    """Yield the functions that run when a class is called."""
     for name in ("__new__", "__init__", "__post_init__"):
         yield getattr(kind, name, None)
     for field in getattr(kind, "__dataclass_fields__", {}).values():
@@ -142,7 +150,9 @@ def constructors(kind: type) -> Iterator[Any]:
 
 
 def class_members(kind: type, names: set[str]) -> Iterator[tuple[type, str, Any]]:
-    """What a class and its bases define that code using these names may touch; operators always."""
+    """Yield the members of a class and its bases that code with these names may use; operators are always
+    included.
+    """
     for base in kind.__mro__:
         if base.__name__ in _HARMLESS_BASES or base is types.SimpleNamespace:
             continue
@@ -182,7 +192,7 @@ _NEVER_CALLED = frozenset(
 
 
 def functions_of(member: Any) -> Iterator[Any]:
-    """The functions behind a method, property or class method."""
+    """Yield the functions behind a method, property or class method."""
     if isinstance(member, property):
         yield from (one for one in (member.fget, member.fset) if one is not None)
     elif isinstance(member, (staticmethod, classmethod)):
@@ -193,52 +203,29 @@ def functions_of(member: Any) -> Iterator[Any]:
         yield member.func
 
 
-class FrozenInstances:
-    """The objects reachable from some values, which a trace must leave as they are."""
+#: Objects that consist of their attributes.
+INSTANCE = Container(
+    has_instances,
+    keys=lambda value: attributes(value).keys(),
+    items=lambda value: attributes(value).values(),
+    builder=lambda value: functools.partial(_make_instance, type(value), tuple(attributes(value))),
+    fill=lambda target, source: reset(target, attributes(source)),
+    is_ordered=False,
+)
+#: Structures with objects in them.
+OBJECTS = STRUCTURES | (METHOD, INSTANCE)
 
-    def __init__(self, values: Any) -> None:
-        self._before: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self._note(values, 0)
 
-    def _note(self, value: Any, depth: int) -> None:
-        if depth > 12 or id(value) in self._before:
-            return
-        if isinstance(value, (list, tuple)):
-            for item in value:
-                self._note(item, depth + 1)
-        elif type(value) is dict:
-            for item in value.values():
-                self._note(item, depth + 1)
-        elif isinstance(value, types.MethodType):
-            self._note(value.__self__, depth + 1)
-        elif is_instance(value):
-            state = attributes(value)
-            self._before[id(value)] = value, copy(state)
-            for item in state.values():
-                self._note(item, depth + 1)
-
-    @property
-    def values(self) -> list[Any]:
-        """What the attributes are."""
-        return [item for _, state in self._before.values() for item in state.values()]
-
-    def restore(self) -> bool:
-        """Put every attribute back as it was; whether one had changed."""
-        changed = False
-        for value, before in self._before.values():
-            now = attributes(value)
-            if now.keys() != before.keys() or any(now[name] is not before[name] for name in before):
-                reset(value, before)
-                changed = True
-        return changed
+def _make_instance(kind: type, names: Sequence[str], items: Sequence[Any]) -> Any:
+    return with_attributes(kind, dict(zip(names, items, strict=True)))
 
 
 def new_instance_of(value: Any, depth: int) -> type:
-    """The class of an object that a trace has made, if it can be made again of its attributes.
+    """Return the class of an object that a trace has made, for making it again from its attributes.
 
     Raises:
-        StagingError: objects hold each other.
+        StagingError: if objects hold each other.
     """
-    if depth > 12:
-        raise StagingError("objects that hold each other are returned", "NP2TF520")
+    if depth > DEEPEST:
+        raise ReturnedValueError("objects that hold each other are returned")
     return type(value)

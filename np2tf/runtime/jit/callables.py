@@ -1,4 +1,6 @@
-"""`np2tf.jit` of callables that are not functions: of the function behind them, with what is bound to it."""
+"""`np2tf.jit` of callables that are no functions: jits the function behind them, with their bound
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Applied:
-    """A jitted function with some of its arguments; what is asked of it, the function answers."""
+class JittedCallable:
+    """A jitted function with some of its arguments. Other attributes are those of the jitted function."""
 
     def __init__(
         self, jitted: Any, of: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -22,15 +24,15 @@ class Applied:
                 setattr(self, name, getattr(of, name))
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Run the function, compiled where that is possible and pays."""
+        """Run the function, compiled if that is possible and pays."""
         return self._jitted(*self._args, *args, **{**self._kwargs, **kwargs})
 
     def explain(self, *args: Any, **kwargs: Any) -> Any:
-        """What becomes of a call with these arguments: see `Jitted.explain`."""
+        """Explain a call with these arguments: see `Jitted.explain`."""
         return self._jitted.explain(*self._args, *args, **{**self._kwargs, **kwargs})
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """The code for a call with these arguments: see `Jitted.lower`."""
+        """Return the code for a call with these arguments: see `Jitted.lower`."""
         return self._jitted.lower(*self._args, *args, **{**self._kwargs, **kwargs})
 
     def __getattr__(self, name: str) -> Any:
@@ -39,17 +41,17 @@ class Applied:
         return getattr(self._jitted, name)
 
 
-def applied(target: Callable[..., Any], jit: Callable[[Any], Any]) -> Applied:
-    """`jit` of a partial application, a bound method, an object that can be called, or a builtin."""
+def jit_callable(target: Callable[..., Any], jit: Callable[[Any], Any]) -> JittedCallable:
+    """Apply `jit` to a partial application, a bound method, a callable object, or a builtin."""
     if type(target) is functools.partial:
-        return Applied(jit(target.func), target, target.args, target.keywords)
+        return JittedCallable(jit(target.func), target, target.args, target.keywords)
     if isinstance(target, types.MethodType):
-        return Applied(jit(target.__func__), target, (target.__self__,), {})
+        return JittedCallable(jit(target.__func__), target, (target.__self__,), {})
     call = inspect.getattr_static(type(target), "__call__", None)
     if isinstance(call, types.FunctionType):
-        return Applied(jit(call), target, (target,), {})
+        return JittedCallable(jit(call), target, (target,), {})
 
     def forward(*args: Any, **kwargs: Any) -> Any:
         return target(*args, **kwargs)
 
-    return Applied(jit(forward), target, (), {})
+    return JittedCallable(jit(forward), target, (), {})

@@ -1,4 +1,4 @@
-"""The arguments of a draw, and what it returns: dtype, shape, and which kind of number."""
+"""The arguments of a draw, and the form of its result: dtype, shape, and Python's, NumPy's or array type."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.pytree.registry import SEARCHED
 from np2tf.runtime.structures.array_stand_in import STAND_INS
-from np2tf.staging import StagingError
+from np2tf.staging import RandomUseError
 from np2tf.tnp._array.ndarray import is_array, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._operands.promotion import has_tf_dtype
 
 _UNKNOWN = "a draw gives what no tensor can be"
-#: name -> names of the parameters that are broadcast, and what is drawn.
+#: Name of a method that draws floats -> the parameters that are broadcast.
 _FLOATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("uniform",), ("low", "high")),
     **dict.fromkeys(("normal", "gumbel", "laplace", "logistic"), ("loc", "scale")),
@@ -45,18 +46,18 @@ _INTEGERS: dict[str, tuple[str, ...]] = {
     "integers": ("low", "high"),
     "randint": ("low", "high"),
 }
-#: What stands between the broadcast parameters and the end, in NumPy's order.
+#: The parameters behind the broadcast ones, in NumPy's order.
 _REST = {"integers": ("size", "dtype", "endpoint"), "randint": ("size", "dtype")}
 
 
 @dataclass(frozen=True)
 class Form:
-    """What a draw returns.
+    """The form of a draw's result.
 
     Attributes:
         dtype, shape: of the tensor.
-        weak: the class of a Python number.
-        is_scalar: whether it is a number, and no array.
+        weak: the class of a Python number; None for an array or a NumPy scalar.
+        is_scalar: whether the result is a number, and no array.
     """
 
     dtype: np.dtype[Any]
@@ -66,64 +67,62 @@ class Form:
 
     @classmethod
     def of(cls, sample: Any) -> Form:
-        """That of a result.
+        """Return the form of a sample result.
 
         Raises:
-            StagingError: no tensor can be that.
+            StagingError: if no tensor can hold the result.
         """
         array = np.asarray(sample)
         if isinstance(sample, (str, bytes)) or not has_tf_dtype(array.dtype):
-            raise StagingError(_UNKNOWN, "NP2TF506")
+            raise RandomUseError(_UNKNOWN)
         weak = type(sample) if type(sample) in (int, float, bool) else None
         return cls(array.dtype, array.shape, weak, not isinstance(sample, np.ndarray))
 
     def wrap(self, tensor: tf.Tensor) -> Any:
-        """The number or array as staged code sees it."""
+        """Return the number or array of a tensor, as staged code sees it."""
         if not self.is_scalar:
             return tensor_array(tensor)
         return tensor_scalar(tensor) if self.weak is None else weak_scalar(tensor, self.weak)
 
 
 def is_known(value: Any) -> bool:
-    """Whether nothing staged is in an argument."""
-    if isinstance(value, (list, tuple)):
-        return all(map(is_known, value))
-    if type(value) is dict:
-        return all(map(is_known, value.values()))
+    """Return whether an argument contains no staged value."""
+    if SEARCHED.find(value) is not None:
+        return all(map(is_known, SEARCHED.items(value)))
     if type(value) in STAND_INS or isinstance(value, (tf.Tensor, tf.Variable)):
         return False
     return not is_array(value)
 
 
-def bound(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments by the names of the parameters.
+def bind_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments by the names of the parameters.
 
     Raises:
-        StagingError: nothing is known of the method.
+        StagingError: if the method's parameters are unknown, or the arguments do not fit them.
     """
     params = _FLOATS.get(name) or _INTEGERS.get(name)
     if params is None:
-        raise StagingError(f"`{name}` is given what is known at run time only", "NP2TF506")
+        raise RandomUseError(f"`{name}` is given what is known at run time only")
     order = (*params, *_REST.get(name, ("size",)))
     if len(args) > len(order) or not set(kwargs) <= set(order):
-        raise StagingError(f"`{name}` is given other arguments than NumPy's", "NP2TF506")
+        raise RandomUseError(f"`{name}` is given other arguments than NumPy's")
     return {**dict(zip(order, args, strict=False)), **kwargs}
 
 
 def form_of_staged(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
-    """What a draw returns whose parameters are staged.
+    """Return the form of the result of a draw with staged parameters.
 
     Raises:
-        StagingError: that depends on data.
+        StagingError: if the form depends on data.
     """
-    given = bound(name, args, kwargs)
+    given = bind_arguments(name, args, kwargs)
     size, kind = given.pop("size", None), given.pop("dtype", int)
     given.pop("endpoint", None)
     if not is_known((size, kind)):
-        raise StagingError(f"the shape of what `{name}` draws depends on data", "NP2TF506")
+        raise RandomUseError(f"the shape of what `{name}` draws depends on data")
     shapes = [as_tensor(one).shape for one in given.values() if one is not None]
     if not all(shape.is_fully_defined() for shape in shapes):
-        raise StagingError(f"the shape of what `{name}` draws depends on data", "NP2TF506")
+        raise RandomUseError(f"the shape of what `{name}` draws depends on data")
     common = np.broadcast_shapes(*(tuple(shape.as_list()) for shape in shapes))
     shape = common if size is None else tuple(np.atleast_1d(size).tolist())
     scalar = size is None and common == ()

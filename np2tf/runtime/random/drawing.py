@@ -1,4 +1,4 @@
-"""One draw of a staged function: ahead of the graph, in it, or by a call back to the host."""
+"""One draw of a staged function: before the graph runs, in the graph, or by a call back to the host."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.effects.text import Captured
+from np2tf.runtime.effects.text import CapturedValues
 from np2tf.runtime.random import native
 from np2tf.runtime.random.arguments import Form, form_of_staged, is_known
 from np2tf.runtime.random.selecting import SELECTING
-from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.staging import RandomUseError
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Draws, Stream
 
 
 def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What NumPy's method of this name returns, drawn at every call.
+    """Return the result of NumPy's method of this name, drawn at every call.
 
     Raises:
-        StagingError: it is nothing that a graph can hold.
+        StagingError: if a graph cannot hold the result.
     """
     if kwargs.pop("out", None) is not None:
-        raise StagingError(f"`{name}` draws into an array of its own", "NP2TF506")
+        raise RandomUseError(f"`{name}` draws into an array of its own")
     selecting = SELECTING.get(name)
     if selecting is not None:
         found = selecting(
@@ -55,18 +55,18 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
         made = native.draw(stream, name, args, kwargs, form)
         if made is not None:
             return form.wrap(made)
-    return form.wrap(_called_back(stream, name, args, kwargs, form))
+    return form.wrap(_draw_on_host(stream, name, args, kwargs, form))
 
 
-def _called_back(
+def _draw_on_host(
     stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form
 ) -> tf.Tensor:
-    """The draw by NumPy itself, on the host, from the state that the graph hands over."""
-    entered = current_region()
-    assert entered is not None
-    if entered.trace.xla:
-        raise StagingError(f"it draws by `{name}`, which only a graph can", "NP2TF506")
-    captured = Captured((args, kwargs), depth=2)
+    """Draw by NumPy itself, on the host, from the state that the graph passes."""
+    scope = current_scope()
+    assert scope is not None
+    if scope.trace.xla:
+        raise RandomUseError(f"it draws by `{name}`, which only a graph can")
+    captured = CapturedValues((args, kwargs), depth=2)
     state = stream.numpys_state()
     names, dtype = list(state), form.dtype
 

@@ -1,4 +1,4 @@
-"""The streams of one call: what its graph is given, and what becomes of the generators afterwards."""
+"""The streams of one call: the inputs of its graph, and the changes of the generators afterwards."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from np2tf.runtime.random.word_buffers import MOST, buffer_of, take
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Stream
 
-#: Names of inputs: the buffer of words; the position in it, and what is kept of words taken before.
+#: Names of inputs: the buffer of words, and the position in it with the stored rest of words taken before.
 WORDS, POSITION = "words", "position"
 
 
 class OutOfWords(Exception):
-    """A call has taken more words than a buffer can have; nothing has been written back yet."""
+    """Raised if a call has taken more words than a buffer can have; nothing has been written back yet."""
 
 
-class Drawn:
+class StreamDraws:
     """One stream in one call.
 
     Attributes:
-        given: the values of the inputs, by name; what is drawn ahead, by number.
-        undo: takes back what has been drawn ahead, unless the call is accepted.
+        given: the values of the inputs, by name; draws ahead of the graph, by number.
+        undo: undoes the draws ahead of the graph, unless the call is accepted.
     """
 
     def __init__(self, stream: Stream, generator: Any) -> None:
@@ -37,10 +37,10 @@ class Drawn:
         self.undo: Callable[[], None] | None = None
 
     def begin(self) -> None:
-        """Draw ahead, and read the state."""
+        """Make the draws ahead of the graph, and read the state."""
         stream, generator = self.stream, self.generator
         if stream.ahead:
-            self.undo = snapshots.undoing(generator, {name for name, _ in stream.ahead})
+            self.undo = snapshots.restorer(generator, {name for name, _ in stream.ahead})
         for k, (_, draw) in enumerate(stream.ahead):
             self.given[k] = draw(states.numpys(generator))
         if stream.words is not None:
@@ -50,7 +50,7 @@ class Drawn:
             self.given.update(self._parts)
 
     def _fill(self) -> None:
-        """Give the graph words from where the generator is."""
+        """Give the graph words from the present position of the generator."""
         stream = self.stream
         with stream.lock:
             bits, spare = states.bit_generator(self.generator), states.bit_generator(stream.like)
@@ -62,7 +62,7 @@ class Drawn:
         self.given[POSITION] = self._kept
 
     def _beside(self) -> list[np.ndarray]:
-        """What is kept of words taken before; zeros where the graph does not look at it."""
+        """Return the stored rest of words taken before; zeros if the graph does not read it."""
         beside = self.stream.beside
         if not self.stream.looks_beside:
             return [np.zeros(size, np.uint64) for size in beside.values()]
@@ -70,10 +70,10 @@ class Drawn:
         return [parts[name] for name in beside]
 
     def lacks_words(self, outputs: Sequence[tf.Tensor]) -> bool:
-        """Whether the buffer has been too short; then it is a longer one now.
+        """Return whether the buffer was too short. If so, it is replaced by a longer buffer.
 
         Raises:
-            OutOfWords: no buffer is long enough.
+            OutOfWords: if no buffer is long enough.
         """
         if self.stream.words is None:
             return False
@@ -90,7 +90,7 @@ class Drawn:
         return True
 
     def accept(self, outputs: Sequence[tf.Tensor]) -> None:
-        """Give the generator the state after the call."""
+        """Give the generator its state after the call."""
         stream = self.stream
         if not stream.lasts:
             return
@@ -99,38 +99,40 @@ class Drawn:
             self._take(outputs[0].numpy())
         elif stream.begun:
             names = [name for name in self._parts if name not in states.FIXED]
-            states.put(self.generator, {n: part.numpy() for n, part in zip(names, outputs, strict=True)})
+            states.put_state(
+                self.generator, {n: part.numpy() for n, part in zip(names, outputs, strict=True)}
+            )
 
     def _take(self, final: np.ndarray) -> None:
         beside = self.stream.beside
         take(states.bit_generator(self.generator), self._buffer, int(final[0]))
-        # To write it takes 100 µs.
+        # Writing the state takes 100 µs.
         if self.stream.looks_beside and not np.array_equal(final[1:], self._kept[1:]):
             parts = np.split(final[1:], np.cumsum([*beside.values()])[:-1])
-            states.put(self.generator, dict(zip(beside, parts, strict=True)))
+            states.put_state(self.generator, dict(zip(beside, parts, strict=True)))
 
 
 class StreamsOfCall:
     """The streams of one call.
 
     Args:
-        drawn: one for each stream.
+        drawn: the streams in this call.
         enter: gives the graph its inputs.
     """
 
-    def __init__(self, drawn: list[Drawn], enter: Callable[[Sequence[Drawn]], None]) -> None:
+    def __init__(self, drawn: list[StreamDraws], enter: Callable[[Sequence[StreamDraws]], None]) -> None:
         self._drawn = drawn
         self._enter = enter
         enter(drawn)
 
     def call_again(self, outputs: Sequence[tf.Tensor]) -> bool:
-        """Whether a discarded call has lacked words; then the graph is given more of them.
+        """Return whether a discarded call has lacked words. If so, the graph is given more words.
 
         Args:
             outputs: the states after the call.
 
         Raises:
-            OutOfWords: no buffer is long enough.
+            OutOfWords: if no buffer is long enough.
         """
         again = [one.lacks_words(part) for one, part in self._parts_of(outputs)]
         if any(again):
@@ -142,7 +144,7 @@ class StreamsOfCall:
         for one, part in self._parts_of(outputs):
             one.accept(part)
 
-    def _parts_of(self, outputs: Sequence[tf.Tensor]) -> Iterator[tuple[Drawn, Sequence[tf.Tensor]]]:
+    def _parts_of(self, outputs: Sequence[tf.Tensor]) -> Iterator[tuple[StreamDraws, Sequence[tf.Tensor]]]:
         rest = list(outputs)
         for one in self._drawn:
             count = one.stream.final_count

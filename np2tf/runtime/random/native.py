@@ -1,4 +1,4 @@
-"""Draws in the graph itself: which there are, and from which generators."""
+"""Draws in the graph itself: the supported methods and generators."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Stream
 
-#: More numbers than these are made by NumPy, by a call back, if they have to be made one after the other:
-#: the call takes 100 µs, and such a number 0.4 µs in the graph, a normal one 1 µs.
+#: If numbers must be made one after the other, NumPy makes more numbers than these by a call back. The call
+#: takes 100 µs, an integer in the graph 0.4 µs, a normal number 1 µs.
 _MOST, _MOST_NORMALS = 512, 128
 #: Products with larger numbers may be infinite.
 _LARGE = 1e300
-#: How far the sum of probabilities may be from one, and numbers from them: NumPy allows 1.5e-8.
+#: The tolerance for the sum of probabilities (NumPy allows 1.5e-8), and for numbers near a boundary.
 _MOST_FROM_ONE, _DOUBT = 1e-8, 1e-15
-#: NumPy's code for other processors may leave out the rounding of products.
+#: NumPy's code for other processors may omit the rounding of products.
 ROUNDS = platform.machine() in ("x86_64", "AMD64")
 
 
 def draw(
     stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form
 ) -> tf.Tensor | None:
-    """What the method draws, in operations on integers; None where there are none for it."""
+    """Return the result of the method, made by operations on integers; None if the graph cannot make it."""
     method = _METHODS.get(name)
     if method is None or not stream.makes_bits:
         return None
@@ -51,8 +51,8 @@ class Drawing:
     """One draw in the graph.
 
     Attributes:
-        source: the bits.
-        form: what is drawn.
+        source: the source of bits.
+        form: the form of the result.
         legacy: whether the generator is a `RandomState`.
     """
 
@@ -64,24 +64,24 @@ class Drawing:
 
     @property
     def count(self) -> int | None:
-        """How many numbers are drawn; None for a number alone."""
+        """The number of numbers to draw; None for a single number."""
         return None if self.form.shape == () else int(np.prod(self.form.shape))
 
-    def shaped(self, numbers: tf.Tensor) -> tf.Tensor:
-        """The numbers in the shape that is drawn."""
+    def reshape(self, numbers: tf.Tensor) -> tf.Tensor:
+        """Return the numbers in the shape of the result."""
         return tf.reshape(numbers, self.form.shape)
 
     def uniform(self) -> tf.Tensor:
-        """Numbers from [0, 1)."""
+        """Return numbers from [0, 1)."""
         count = self.count
 
         def make(source: Source) -> list[tf.Tensor]:
             return [source.double() if count is None else source.doubles(count)]
 
-        return self.shaped(self.source.called(("uniform", count), make)[0])
+        return self.reshape(self.source.call_shared(("uniform", count), make)[0])
 
     def integers(self, most: tf.Tensor) -> tf.Tensor:
-        """Integers from 0 to the most, both included."""
+        """Return integers from 0 to `most`, both included."""
         count, way, known = self.count, self._bounded, tf.get_static_value(most)
 
         def make(source: Source, most: tf.Tensor) -> list[tf.Tensor]:
@@ -89,28 +89,30 @@ class Drawing:
             return [bounded.integers(source, way, most, count)]
 
         key = "integers", way, None if known is None else int(known), count
-        return self.shaped(self.source.called(key, make, [most])[0])
+        return self.reshape(self.source.call_shared(key, make, [most])[0])
 
     def permutation(self, count: int, by_mask: bool = False) -> tf.Tensor:
-        """The numbers below `count`, shuffled."""
+        """Return the numbers below `count`, shuffled."""
         way = bounded.by_mask if by_mask else self._bounded
 
         def make(source: Source) -> list[tf.Tensor]:
             return [bounded.permutation(source, way, count)]
 
-        return self.source.called(("permutation", way, count), make)[0]
+        return self.source.call_shared(("permutation", way, count), make)[0]
 
     def few_of_many(self, count: int, population: int) -> tf.Tensor:
-        """So many different numbers below `population`, not shuffled."""
+        """Return `count` different numbers below `population`, not shuffled."""
         way = self._bounded
 
         def make(source: Source) -> list[tf.Tensor]:
             return [bounded.few_of_many(source, way, count, population)]
 
-        return self.source.called(("few_of_many", way, count, population), make)[0]
+        return self.source.call_shared(("few_of_many", way, count, population), make)[0]
 
     def normal(self) -> tf.Tensor | None:
-        """Standard normal numbers."""
+        """Return standard normal numbers; None if the graph cannot make NumPy's numbers, or makes them
+        slowly.
+        """
         source = self.source
         if (self.count or 0) > _MOST_NORMALS:
             return None
@@ -118,19 +120,19 @@ class Drawing:
             if not normal.polar_is_the_hosts():
                 return None
 
-            (number,) = source.called(("polar", self.count), self._polar)
-            return self.shaped(number)
+            (number,) = source.call_shared(("polar", self.count), self._polar)
+            return self.reshape(number)
         if not normal.ziggurat_is_the_hosts():
             return None
-        number, doubt = source.called(("ziggurat", self.count), self._ziggurat)
+        number, doubt = source.call_shared(("ziggurat", self.count), self._ziggurat)
         record_violation(doubt)
-        return self.shaped(number)
+        return self.reshape(number)
 
     def _polar(self, source: Source) -> list[tf.Tensor]:
         def one() -> tf.Tensor:
             return normal.polar(source, rounded_product)
 
-        return [one() if self.count is None else source.each(self.count, one, tf.float64)]
+        return [one() if self.count is None else source.repeat_into(self.count, one, tf.float64)]
 
     def _ziggurat(self, source: Source) -> list[tf.Tensor]:
         if self.count is None:
@@ -212,25 +214,25 @@ def _choice(
     if (drawing.count or 0) > _MOST:
         return None
     if p is not None:
-        return _weighted(drawing, p, int(a)) if replace else None
+        return _draw_weighted(drawing, p, int(a)) if replace else None
     if replace:
         return drawing.integers(tf.constant(int(a) - 1, tf.uint64))
     count = drawing.count if drawing.count is not None else 1
     if drawing.legacy:
         if a > _MOST:
             return None
-        return drawing.shaped(drawing.permutation(int(a))[:count])
+        return drawing.reshape(drawing.permutation(int(a))[:count])
     if count > _MOST or (a > 10_000 and count > a // (50 if shuffle else 20)):
         return None
     chosen = drawing.few_of_many(count, int(a))
     if shuffle:
         chosen = tf.gather(chosen, drawing.permutation(count))
-    return drawing.shaped(chosen)
+    return drawing.reshape(chosen)
 
 
-def _weighted(drawing: Drawing, p: Any, count: int) -> tf.Tensor | None:
+def _draw_weighted(drawing: Drawing, p: Any, count: int) -> tf.Tensor | None:
     if is_known(p):
-        # As NumPy has it, to the last bit.
+        # The steps equal NumPy's to the last bit.
         steps = np.array(p, float).cumsum()
         steps = tf.constant(steps / steps[-1])
         number = drawing.uniform()[..., None]
@@ -240,10 +242,10 @@ def _weighted(drawing: Drawing, p: Any, count: int) -> tf.Tensor | None:
         return None
     steps = tf.cumsum(chances)
     total = steps[-1]
-    # NumPy refuses what does not sum up to one.
+    # NumPy refuses probabilities that do not sum up to one.
     record_violation(~(tf.reduce_all(chances >= 0.0) & (tf.abs(total - 1.0) < _MOST_FROM_ONE)))
     distance = drawing.uniform()[..., None] - steps / total
-    # NumPy adds in another order: where that decides, it has to draw.
+    # NumPy adds in another order. If the order decides the result, NumPy must draw.
     record_violation(tf.reduce_any(tf.abs(distance[..., :-1]) < count * _DOUBT))
     return tf.reduce_sum(tf.cast(distance >= 0.0, tf.int64), -1)
 

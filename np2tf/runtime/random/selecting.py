@@ -1,4 +1,4 @@
-"""Draws that choose from an array or reorder it: positions are drawn, the rest is indexing."""
+"""Draws that choose from an array or reorder it: the graph draws positions and indexes the array."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from np2tf.runtime.random.arguments import is_known
-from np2tf.staging import StagingError
+from np2tf.staging import RandomUseError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._chapters.indexing.take import take
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Stream
 
-#: (the name of a method, its arguments) -> what it draws.
+#: (the name of a method, its arguments) -> its result.
 Draw = Callable[..., Any]
 
 
 def _permutation(draw: Draw, stream: Stream, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    x, axis = _given(args, kwargs, "x", "axis")
+    x, axis = _bind_arguments(args, kwargs, "x", "axis")
     if is_known(x):
         return NotImplemented
     _check(x, "permutation")
@@ -28,7 +28,7 @@ def _permutation(draw: Draw, stream: Stream, args: tuple[Any, ...], kwargs: dict
 
 
 def _shuffle(draw: Draw, stream: Stream, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    x, axis = _given(args, kwargs, "x", "axis")
+    x, axis = _bind_arguments(args, kwargs, "x", "axis")
     _check(x, "shuffle")
     shuffled = take(x, draw("permutation", x.shape[axis or 0]), axis=axis or 0)
     x[...] = shuffled
@@ -48,14 +48,14 @@ def _choice(draw: Draw, stream: Stream, args: tuple[Any, ...], kwargs: dict[str,
     return take(x, draw("choice", x.shape[axis], **given), axis=axis)
 
 
-def _given(args: tuple[Any, ...], kwargs: dict[str, Any], *names: str) -> list[Any]:
+def _bind_arguments(args: tuple[Any, ...], kwargs: dict[str, Any], *names: str) -> list[Any]:
     given = dict(zip(names, args, strict=False)) | kwargs
     return [given.get(name) for name in names]
 
 
 def _check(x: Any, name: str) -> None:
     if not is_array(x) or not x.shape or not isinstance(x.shape[0], int):
-        raise StagingError(f"`{name}` of something other than an array of known length", "NP2TF506")
+        raise RandomUseError(f"`{name}` of something other than an array of known length")
 
 
 SELECTING: dict[str, Callable[..., Any]] = {

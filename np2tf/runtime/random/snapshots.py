@@ -1,4 +1,4 @@
-"""Snapshots of bit generators: to compare them, and to take back what has been drawn."""
+"""Snapshots of bit generators, for comparing them and for undoing draws."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from np2tf.runtime.random import states
 
-#: Methods of `RandomState` that leave its second normal number alone.
+#: Methods of `RandomState` that do not change its second normal number.
 _OF_WORDS = frozenset({"rand", "random", "random_sample", "uniform", "randint", "choice", "permutation"})
 _MT_BYTES = 4 * (624 + 1)
 
 
 def snapshot(bits: Any) -> Any:
-    """What the next words depend on, as a value to be compared."""
+    """Return the state that determines the next words, as a value for comparisons."""
     if _is_in_memory(bits):
         return _memory(bits)
     return tuple(
@@ -28,25 +28,25 @@ def snapshot(bits: Any) -> Any:
 
 
 def copy_words(source: Any, to: Any) -> None:
-    """Let one bit generator make the same words as another one of its class."""
+    """Let the bit generator `to` make the same words as `source`, which has the same class."""
     if _is_in_memory(source):
         _write(to, _memory(source))
     else:
         to.state = source.state
 
 
-def undoing(generator: Any, names: set[str]) -> Callable[[], None]:
-    """A function that gives the generator its present state again.
+def restorer(generator: Any, names: set[str]) -> Callable[[], None]:
+    """Return a function that gives the generator its present state again.
 
     Args:
-        names: of the methods that are called in between.
+        names: the names of the methods that are called in between.
     """
     bits = states.bit_generator(generator)
     if _is_in_memory(bits) and (not states.is_legacy(generator) or names <= _OF_WORDS):
         memory = _memory(bits)
         return lambda: _write(bits, memory)
     parts = states.pack(states.state_of(generator))
-    return lambda: states.put(generator, parts)
+    return lambda: states.put_state(generator, parts)
 
 
 def _is_in_memory(bits: Any) -> bool:
@@ -64,7 +64,7 @@ def _write(bits: Any, memory: bytes) -> None:
 
 @functools.cache
 def _is_known() -> bool:
-    """Whether the memory of an MT19937 holds its key and its position, one after the other."""
+    """Return whether the memory of an MT19937 holds its key and its position, one behind the other."""
     bits = np.random.MT19937(0)
     bits.random_raw(5)
     state = bits.state["state"]

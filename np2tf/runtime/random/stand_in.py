@@ -1,4 +1,4 @@
-"""What a generator is to a function that is being traced: an object whose methods draw in the graph."""
+"""The stand-in of a generator in a traced function: its methods draw in the graph."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from np2tf.runtime.structures.array_stand_in import STAND_INS
-from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.staging import RandomUseError
+from np2tf.tnp._tensor.storage import current_scope
 
-#: Methods and attributes that ask for the state or change it otherwise than by drawing.
+#: Methods and attributes that read the state, or change it without drawing.
 _NO_DRAWS = frozenset({"bit_generator", "get_state", "set_state", "seed", "spawn"})
 
 
 class GeneratorStandIn:
-    """A generator of NumPy's, seen by each thread as it may see it."""
+    """Stands for a NumPy generator. Only the thread that traces gets methods that draw in the graph."""
 
     __slots__ = ("__weakref__", "_np2tf_buffer")
 
@@ -25,18 +25,18 @@ class GeneratorStandIn:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """The class of the generator to ``isinstance``."""
+        """The class of the generator, for ``isinstance``."""
         return type(self._np2tf_buffer)
 
     def __getattr__(self, name: str) -> Any:
         generator = self._np2tf_buffer
         found = getattr(generator, name)
-        entered = current_region()
-        if entered is None:
+        scope = current_scope()
+        if scope is None:
             return found
         if name in _NO_DRAWS or name.startswith("_") or not callable(found):
-            raise StagingError(f"a generator is asked for its `{name}`", "NP2TF506")
-        return partial(entered.trace.draws.draw, generator, name)
+            raise RandomUseError(f"a generator is asked for its `{name}`")
+        return partial(scope.trace.draws.draw, generator, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._np2tf_buffer, name, value)
@@ -48,7 +48,7 @@ _making = threading.Lock()
 
 
 def generator_stand_in(generator: Any) -> GeneratorStandIn:
-    """The one stand-in for a generator, which it keeps alive."""
+    """Return the single stand-in for a generator, which the stand-in keeps alive."""
     with _making:
         found = _made.get(id(generator))
         if found is None:

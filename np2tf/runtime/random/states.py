@@ -1,4 +1,4 @@
-"""The state of a generator as arrays of integers, and back."""
+"""Converts the state of a generator to arrays of integers, and back."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ import numpy as np
 
 #: Parts of a state that no draw changes.
 FIXED = frozenset({"inc"})
-#: Parts beside those that the next words depend on: half a word, and half a pair of normal numbers.
+#: Parts that do not determine the next words: half a word, and half a pair of normal numbers.
 BESIDE = ("has_uint32", "uinteger", "has_gauss", "gauss")
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 _WORD = 2**64
 
 
 def is_generator(value: Any) -> bool:
-    """Whether `value` is a generator of NumPy's, or one of ours over it; no class derived from these."""
+    """Return whether `value` is a generator of NumPy or np2tf's over it, and not of a derived class."""
     kind = type(value)
     return kind in _GENERATORS or (kind.__module__ == "np2tf.tnp.random" and isinstance(value, _GENERATORS))
 
 
 def numpys(generator: Any) -> Any:
-    """NumPy's own generator behind one of ours."""
+    """Return NumPy's own generator behind a generator of np2tf."""
     return getattr(generator, "_plain", generator)
 
 
 def is_legacy(generator: Any) -> bool:
-    """Whether it is a `RandomState`, which keeps a second normal number."""
+    """Return whether a generator is a `RandomState`, which keeps a second normal number."""
     return isinstance(generator, np.random.RandomState)
 
 
 def bit_generator(generator: Any) -> Any:
-    """What makes the bits."""
+    """Return the bit generator of a generator."""
     return generator.bit_generator if isinstance(generator, np.random.Generator) else generator._bit_generator
 
 
 def global_state() -> Any:
-    """The generator behind the functions of `numpy.random`."""
+    """Return the generator behind the functions of `numpy.random`."""
     return np.random.mtrand._rand  # type: ignore[attr-defined]
 
 
 def state_of(generator: Any) -> dict[str, Any]:
-    """The state as NumPy tells it; of a `RandomState` with its second normal number."""
+    """Return the state as NumPy reports it; for a `RandomState`, with its second normal number."""
     plain = numpys(generator)
     if is_legacy(plain):
         return plain.get_state(legacy=False)  # type: ignore[return-value]
@@ -50,14 +50,14 @@ def state_of(generator: Any) -> dict[str, Any]:
 
 
 def pack(state: dict[str, Any]) -> dict[str, np.ndarray]:
-    """The state as arrays of unsigned integers, by name."""
-    return {name: _packed(value) for name, value in leaves(state)}
+    """Return the state as arrays of unsigned integers, by name."""
+    return {name: _pack_value(value) for name, value in leaves(state)}
 
 
-def put(generator: Any, parts: dict[str, np.ndarray]) -> None:
-    """Give a generator the parts of a state that have been packed; the others stay."""
+def put_state(generator: Any, parts: dict[str, np.ndarray]) -> None:
+    """Give a generator the packed parts of a state; other parts stay."""
     plain = numpys(generator)
-    state = _unpacked(state_of(plain), parts)
+    state = _unpack_value(state_of(plain), parts)
     if is_legacy(plain):
         plain.set_state(state)
     else:
@@ -65,13 +65,13 @@ def put(generator: Any, parts: dict[str, np.ndarray]) -> None:
 
 
 def new_like(generator: Any) -> Any:
-    """A generator of the same kind for trying things out, with a state of its own."""
+    """Return a generator of the same kind with a state of its own, for trial draws."""
     bits = type(bit_generator(generator))(0)
     return np.random.RandomState(bits) if is_legacy(generator) else np.random.Generator(bits)
 
 
 def leaves(state: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The parts of a state that are numbers or arrays, by name."""
+    """Yield the parts of a state that are numbers or arrays, by name."""
     for name, value in state.items():
         if isinstance(value, dict):
             yield from leaves(value)
@@ -79,7 +79,7 @@ def leaves(state: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _packed(value: Any) -> np.ndarray:
+def _pack_value(value: Any) -> np.ndarray:
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, float):
@@ -87,11 +87,11 @@ def _packed(value: Any) -> np.ndarray:
     return np.array([value % _WORD, value // _WORD], np.uint64)
 
 
-def _unpacked(state: dict[str, Any], parts: dict[str, np.ndarray]) -> dict[str, Any]:
+def _unpack_value(state: dict[str, Any], parts: dict[str, np.ndarray]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in state.items():
         if isinstance(value, dict):
-            made[name] = _unpacked(value, parts)
+            made[name] = _unpack_value(value, parts)
         elif name not in parts:
             made[name] = value
         elif isinstance(value, np.ndarray):

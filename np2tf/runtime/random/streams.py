@@ -1,9 +1,9 @@
 """The streams of random numbers that a staged function draws from: inputs and results of its graph.
 
-The state of a generator is read when a call begins, handed to the graph, and written back when the call has
-been accepted: a call that is discarded has drawn nothing. What the function draws first, and independently of
-data, is drawn by NumPy before the graph runs. An XLA program is given words that NumPy has drawn, and counts
-those it takes; a graph that draws by calls back to the host is given the whole state.
+The state of a generator is read when a call begins, passed to the graph, and written back when the call is
+accepted: a discarded call has drawn nothing. NumPy makes the first draws before the graph runs, if they do
+not depend on data. An XLA program gets words that NumPy has drawn, and counts the words that it takes. A
+graph that draws by calls back to the host gets the whole state.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from np2tf.runtime.random import drawing, states
 from np2tf.runtime.random.arguments import is_known
 from np2tf.runtime.random.bits.buffered import BUFFERED, TAKEN
 from np2tf.runtime.random.bits.sources import SOURCES, Source
-from np2tf.runtime.random.drawn import POSITION, WORDS, Drawn, StreamsOfCall
+from np2tf.runtime.random.drawn import POSITION, WORDS, StreamDraws, StreamsOfCall
 from np2tf.runtime.random.stand_in import GeneratorStandIn, generator_stand_in
 from np2tf.runtime.random.word_buffers import FIRST, MOST
-from np2tf.runtime.xla.fast_call import borrowed
-from np2tf.staging import StagingError
+from np2tf.runtime.xla.fast_call import borrow_memory
+from np2tf.staging import RandomUseError
 from np2tf.tnp._operands.promotion import has_tf_dtype
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell, Region, current_region
+from np2tf.tnp._tensor.storage import StagingScope, Storage, current_scope
 
-#: So many draws of a stream, at most, are made before the graph runs.
+#: The maximal number of draws of a stream that are made before the graph runs.
 MOST_AHEAD = 64
 
 
@@ -41,31 +41,32 @@ class Stream:
     """One stream in one trace.
 
     Attributes:
-        find: the generator, given those of the call.
-        like: a generator of the same kind, for drawing on the host from states that the graph knows.
+        find: returns the generator, given the generators of the call.
+        like: a generator of the same kind, for drawing on the host from states of the graph.
         lasts: whether the caller sees the state after the call.
-        birth: the region that the state belongs to: it is at its beginning wherever this begins.
-        buffered: whether the graph is given words rather than the state, where there are words.
-        open: makes the inputs of the state, when the graph begins to draw; sets `initial` and `words`.
-        initial: the state at first, by the names of its parts.
-        cells: the state in the graph, by the same names.
+        birth: the scope that the state belongs to: each run of the scope begins with the initial state.
+        buffered: whether the graph gets words instead of the state, if the bit generator has raw words.
+        open: makes the inputs of the state when the graph begins to draw; sets `initial` and `words`.
+        initial: the initial state, by the names of its parts.
+        storages: the state in the graph, by the same names.
         words: the buffer of raw words that a buffered stream takes from.
-        beside: what of the state is beside the position in the buffer: names, and how many numbers each.
-        looks_beside: whether a call has to read and write that.
-        length: of this buffer in the next call.
-        ahead: what is drawn before the graph runs: the name of the method, and what calls it.
-        begun: whether the graph itself has drawn, so that nothing may be drawn ahead of it any more.
-        final_count: how many outputs of the graph tell the state after it.
+        beside: the parts of the state besides the position in the buffer: names, and the number of numbers in
+            each.
+        looks_beside: whether a call must read and write these parts.
+        length: the length of the buffer in the next call.
+        ahead: the draws before the graph runs: the name of the method, and a function that calls it.
+        begun: whether the graph itself has drawn, so that no further draw can be made ahead of it.
+        final_count: the number of outputs of the graph that hold the final state.
     """
 
     find: Callable[[Sequence[Any]], Any]
     like: Any
     lasts: bool
-    birth: Region | None
+    birth: StagingScope | None
     buffered: bool
     open: Callable[[Stream], None]
     initial: dict[str, tf.Tensor] = field(default_factory=dict)
-    cells: dict[str, Cell] = field(default_factory=dict)
+    storages: dict[str, Storage] = field(default_factory=dict)
     words: tf.Tensor | None = None
     beside: dict[str, int] = field(default_factory=dict)
     looks_beside: bool = False
@@ -81,57 +82,57 @@ class Stream:
         return type(self.like), type(states.bit_generator(self.like))
 
     def draw(self, parts: dict[str, np.ndarray], draw: Callable[[Any], Any]) -> tuple[dict[str, Any], Any]:
-        """Draw on the host from a state; the state after that, and what has been drawn."""
+        """Draw on the host from a state, and return the state after the draw and the result."""
         with self.lock:
-            states.put(self.like, parts)
+            states.put_state(self.like, parts)
             drawn = draw(self.like)
             return states.pack(states.state_of(self.like)), drawn
 
     def sample(self, draw: Callable[[Any], Any]) -> Any:
-        """What such a draw returns, with other numbers."""
+        """Return a result of the draw with other numbers."""
         with self.lock:
             return draw(self.like)
 
     @property
     def bits_name(self) -> str:
-        """The name of NumPy's bit generator; empty for one of somebody else's."""
+        """The name of NumPy's bit generator; empty for a bit generator of another library."""
         kind = self.kind[1]
         return kind.__name__ if kind.__module__.startswith("numpy.") else ""
 
     @property
     def makes_bits(self) -> bool:
-        """Whether `bits` can make any."""
+        """True if `bits` can make bits in the graph for this generator."""
         return self.bits_name in (BUFFERED if self.buffered else SOURCES)
 
     def bits(self) -> Source:
-        """What makes the bits in the graph, from the state as it is here; from now on the graph draws."""
+        """Return the source of bits in the graph, from the present state. From now on the graph draws."""
         if not self.begun:
             self.open(self)
             self.begun = True
-        parts = {name: cell.value for name, cell in self.cells.items()}
+        parts = {name: storage.value for name, storage in self.storages.items()}
         if self.words is not None:
             return BUFFERED[self.bits_name](parts, [self.words])
         return SOURCES.get(self.bits_name, Source)(parts)
 
     def numpys_state(self) -> dict[str, tf.Tensor]:
-        """The state as NumPy has it, of a stream that is not buffered."""
+        """Return the state in NumPy's format, for a stream that is not buffered."""
         source = self.bits()
-        return source.folded(source.parts)
+        return source.fold(source.parts)
 
     def store(self, parts: dict[str, tf.Tensor]) -> None:
-        """Replace the state by what draws have made of it."""
-        parts = parts if self.cells.keys() <= parts.keys() else self.bits().unfolded(parts)
-        for name, cell in self.cells.items():
-            if name not in states.FIXED and parts[name] is not cell.value:
-                cell.write(parts[name])
+        """Replace the state by the state after a draw."""
+        parts = parts if self.storages.keys() <= parts.keys() else self.bits().unfold(parts)
+        for name, storage in self.storages.items():
+            if name not in states.FIXED and parts[name] is not storage.value:
+                storage.write(parts[name])
 
     def stop_late(self) -> None:
-        """End the loops of a call that takes more words than any buffer has."""
+        """Stop the loops of a call that takes more words than any buffer has."""
         if self.words is not None:
-            record_violation(self.cells[TAKEN].value > MOST)
+            record_violation(self.storages[TAKEN].value > MOST)
 
     def final(self) -> list[tf.Tensor]:
-        """What a call must know of the state after the graph, which ends here."""
+        """Return the outputs that a call needs of the final state. The graph ends here."""
         found = self._final()
         self.final_count = len(found)
         return found
@@ -142,9 +143,9 @@ class Stream:
         if self.words is None:
             state = self.numpys_state()
             return [state[name] for name in state if name not in states.FIXED]
-        values = {name: cell.value for name, cell in self.cells.items()}
-        # To read and write the second normal number of a `RandomState` takes 70 µs. Half a word is cheap to
-        # read, and is lost where words are left out.
+        values = {name: storage.value for name, storage in self.storages.items()}
+        # Reading and writing the second normal number of a `RandomState` takes 70 µs. Half a word is cheap to
+        # read, and skipping words loses it.
         changed = any(values[name] is not self.initial[name] for name in self.beside)
         self.looks_beside = changed or "has_uint32" in self.beside
         record_violation(values[TAKEN] > tf.size(self.words, tf.int64))
@@ -153,14 +154,14 @@ class Stream:
 
 
 class Draws:
-    """What one trace draws, and from which streams.
-
-    Attributes:
-        streams: in the order in which they were met.
+    """The draws of one trace, and their streams.
 
     Args:
-        generators: those of the call that is traced.
-        buffered: whether the graph is given words rather than states, where there are words.
+        generators: the generators of the call that is traced.
+        buffered: whether the graph gets words instead of states, if the bit generator has raw words.
+
+    Attributes:
+        streams: the streams in the order of their first draws.
     """
 
     def __init__(self, generators: Sequence[Any], buffered: bool) -> None:
@@ -173,8 +174,8 @@ class Draws:
         self._values: list[tuple[int, Any]] = []
         self._running = threading.local()
 
-    def begin(self, root: Region) -> None:
-        """Draw in the graph that is being built now."""
+    def begin(self, root: StagingScope) -> None:
+        """Begin to draw in the present graph."""
         self._root, self._graph = root, tf.compat.v1.get_default_graph()
 
     # -- while tracing ---------------------------------------------------------------------------------------
@@ -183,77 +184,77 @@ class Draws:
         """Let the staged function draw from a generator by the method of this name.
 
         Raises:
-            StagingError: it cannot be drawn as NumPy draws it.
+            StagingError: if it cannot be drawn as NumPy draws it.
         """
-        entered = current_region()
-        assert entered is not None
+        scope = current_scope()
+        assert scope is not None
         if config.floats != "float64":
-            raise StagingError("random numbers of 32 bits are drawn on the host", "NP2TF506")
-        if entered.trace.at_once:
-            raise StagingError("it draws from a stream, one iteration after the other", "NP2TF506")
+            raise RandomUseError("random numbers of 32 bits are drawn on the host")
+        if scope.trace.at_once:
+            raise RandomUseError("it draws from a stream, one iteration after the other")
         return drawing.draw(self, self.stream(generator), name, args, kwargs)
 
     def draw_globally(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """The same by a function of `numpy.random`.
+        """Let the staged function draw by a function of `numpy.random`.
 
         Raises:
-            StagingError: it does something else to the global state.
+            StagingError: if the function changes or reads the global state without drawing.
         """
         if name in ("seed", "get_state", "set_state"):
-            raise StagingError(f"`numpy.random.{name}` in staged code", "NP2TF506")
+            raise RandomUseError(f"`numpy.random.{name}` in staged code")
         name = {"sample": "random_sample", "ranf": "random_sample"}.get(name, name)
         return self.draw(states.global_state(), name, *args, **kwargs)
 
     def make(self, kind: Callable[..., Any], args: tuple[Any, ...], fresh: bool) -> Any:
-        """A generator that the staged function makes; `fresh` if it is another one at every call.
+        """Return a generator that the staged function makes; `fresh` if every call makes a new one.
 
         Raises:
-            StagingError: its seed is staged, or it is to be made afresh more than once in a call.
+            StagingError: if its seed is staged, or a fresh generator is made in a loop or branch.
         """
-        entered = current_region()
+        scope = current_scope()
         if args and type(args[0]) is GeneratorStandIn and kind is np.random.default_rng:
             return args[0]
         if not is_known(args):
-            raise StagingError("a generator is made from a seed that is known at run time only", "NP2TF506")
+            raise RandomUseError("a generator is made from a seed that is known at run time only")
 
         def make() -> Any:
             return kind(*args)
 
-        if fresh and entered is not self._root:
-            raise StagingError("a generator without a seed is made in a loop or branch", "NP2TF506")
+        if fresh and scope is not self._root:
+            raise RandomUseError("a generator without a seed is made in a loop or branch")
         made = make()
         self._kept.append(made)
         self._add(made, (lambda _: make()) if fresh else (lambda _: made), lasts=False)
         return generator_stand_in(made)
 
     def stream(self, generator: Any) -> Stream:
-        """The stream of a generator that is met while staging.
+        """Return the stream of a generator that the staged function uses.
 
         Raises:
-            StagingError: it is neither an argument nor a global or closure variable.
+            StagingError: if the generator is neither an argument nor a global or closure variable.
         """
         key = id(states.bit_generator(generator))
         known = self._known.get(key)
         if known is not None:
             if known.kind[0] is not type(states.numpys(generator)):
-                raise StagingError("two kinds of generators share one stream", "NP2TF506")
+                raise RandomUseError("two kinds of generators share one stream")
             return known
         for place, given in enumerate(self._generators):
             if id(states.bit_generator(given)) == key:
                 return self._add(generator, itemgetter(place), lasts=True)
         if generator is states.global_state():
             return self._add(generator, lambda _: states.global_state(), lasts=True)
-        raise StagingError("a generator is met that is no argument, global or closure variable", "NP2TF506")
+        raise RandomUseError("a generator is met that is no argument, global or closure variable")
 
     def _add(self, generator: Any, find: Callable[[Sequence[Any]], Any], lasts: bool) -> Stream:
-        birth = self._root if lasts else current_region()
+        birth = self._root if lasts else current_scope()
         stream = Stream(find, states.new_like(generator), lasts, birth, self._buffered, self._open)
         self.streams.append(stream)
         self._known[id(states.bit_generator(generator))] = stream
         return stream
 
     def _open(self, stream: Stream) -> None:
-        """Give the graph what the stream draws from."""
+        """Make the inputs of the graph that the stream draws from."""
         parts = states.pack(states.state_of(stream.like))
         with self._graph.as_default():
             if stream.buffered and stream.makes_bits:
@@ -266,19 +267,21 @@ class Draws:
                     name: self._input(stream, name, tf.TensorSpec(part.shape, part.dtype))
                     for name, part in parts.items()
                 }
-                stream.initial = SOURCES.get(stream.bits_name, Source).unfolded(given)
+                stream.initial = SOURCES.get(stream.bits_name, Source).unfold(given)
         for name, part in stream.initial.items():
-            cell = stream.cells[name] = Cell(part)
-            cell.birth = stream.birth
+            storage = stream.storages[name] = Storage(part)
+            storage.birth = stream.birth
 
     def _position_and_beside(self, stream: Stream) -> dict[str, tf.Tensor]:
-        """The state of a buffered stream, which is one input."""
+        """Return the state of a buffered stream, which is a single input."""
         sizes = [1, *stream.beside.values()]
         taken, *rest = tf.split(self._input(stream, POSITION, tf.TensorSpec([sum(sizes)], tf.uint64)), sizes)
         return {TAKEN: tf.bitcast(taken, tf.int64)[0], **dict(zip(stream.beside, rest, strict=True))}
 
     def _input(self, stream: Stream, what: Any, spec: tf.TensorSpec) -> tf.Tensor:
-        """A tensor that every call gives a value to: a part of a state, words, or what is drawn ahead."""
+        """Return a tensor whose value every call provides: a part of a state, words, or a draw ahead of the
+        graph.
+        """
         place = len(self._values)
         self._values.append((self.streams.index(stream), what))
         self._specs.append(spec)
@@ -287,15 +290,16 @@ class Draws:
     def draw_ahead(
         self, stream: Stream, name: str, draw: Callable[[Any], Any], sample: Any
     ) -> tf.Tensor | None:
-        """A draw of which all is known, made by NumPy before the graph runs; None if it is too late.
+        """Return a draw with known arguments, which NumPy makes before the graph runs; None if the graph has
+        begun.
 
         Args:
-            name: of the method that draws.
-            draw: what draws from a generator.
-            sample: something that it has drawn.
+            name: the name of the drawing method.
+            draw: a function that draws from a generator.
+            sample: a result of the function.
         """
         like = np.asarray(sample)
-        late = stream.begun or len(stream.ahead) >= MOST_AHEAD or current_region() is not self._root
+        late = stream.begun or len(stream.ahead) >= MOST_AHEAD or current_scope() is not self._root
         if late or not has_tf_dtype(like.dtype):
             return None
         stream.ahead.append((name, draw))
@@ -303,29 +307,29 @@ class Draws:
         return self._input(stream, len(stream.ahead) - 1, spec)
 
     def finals(self) -> list[tf.Tensor]:
-        """The states after the function; a call is discarded for which a buffer is too short."""
+        """Return the final states of the streams. A call whose buffer is too short is discarded."""
         return [tensor for stream in self.streams for tensor in stream.final()]
 
     # -- at a call -------------------------------------------------------------------------------------------
 
     def values(self) -> Sequence[tf.Tensor]:
-        """The values of the inputs, in the order of the captures."""
+        """Return the values of the inputs, in the order of the captures."""
         values: list[tf.Tensor] | None = getattr(self._running, "values", None)
         if values is not None:
             return values
-        # Nobody runs it: the graph is looked at.
+        # The graph is inspected and does not run.
         return [tf.zeros([size or 1 for size in spec.shape], spec.dtype) for spec in self._specs]
 
     @contextmanager
     def drawing(self, generators: Sequence[Any]) -> Iterator[StreamsOfCall]:
-        """For one call: hold the generators, and give the graph its inputs."""
+        """For one call, hold the generators' locks and give the graph its inputs."""
         found = [stream.find(generators) for stream in self.streams]
         locks = {id(lock): lock for lock in (states.bit_generator(one).lock for one in found)}
         with ExitStack() as held:
             for key in sorted(locks):
                 held.enter_context(locks[key])
             outer = getattr(self._running, "values", None)
-            drawn = list(map(Drawn, self.streams, found))
+            drawn = list(map(StreamDraws, self.streams, found))
             try:
                 for one in drawn:
                     one.begin()
@@ -336,7 +340,7 @@ class Draws:
                     if one.undo is not None:
                         one.undo()
 
-    def _enter(self, drawn: Sequence[Drawn]) -> None:
+    def _enter(self, drawn: Sequence[StreamDraws]) -> None:
         self._running.values = [
             _as_input(drawn[number].given[what], spec)
             for (number, what), spec in zip(self._values, self._specs, strict=True)
@@ -346,5 +350,5 @@ class Draws:
 def _as_input(value: Any, spec: tf.TensorSpec) -> tf.Tensor:
     if isinstance(value, tf.Tensor):
         return value
-    # Nobody else has the memory.
-    return borrowed(np.asarray(value, spec.dtype.as_numpy_dtype))
+    # No other object shares the memory.
+    return borrow_memory(np.asarray(value, spec.dtype.as_numpy_dtype))

@@ -1,5 +1,5 @@
-"""On-stack replacement: watched loops on the host, which go on as compiled code.
+"""On-stack replacement: watched loops on the host, which continue as compiled code.
 
-May import `introspection`, `decisions` and `environment`; works without TensorFlow. Compiling a loop
-belongs to `compilation`.
+May import `introspection`, `decisions` and `environment`; works without TensorFlow. Compiling a loop belongs
+to `compilation`.
 """

@@ -1,44 +1,48 @@
-"""What is known of a loop that is a function of its own as well."""
+"""Data of a loop that is available as a function."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-#: The name that code reads whose loops are watched.
+#: The name that code with watched loops reads.
 WATCH = "_np2tf_watch"
 
 
 class LoopFunction(NamedTuple):
     """A loop as a function.
 
-    It takes `parameters`, and then: the first and last number of the range; its step if it has one; of a
-    `while` how many rounds it may run at most.
+    The function takes `parameters`, and then the first and last number of the range, and its step if it has
+    one; for a `while` it takes the maximal number of iterations.
     """
 
     key: str
-    """What the instrumented code calls it."""
+    """The loop's name in the instrumented code."""
     name: str
-    """Its name in the tree, which nothing else has."""
+    """The function's name in the tree, which nothing else has."""
     of: str
-    """The name of the function that it is taken from."""
+    """The name of the function that contains the loop."""
     text: str
-    """Its definition."""
+    """The source of the function."""
     lines: tuple[int, ...]
-    """The lines of the file that the lines of the text stand for."""
+    """The lines of the file for the lines of the text."""
     parameters: tuple[str, ...]
     results: tuple[str, ...]
     kind: str
-    """What it is over: "range", "steps" (a range with a step), "while", or of `np2tf.imports.loops.items`."""
+    """The iterable: "range", "steps" (a range with a step), "while", or a kind of
+    `np2tf.imports.loops.items`.
+    """
     tells: bool
-    """Whether it gives, besides the results, whether the loop is over, for a reason of its own."""
+    """True if the function's last result says whether the loop has ended for a reason of its own."""
     items: int = 0
-    """How many arrays its elements come from, which it takes before the first and last number."""
+    """The number of arrays that the elements come from; the function takes them before the first and last
+    number.
+    """
     says_numpy: bool = True
-    """Whether its text is that of work on arrays."""
+    """True if the loop's text shows work on arrays."""
     in_module: bool = False
-    """Whether it stands outside of functions."""
+    """True if the loop is outside of functions."""
 
     @property
     def line(self) -> int:
-        """Where it stands in its file."""
+        """The line of the loop in its file."""
         return self.lines[0]

@@ -1,4 +1,4 @@
-"""The arrays that a loop runs over, where they can be told from what it is given."""
+"""The arrays that a loop runs over, if its iterable shows them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-#: kind of loop (`np2tf.imports.loops.items`) -> the types of what it must run over, outermost first
+#: kind of loop (`np2tf.imports.loops.items`) -> the types of its iterables, outermost first
 _TYPES: dict[str, tuple[type, ...]] = {
     "items": (),
     "enumerate": (enumerate,),
@@ -17,7 +17,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def arrays_of(iterable: Any, kind: str) -> tuple[np.ndarray, ...] | None:
-    """The arrays that the elements of a loop come from that has not begun; None if that is not all."""
+    """Return the arrays from which all elements of a loop come that has not begun; None if there are other
+    elements.
+    """
     found = [iterable]
     for expected in _TYPES[kind]:
         (one,) = found
@@ -32,7 +34,7 @@ def arrays_of(iterable: Any, kind: str) -> tuple[np.ndarray, ...] | None:
         else:
             found = list(given)
     if kind in ("enumerate", "zip", "enumerate zip"):
-        found = [_behind(one) for one in found]
+        found = [_iterated_array(one) for one in found]
     if all(type(one) is np.ndarray and one.ndim for one in found):
         return tuple(found)
     return None
@@ -42,8 +44,8 @@ def arrays_of(iterable: Any, kind: str) -> tuple[np.ndarray, ...] | None:
 _ITERATOR = type(iter(np.zeros(1)))
 
 
-def _behind(iterator: Any) -> Any:
-    """The array that an iterator begins with, if it is one over an array."""
+def _iterated_array(iterator: Any) -> Any:
+    """Return the array behind an iterator at its beginning; None for other iterators."""
     if type(iterator) is not _ITERATOR:
         return None
     made: Any = iterator.__reduce__()

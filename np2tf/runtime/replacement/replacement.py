@@ -1,13 +1,13 @@
-"""On-stack replacement: a loop that takes long on the host goes on as compiled code, from where it stands.
+"""On-stack replacement: a loop that takes long on the host continues as compiled code while it runs.
 
-The code that a jitted function runs on the host has its loops watched (`np2tf.imports.loops.functions`). Once
-a loop has run for a while, and what is left of it would take longer than compiling it, it is compiled as a
-function of its own, whose arguments are the variables of the loop; the rest of its rounds run there. If it
-cannot be staged, the loop goes on as if nothing had been.
+The code that a jitted function runs on the host has watched loops (`np2tf.imports.loops.functions`). If a
+loop has run for a while, and its remaining iterations would take longer than compiling, it is compiled as a
+function whose arguments are the variables of the loop, and the remaining iterations run there. If it cannot
+be staged, the loop continues on the host.
 
-A loop whose runs are short, but many, is entered as compiled code instead: once all of them have taken long
-enough, a run begins there (or after its first round, which binds the names that the loop only gives), and its
-function is measured and budgeted like one that is called.
+A loop whose runs are short, but many, is entered as compiled code instead. When all its runs have taken long
+enough, a run begins in compiled code (or after its first iteration, which binds the names that the loop only
+assigns). Its function is measured and budgeted like a jitted function.
 
 See Hölzle, Ungar: Optimizing dynamically-dispatched calls with run-time type feedback (PLDI 1994).
 """
@@ -27,33 +27,33 @@ import numpy as np
 from np2tf.config import config
 from np2tf.runtime.decisions.decisions import PAYS
 from np2tf.runtime.environment.call_context import is_recording, load, tensorflow
-from np2tf.runtime.environment.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, Stopwatch, clock, machine
-from np2tf.runtime.environment.unjitted import OF_THE_MOMENT
+from np2tf.runtime.environment.clock import IMPORT_SECONDS, Stopwatch, clock, machine
 from np2tf.runtime.introspection.array_search import holds_array
 from np2tf.runtime.replacement.loop_function import WATCH
 from np2tf.runtime.replacement.loop_items import arrays_of
 from np2tf.runtime.replacement.watched_loop import WatchedLoop, hot, loop_costs, loops
-from np2tf.tnp._front.fast_flags import quick
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.staging import TracingTimeError
+from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 
 if TYPE_CHECKING:
     from np2tf.runtime.compilation.loop_compiler import LoopCompiler
     from np2tf.runtime.jit.jitted import Jitted
 
 
-#: Seconds that a loop must have run, and what is left of it must take at least, by so many times what
-#: compiling it is expected to take.
+#: The seconds that a loop must have run, and the factor by which its remaining time must exceed the expected
+#: cost of compiling it.
 HOT, WORTH = 0.05, 3.0
-#: A range of fewer numbers is not watched; the clock is looked at every so many seconds.
+#: A range of fewer numbers is not watched; the clock is read once in this many seconds.
 SHORT, PERIOD = 16, 0.005
-#: Seconds of rounds, as the host takes them, that compiled code is tried on: cold first, as XLA compiles, and
-#: then warm.
+#: The length of the trials of compiled code, in seconds of the host: a cold trial, in which XLA compiles, and
+#: a warm one.
 FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
-#: Compiled code runs in parts that become so many times longer.
+#: Compiled code runs in parts, each this many times as long as the last.
 LONGER = 8
-#: The rounds of a `while`, as numbers.
+#: The iterations of a `while`, as numbers.
 UNLIMITED = range(2**62)
-#: Compiled code must take less than this share of the time that the host takes.
+#: Compiled code must take less than this share of the host's time.
 FASTER = 0.9
 
 
@@ -65,28 +65,28 @@ class _Timer:
 
     @property
     def seconds(self) -> float:
-        """Since it was made, without compiling."""
+        """The seconds since the timer was made, without compiling."""
         return self._stopwatch.seconds
 
     @property
     def own(self) -> float:
-        """The seconds that compiling the loop could save: not those of long calls of jitted functions, nor of
-        waiting for a processor or for anything else.
+        """The seconds that compiling the loop could save: neither long calls of jitted functions, nor
+        waiting.
         """
         stopwatch = self._stopwatch
         own = min(stopwatch.seconds - stopwatch.in_long_calls, thread_time() - self._processor)
         return max(own, 0.0)
 
     def note_spent(self, seconds: float) -> None:
-        """Note that the host has spent so many seconds since it was made."""
+        """Record that the host has spent `seconds` since the timer was made."""
         clock.spent = max(clock.spent, self._spent + seconds)
 
 
-class Rounds:
-    """The rounds of a watched loop, in parts: None stands for those that are to run as compiled code.
+class LoopRun:
+    """The iterations of a watched loop, in parts; None stands for a part that runs as compiled code.
 
     Attributes:
-        is_over: whether compiled code has come to where the loop breaks off, or its test no longer holds.
+        is_over: whether compiled code has reached the loop's break, or the end of its test.
     """
 
     __slots__ = (
@@ -111,26 +111,26 @@ class Rounds:
         self._iterator = iter(iterable) if arrays else None
         self.is_over = self._taken_over = False
         self._results: tuple[Any, ...] | None = None
-        # Is told how long the host takes, and without long calls of jitted functions.
+        # Receives the host's seconds, and the seconds without long calls of jitted functions.
         self._note: Callable[[float, float], None] | None = None
 
     def __iter__(self) -> Iterator[Iterable[Any] | None]:
-        yield chain.from_iterable(self._pieces())
+        yield chain.from_iterable(self._parts())
         if self._taken_over:
             yield None
             if len(self._left) and not self._loop.is_while:
                 yield self._part(self._left)
 
     def _part(self, numbers: range) -> Iterable[Any]:
-        """What the loop is given for some numbers, of which those before have been passed on."""
+        """Return the loop's iterable for some numbers; the numbers before have been passed on."""
         if self._loop.is_while:
             return repeat(None, len(numbers))
         if self._iterator is None:
             return numbers
         return islice(self._iterator, len(numbers))
 
-    def _pieces(self) -> Iterator[Iterable[Any]]:
-        """The numbers, piece by piece; the clock is looked at between the pieces."""
+    def _parts(self) -> Iterator[Iterable[Any]]:
+        """Yield the numbers, piece by piece; the clock is read between the pieces."""
         numbers, loop, count = self._numbers, self._loop, len(self._numbers)
         done, size, passed = 0, 1, 0.0
         is_due = loop.is_due and self._enter(sys._getframe(1), numbers)
@@ -153,27 +153,29 @@ class Rounds:
                         if not loop.is_while:
                             yield self._part(numbers[done:])
                         return
-                    # A loop whose end is not known is taken to have come half the way.
+                    # A loop with an unknown end is assumed to be half done.
                     left = timer.own * (WORTH if loop.is_while else (count - done) / done)
                     if self._pays(passed, left):
-                        self._taken_over = self._is_taken_over(sys._getframe(1), left)
+                        self._taken_over = self._take_over(sys._getframe(1), left)
                         if self._taken_over:
                             self._left, self._per_round = numbers[done:], passed / done
-                            self._shown = loop.shown(done, passed)
+                            self._shown = loop.note_replacement(done, passed)
                             return
                 size = max(1, min(2 * size, int(done * PERIOD / passed) if passed else size))
         finally:
-            # One that breaks off was last looked at some rounds ago.
+            # In a loop that breaks, the last measurement is some iterations old.
             if passed and not self._taken_over:
                 loop.per_round = passed / min(done, count)
                 timer.note_spent(passed)
                 own = timer.own
-                loop.ran(own)
+                loop.note_run(own)
                 if self._note is not None:
                     self._note(passed, own)
 
     def _enter(self, frame: types.FrameType, left: range) -> bool:
-        """Run all that is left as compiled code, if that is faster; whether to try again after a round."""
+        """Run the rest as compiled code, if that is faster; return whether to try again one iteration
+        later.
+        """
         loop = self._loop
         hot.count += 1
         if not _is_possible():
@@ -182,17 +184,17 @@ class Rounds:
         if any(name not in variables for name in loop.known.parameters):
             return True
         given = self._arguments(variables, left)
-        jitted = self._staged(frame, given)
+        jitted = self._stageable_function(frame, given)
         if jitted is None:
             return False
         begun, compiler = perf_counter(), loop_compiler(jitted)
-        result, family = compiler.enter(given, loop.changing)
-        loop.stayed(result is None and family is None)
+        result, cache = compiler.enter(given, loop.changing)
+        loop.note_host_run(result is None and cache is None)
         if result is None:
-            self._note = partial(compiler.ran_on_host, family)
+            self._note = partial(compiler.note_host_run, cache)
             return False
         self._taken_over = True
-        shown = loop.shown(left.start - self._numbers.start, 0.0)
+        shown = loop.note_replacement(left.start - self._numbers.start, 0.0)
         shown.rounds += len(left)
         shown.compiled += perf_counter() - begun
         self._left = left[len(left) :]
@@ -201,58 +203,58 @@ class Rounds:
         self._results = result[: len(loop.known.results)]
         return False
 
-    def _staged(self, frame: types.FrameType, given: tuple[Any, ...]) -> Jitted | None:
-        """The loop's function, if it can be staged, and works on arrays."""
+    def _stageable_function(self, frame: types.FrameType, given: tuple[Any, ...]) -> Jitted | None:
+        """Return the loop's function, if it can be staged, and works on arrays."""
         loop = self._loop
-        # It needs no TensorFlow to tell that a loop cannot be staged.
+        # Finding out that a loop cannot be staged needs no TensorFlow.
         _, jitted = loop.functions(frame.f_globals)
-        about_arrays = quick.tensors or loop.known.says_numpy or holds_array(given)
+        about_arrays = fast_flags.tensors or loop.known.says_numpy or holds_array(given)
         if jitted is None or not about_arrays or loop.is_refused(given):
             loop.refused = True
             return None
         return jitted
 
     def _skip(self, count: int) -> None:
-        """Have so many elements of what the loop runs over, as compiled code has had them."""
+        """Skip `count` elements of the loop's iterable, which compiled code has used."""
         if self._iterator is not None and count:
             next(islice(self._iterator, count, count), None)
 
     def _pays(self, passed: float, left: float) -> bool:
-        """Whether what is left of the loop, but for long calls, takes longer than compiling it."""
-        loop, loading = self._loop, 0.0 if quick.tensors else IMPORT_SECONDS * machine.slowdown
+        """Return whether the rest of the loop, without long calls, takes longer than compiling it."""
+        loop, loading = self._loop, 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
             pays = left * (1.0 - loop.record.ratio) > PAYS * (loop.expected + loading)
         else:
             pays = left > WORTH * (loop.expected + loading)
         return pays and _is_possible() and loop_costs.seconds < clock.spent + passed + left
 
-    def _is_taken_over(self, frame: types.FrameType, left: float) -> bool:
-        """Whether the loop of a frame has been traced, while it would have taken `left` seconds more."""
+    def _take_over(self, frame: types.FrameType, left: float) -> bool:
+        """Return whether the loop was traced; `left` is the time that the host would still take."""
         variables, loop = frame.f_locals, self._loop
         if any(name not in variables for name in loop.known.parameters):
             return False
         self._frame = dict(variables), frame.f_globals
         begun, compiling = perf_counter(), clock.compiling
         given = self._arguments(variables, self._numbers)
-        jitted = self._staged(frame, given)
+        jitted = self._stageable_function(frame, given)
         if jitted is None:
             return False
         load()
         limit = left / WORTH
         if loop.record is not None:
             limit = max(limit, PAYS * loop.record.cost)
-        why = loop_compiler(jitted).get_ready(given, loop.changing, limit)
+        why = loop_compiler(jitted).compile_ahead(given, loop.changing, limit)
         seconds = perf_counter() - begun
         loop.compiling += seconds
-        # Translating it is a part of compiling, too.
+        # Translating the loop is a part of compiling, too.
         clock.compiling = compiling + seconds
         loop_costs.seconds += seconds
         loop_costs.tries += 1
         loop.note(seconds)
-        if why is not None and why.code == TOO_LONG_TO_TRACE:
+        if why is not None and why.kind is TracingTimeError:
             loop.least = 2 * limit
             return False
-        if why is not None and why.code not in OF_THE_MOMENT:
+        if why is not None and not why.kind.is_momentary:
             loop.refuse(given, why)
         loop.refused = why is not None
         return not loop.refused
@@ -266,9 +268,9 @@ class Rounds:
         return (*given, numbers.step) if known.kind == "steps" else tuple(given)
 
     def finish(self) -> tuple[Any, ...]:
-        """Run as much of what is left as compiled code can, and is faster at; what its results are then.
+        """Run the rest as compiled code, as far as it can and is faster; return the results.
 
-        What it cannot do is left to the loop itself: so errors, and what handles them, are the program's own.
+        The loop itself runs iterations that compiled code cannot, so its errors and handlers stay in effect.
         """
         if self._results is not None:
             return self._results
@@ -304,7 +306,9 @@ class Rounds:
         return self.is_over or not len(self._left)
 
     def _run_all(self, size: int, compiler: LoopCompiler, variables: dict[str, Any]) -> None:
-        """Run what is left, in parts that become longer, and shorter before what compiled code cannot do."""
+        """Run the rest in parts that become longer, and shorter before an iteration that only the host can
+        run.
+        """
         least = size
         while not self._is_done:
             if self._run(size, compiler, variables) is not None:
@@ -316,7 +320,9 @@ class Rounds:
                 break
 
     def _run(self, size: int, compiler: LoopCompiler, variables: dict[str, Any]) -> float | None:
-        """Run so many rounds as compiled code; the seconds, or None, and nothing done, if it cannot."""
+        """Run `size` iterations as compiled code; return the seconds, or None, with nothing done, if it
+        cannot.
+        """
         known, shown, begun = self._loop.known, self._shown, perf_counter()
         part = self._left[:size]
         result = compiler.run_now(self._arguments(variables, part), self._loop.changing)
@@ -326,18 +332,18 @@ class Rounds:
         else:  # XLA compiles at the first call
             shown.compiling += seconds
         if result is None:
-            self._loop.was_discarded()
+            self._loop.note_discarded_call()
             return None
         self._left = self._left[size:]
         variables.update(zip(known.results, result))
         self.is_over = known.tells and bool(result[-1])
-        # How many rounds a loop has had that is over is not known.
+        # The number of iterations of a loop that is over is not known.
         shown.rounds += 1 if self.is_over else len(part)
         return seconds
 
 
 def loop_compiler(jitted: Jitted) -> LoopCompiler:
-    """The compiler of a loop's function."""
+    """Return the compiler of a loop's function."""
     load()
     from np2tf.runtime.compilation.loop_compiler import LoopCompiler
 
@@ -345,8 +351,8 @@ def loop_compiler(jitted: Jitted) -> LoopCompiler:
 
 
 def _is_possible() -> bool:
-    """Whether loops on the host may be compiled here and now."""
-    if config.jit == "off" or config.tier != "auto" or not quick.numpy or not by_numpys_rules():
+    """Return whether loops on the host may be compiled in the present context."""
+    if config.jit == "off" or config.tier != "auto" or not fast_flags.numpy or not uses_numpy_rules():
         return False
     if tensorflow.is_known and (is_recording() or tensorflow.graphs.stack):
         return False
@@ -358,17 +364,17 @@ def _is_of_main(frame: types.FrameType) -> bool:
 
 
 def watch(numbers: Any, key: str) -> Iterable[Any]:
-    """The parts in which a loop runs over `numbers`; of a `while` there are none unless it is watched.
+    """Return the parts in which a loop runs over `numbers`; for a `while`, none unless it is watched.
 
     Args:
-        numbers: what the loop is over; None for a `while`.
-        key: of the loop.
+        numbers: the loop's iterable; None for a `while`.
+        key: the loop's key.
     """
     loop = loops.get(key)
     if loop is not None and loop.known.in_module and not _is_of_main(sys._getframe(1)):
         loop = None
     if numbers is None:
-        return () if loop is None or not loop.may_be_watched(HOT) else Rounds(UNLIMITED, loop)
+        return () if loop is None or not loop.may_be_watched(HOT) else LoopRun(UNLIMITED, loop)
     if loop is None or loop.refused:
         return (numbers,)
     if loop.known.items:
@@ -378,22 +384,22 @@ def watch(numbers: Any, key: str) -> Iterable[Any]:
     try:
         count = len(numbers)
     except OverflowError:
-        return (numbers,)  # more than a loop can ever run over
+        return (numbers,)  # more numbers than any loop can run over
     if count < SHORT or not loop.may_be_watched(HOT / count):
         return (numbers,)
-    return Rounds(numbers, loop)
+    return LoopRun(numbers, loop)
 
 
 def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
-    """The parts in which a loop runs over what may be arrays."""
+    """Return the parts in which a loop runs over an iterable that may consist of arrays."""
     arrays = arrays_of(iterable, loop.known.kind)
     if arrays is None:
         return (iterable,)
     count = min(map(len, arrays))
     if count < SHORT or not loop.may_be_watched(HOT / count):
         return (iterable,)
-    return Rounds(range(count), loop, arrays, iterable)
+    return LoopRun(range(count), loop, arrays, iterable)
 
 
-#: The globals that instrumented code reads.
+#: The globals that instrumented code needs.
 NAMES = {WATCH: watch}

@@ -1,4 +1,4 @@
-"""The loops of the program that are watched, and what is known of them."""
+"""The watched loops of the program, and their measurements."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from np2tf.counts import Fallback, TakenOver, counts
-from np2tf.runtime.decisions.decisions import FOLLOWED, Record, Refusal, Way, decisions, key_of
+from np2tf.runtime.decisions.decisions import FOLLOWED, CallRecord, FunctionRecord, Refusal, decisions, key_of
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, LONG_CALL, Costs, machine
 from np2tf.runtime.replacement.loop_function import LoopFunction
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 
 if TYPE_CHECKING:
     from np2tf.runtime.jit.jitted import Jitted
 
-#: A loop that is over before it would be hot is watched only once in so many times.
+#: A loop that ends before it is hot is left unwatched this many times between two watched runs.
 UNWATCHED = 15
-#: So for a `while` once that has been so some times in a row: nobody knows how many rounds it will have.
+#: The same holds for a `while` after this many short runs in a row, because its number of iterations is
+#: unknown.
 SURELY_SHORT = 3
-#: Seconds that a loop is expected to take to compile, until some have been.
+#: The expected seconds for compiling a loop, until loops have been compiled.
 EXPECTED = 0.8
-#: A loop that compiled code could not go on with so often stays on the host.
+#: A loop stays on the host after compiled code has failed to continue it this many times.
 MOST_DISCARDED = 100
-#: A loop of short runs is entered as compiled code once all of them together have taken so many times what
-#: compiling it is expected to cost: by then its function, and the loop around it, have had their chance.
+#: A loop of short runs is entered as compiled code when all its runs have taken this many times the expected
+#: cost of compiling. By then its function, and the loop around it, have had their chance.
 PATIENT = 3.0
-#: It is looked at no more after so many runs in a row that belonged on the host.
+#: A loop is no longer a candidate after this many runs in a row that had to stay on the host.
 ENOUGH_RUNS = 20
 
 
@@ -36,18 +37,17 @@ class WatchedLoop:
     """A loop of the program, and its function.
 
     Attributes:
-        refused: whether it has turned out that it cannot be compiled, or is no faster.
-        least: seconds that tracing it takes at least.
-        per_round: seconds that its rounds took, on average, when the clock was last looked at.
-        compiling: seconds of translating and tracing it.
-        unwatched: how often it has run since without anybody looking.
-        short: how often it has been watched, and not been found to be hot, since it was.
-        is_while: whether nobody knows how many rounds it has.
-        ratio: of the seconds that its rounds take as compiled code to those on the host; -1.0 where it is not
-            known.
-        cost: what compiling it has taken, in seconds; 0.0 if it has not been.
-        changing: the places of the arguments that are other numbers every time.
-        host_seconds: that it has taken on the host, all runs together.
+        refused: whether it cannot be compiled, or is no faster as compiled code.
+        least: the seconds that tracing it takes at least.
+        per_round: the mean seconds of an iteration, at the last measurement.
+        compiling: the seconds of translating and tracing it.
+        unwatched: the number of unwatched runs since the last watched one.
+        short: the number of watched runs since it was last hot.
+        is_while: whether the number of its iterations is unknown.
+        ratio: the seconds of its iterations as compiled code divided by those on the host; -1.0 if not known.
+        cost: the seconds that compiling it has taken; 0.0 if it has not been compiled.
+        changing: the places of the arguments that are different numbers every time.
+        host_seconds: the seconds of all its runs on the host.
         outer: the loops around it.
     """
 
@@ -65,12 +65,14 @@ class WatchedLoop:
         self.host_seconds = self._latest = 0.0
         self.outer: list[WatchedLoop] = []
         self._stayed = 0
-        self._ways: dict[str, Way] = {}
+        self._new_call_records: dict[str, CallRecord] = {}
         self._code = code
         self._made: dict[int, tuple[types.FunctionType, Jitted | None]] = {}
 
     def may_be_watched(self, least: float) -> bool:
-        """Whether to watch it this time, where it is hot if its rounds take `least` seconds."""
+        """Return whether to watch the next run, given that the loop is hot if an iteration takes `least`
+        seconds.
+        """
         if self.refused:
             return False
         if self.is_due:
@@ -86,36 +88,38 @@ class WatchedLoop:
 
     @property
     def is_due(self) -> bool:
-        """Whether to enter it as compiled code, although its runs are short."""
+        """True if the loop is to be entered as compiled code, although its runs are short."""
         if not self._may_be_entered:
             return False
-        loading = 0.0 if quick.tensors else IMPORT_SECONDS * machine.slowdown
+        loading = 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
         if self.host_seconds < PATIENT * (self.expected + loading):
             return False
         return not any(loop._may_be_entered for loop in self.outer)
 
     @property
     def _may_be_entered(self) -> bool:
-        """Whether its runs are long enough to be calls, and nothing is known against that."""
+        """True if its runs are long enough to be calls, and nothing is known against compiling them."""
         is_of_calls = not self.is_while and not self.known.in_module and self._latest >= LONG_CALL
         return is_of_calls and not self.refused and self._stayed < ENOUGH_RUNS
 
-    def ran(self, seconds: float) -> None:
-        """Note that a run has taken so many seconds on the host."""
+    def note_run(self, seconds: float) -> None:
+        """Record the seconds of a run on the host."""
         self._latest = seconds
         self.host_seconds += seconds
         hot.count += self._may_be_entered
 
-    def stayed(self, is_final: bool) -> None:
-        """Note whether a run that could have been entered belongs on the host for good."""
+    def note_host_run(self, is_final: bool) -> None:
+        """Record whether a run that could have been entered must stay on the host."""
         self._stayed = self._stayed + 1 if is_final else 0
 
-    def stay(self) -> None:
-        """Do not enter it."""
+    def stay_on_host(self) -> None:
+        """Never enter the loop."""
         self._stayed = ENOUGH_RUNS
 
-    def shown(self, done: int, seconds: float) -> TakenOver:
-        """Note for a report that it goes on as compiled code after so many rounds, and seconds."""
+    def note_replacement(self, done: int, seconds: float) -> TakenOver:
+        """Record for a report that the loop continues as compiled code after `done` iterations, and return
+        the entry.
+        """
         known = self.known
         found = counts.loops.get(known.key)
         if found is None:
@@ -126,22 +130,22 @@ class WatchedLoop:
         self.compiling = 0.0
         return found
 
-    def was_discarded(self) -> None:
-        """Note that compiled code could not do some rounds, which happens where one raises."""
+    def note_discarded_call(self) -> None:
+        """Record that compiled code could not run some iterations, which happens if an iteration raises."""
         self._discarded += 1
         self.refused = self.refused or self._discarded >= MOST_DISCARDED
 
     @functools.cached_property
-    def record(self) -> Record | None:
-        """What an earlier process has found out."""
+    def record(self) -> FunctionRecord | None:
+        """The record of an earlier process."""
         found = decisions.record_of(self._code)
         if found is not None:
             decisions.keep(self._outcome)
         return found
 
     def is_refused(self, given: tuple[Any, ...]) -> bool:
-        """Whether it is known from an earlier process that it cannot be compiled with these arguments."""
-        way = None if self.record is None else self.record.ways.get(digest_of_call(given, {}))
+        """Return whether an earlier process found that the loop cannot be compiled with these arguments."""
+        way = None if self.record is None else self.record.call_records.get(digest_of_call(given, {}))
         if way is None or way.refusal is None:
             return False
         counts.fell_back(way.refusal.fallback)
@@ -149,83 +153,83 @@ class WatchedLoop:
 
     @property
     def expected(self) -> float:
-        """Seconds that compiling it takes at least."""
+        """The seconds that compiling the loop takes at least."""
         if self.record is None:
             return max(loop_costs.mean, self.least)
-        # Without a ratio, it has been given up.
+        # Without a ratio, compiling was given up.
         return max(self.record.cost if self.record.ratio >= 0.0 else 2 * self.record.cost, self.least)
 
     def note(self, cost: float) -> None:
-        """Note what compiling it has cost."""
+        """Record the cost of compiling the loop."""
         if not self.cost and self.record is None:
             decisions.keep(self._outcome)
         self.cost += cost
 
     def refuse(self, given: tuple[Any, ...], why: Fallback) -> None:
-        """Note why it cannot be compiled with these arguments."""
-        self._ways[digest_of_call(given, {})] = Way(refusal=Refusal.made(why))
+        """Record why the loop cannot be compiled with these arguments."""
+        self._new_call_records[digest_of_call(given, {})] = CallRecord(refusal=Refusal.from_fallback(why))
 
-    def _outcome(self) -> tuple[str, Record | None]:
-        """What the next process is to know."""
+    def _outcome(self) -> tuple[str, FunctionRecord | None]:
+        """Return the key and the record for the next process."""
         before = self.record
         if not self.cost and before is not None:
             left = before._replace(followed=before.followed + 1)
             return key_of(self._code), None if left.followed > FOLLOWED else left
-        return key_of(self._code), Record((), self.cost, 1, self.ratio, 0, self._ways)
+        return key_of(self._code), FunctionRecord((), self.cost, 1, self.ratio, 0, self._new_call_records)
 
     @property
     def path(self) -> str:
-        """The file that it stands in."""
+        """The file of the loop."""
         return self._code.co_filename
 
     @property
-    def translated(self) -> list[Jitted]:
-        """What has been made of it, for each module that it has run in."""
+    def translations(self) -> list[Jitted]:
+        """The staged versions of the loop, one for each module that it has run in."""
         return [jitted for _, jitted in self._made.values() if jitted is not None]
 
     def functions(self, names: dict[str, Any]) -> tuple[types.FunctionType, Jitted | None]:
-        """The loop's function as the source has it, with these globals, and translated."""
+        """Return the loop's function as in the source, with these globals, and its staged version."""
         made = self._made.get(id(names))
         if made is None:
             plain = types.FunctionType(self._code, names, self.known.of)
             plain.__qualname__ = f"{self.known.of}: loop"
             plain.__module__ = names.get("__name__", "")
-            made = self._made[id(names)] = plain, _translated(plain, self.known)
+            made = self._made[id(names)] = plain, _translate(plain, self.known)
         return made
 
 
-class _Hot:
-    """How often a loop has been found to be hot, or may become so."""
+class _HotLoops:
+    """Counts how often a loop was found to be hot, or may become hot."""
 
     count = 0
 
 
-hot = _Hot()
-#: Of compiling loops.
+hot = _HotLoops()
+#: The costs of compiling loops.
 loop_costs = Costs(EXPECTED)
-#: By what the instrumented code calls them.
+#: The watched loops by their keys.
 loops: dict[str, WatchedLoop] = {}
 
 
 def compiled_loops(of: str, path: str) -> int:
-    """How often loops of a function have gone on as compiled code, by its name and its file."""
-    translated = (jitted for loop in _loops_of(of, path) for jitted in loop.translated)
+    """Return how often loops of a function ran as compiled code, given its name and file."""
+    translated = (jitted for loop in _loops_of(of, path) for jitted in loop.translations)
     return sum(jitted.compiled_count + jitted.graph_count for jitted in translated)
 
 
 def leave_on_host(of: str, path: str) -> None:
-    """Enter no loops of a function, by its name and its file: as one XLA program with them it was slower."""
+    """Enter no loops of a function, given its name and file, because one XLA program with them was slower."""
     for loop in _loops_of(of, path):
-        loop.stay()
+        loop.stay_on_host()
 
 
 def _loops_of(of: str, path: str) -> list[WatchedLoop]:
-    """The loops of a function, by its name and its file."""
+    """Return the loops of a function, by its name and its file."""
     return [loop for loop in loops.values() if loop.known.of == of and loop.path == path]
 
 
-def add(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
-    """Note the functions of a module's loops."""
+def add_loops(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
+    """Record the functions of a module's loops."""
     found = [WatchedLoop(LoopFunction(*known), code) for known, code in made]
     loops.update({loop.known.key: loop for loop in found})
     for loop in found:
@@ -235,12 +239,12 @@ def add(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
                 other.outer.append(loop)
 
 
-def _translated(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
-    # Only here: it loads the translator.
+def _translate(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
+    # Imported only here, because it loads the translator.
     translator = importlib.import_module("np2tf.imports.functions.callees")
     try:
         return translator.staged_loop(plain, known)  # type: ignore[no-any-return]
-    except Exception as error:  # np2tf's own fault is no reason to break off a loop that works without it
+    except Exception as error:  # a fault of np2tf must not break a loop that works without it
         told = f"{type(error).__name__}: {error}"
         counts.fell_back(Fallback(known.of, told, "NP2TF905", plain.__code__.co_filename, known.line))
         return None

@@ -1,4 +1,4 @@
-"""What ran where: the counters of `np2tf.counts`, over the length of a with block."""
+"""The counters of `np2tf.counts` over the duration of a with block."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from np2tf.counts import NUMBERS, Counts, counts
 
 @contextmanager
 def collect() -> Iterator[Counts]:
-    """Count what runs in the with block; the result is complete when the block ends."""
+    """Count operations and calls in the with block; the result is complete when the block ends."""
     numbers = {name: getattr(counts, name) for name in NUMBERS}
     calls = {fallback.key: fallback.calls for fallback in counts.fallbacks}
     found = Counts()

@@ -1,4 +1,4 @@
-"""What a program spent its time on: the figures of a report, and nothing of how they are taken or shown."""
+"""The figures of a report on a program's time. Measuring and printing them is elsewhere."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from np2tf.counts import TakenOver
 
-#: How many rows a list of the slowest has.
+#: The number of rows in a list of the slowest places.
 SLOWEST = 10
 
-#: Why an operation ran on the host.
+#: The reasons why an operation ran on the host.
 ON_HOST = "its arrays are on the host"
 HOST_ONLY = "NumPy's own: there is no TensorFlow version"
 HANDED_OVER = "handed from TensorFlow to NumPy"
@@ -19,7 +19,7 @@ HANDED_OVER = "handed from TensorFlow to NumPy"
 
 @dataclass
 class Time:
-    """Calls and seconds."""
+    """A number of calls, and their seconds."""
 
     calls: int = 0
     seconds: float = 0.0
@@ -32,7 +32,7 @@ class Time:
 
 @dataclass
 class Place(Time):
-    """What ran on the host at one line of the user's code."""
+    """Operations or calls on the host at one line of the user's code."""
 
     name: str = ""
     path: str = ""
@@ -43,7 +43,9 @@ class Place(Time):
 
 @dataclass
 class Function:
-    """A jitted function; `inlined` counts the calls that became a part of another's compiled code."""
+    """A jitted function. `inlined` counts the calls that became a part of another function's compiled
+    code.
+    """
 
     name: str
     path: str
@@ -56,24 +58,24 @@ class Function:
 
     @property
     def seconds(self) -> float:
-        """All that it took."""
+        """The seconds of all its calls and compilations."""
         return sum(part.seconds for part in (self.compiled, self.graph, self.host, self.compiling))
 
 
 @dataclass
 class Report:
-    """What ran where.
+    """The report of a program's run.
 
     Attributes:
-        seconds: from the beginning to the end.
+        seconds: the seconds from the beginning to the end.
         compiled, graph: calls of functions that ran as one XLA program, or as a TensorFlow graph.
-        compiling: traces; the seconds are those of tracing and of first calls, in which XLA compiles.
+        compiling: the traces, with the seconds of tracing and of first calls, in which XLA compiles.
         eager: operations that TensorFlow ran one at a time.
         host: operations that NumPy ran.
         places: the operations on the host, by line of the user's code.
         unjitted: functions that ran as Python because they could not be compiled.
         functions: all jitted functions that were called.
-        loops: those that went on as compiled code while they ran.
+        loops: the loops of which compiled code ran a part.
     """
 
     seconds: float = 0.0
@@ -103,7 +105,7 @@ class Report:
 
     @property
     def fallbacks(self) -> list[Place]:
-        """The slowest that ran on the host although its arrays, or compiled code, need not be there."""
+        """The slowest places that ran on the host although their data did not require it."""
         left = [place for place in self.places.values() if place.why != ON_HOST]
         return _slowest([*left, *self.unjitted.values()])
 
@@ -114,12 +116,12 @@ class Report:
 
     @property
     def other(self) -> float:
-        """Seconds that are none of ours: Python, other libraries, the imports."""
+        """The seconds outside of np2tf: Python, other libraries, the imports."""
         parts = (self.compiled, self.graph, self.compiling, self.eager, self.host)
         return max(0.0, self.seconds - sum(part.seconds for part in parts))
 
     def to_data(self) -> dict[str, Any]:
-        """The report as plain data."""
+        """Return the report as plain data."""
         times = {name: asdict(getattr(self, name)) for name in ("compiled", "graph", "eager", "host")}
         compiling = {"traces": self.compiling.calls, "seconds": self.compiling.seconds}
         functions = sorted(self.functions.values(), key=lambda one: -one.seconds)

@@ -1,7 +1,7 @@
-"""Taking a report: every entry into the op library and into compiled code is timed while one is asked for.
+"""Measures a report: every entry into the op library and into compiled code is timed while a report is made.
 
-Nothing here is on anybody's way when no report is asked for: the timing functions are put in the places of
-the functions that they time, and taken out again.
+Without a report nothing is slowed down: the timing functions replace the functions that they time, and are
+removed again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.compilation.compiling import Compiler
-from np2tf.runtime.compilation.concrete_function import Compiled
+from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 from np2tf.runtime.compilation.loop_compiler import LoopCompiler
 from np2tf.runtime.decisions.decisions import decisions
 from np2tf.runtime.host.host_function import HostFunction
@@ -25,8 +25,8 @@ from np2tf.runtime.introspection.error_causes import code_of, place_of
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
 from np2tf.tnp._entry import entry_points
-from np2tf.tnp._tensor.storage import current_region
-from np2tf.tnp._warnings.user_lines import site
+from np2tf.tnp._tensor.storage import current_scope
+from np2tf.tnp._warnings.user_lines import user_location
 
 
 class _State(threading.local):
@@ -36,20 +36,20 @@ class _State(threading.local):
 
 
 class Watch:
-    """Times what runs, from its making until `stop`."""
+    """Times operations and calls, from its creation until `stop`."""
 
     def __init__(self) -> None:
         self.report = Report()
         self._state = _State()
         self._called: set[int] = set()
-        self._kept: list[Compiled] = []
+        self._kept: list[ConcreteFunction] = []
         self._undo = [entry_points.replace(self._operation), self._methods()]
-        decisions.leave_alone()
+        decisions.disable()
         counts.loops.clear()
         self._started = perf_counter()
 
     def stop(self) -> Report:
-        """The report; nothing is timed any more."""
+        """Stop timing, and return the report."""
         self.report.seconds = perf_counter() - self._started
         self.report.loops = sorted(counts.loops.values(), key=lambda loop: (loop.path, loop.line))
         while self._undo:
@@ -64,7 +64,7 @@ class Watch:
 
         @functools.wraps(function)
         def timed(*args: Any, **kwargs: Any) -> Any:
-            if state.inside or current_region() is not None or not tf.executing_eagerly():
+            if state.inside or current_scope() is not None or not tf.executing_eagerly():
                 return function(*args, **kwargs)
             eager, host = counts.eager, counts.host
             state.inside = True
@@ -79,25 +79,25 @@ class Watch:
                 else:
                     report.host.add(seconds)
                     why = HOST_ONLY if host_only else HANDED_OVER if counts.host > host else ON_HOST
-                    report.add_place(seconds, name, *site(), why)
+                    report.add_place(seconds, name, *user_location(), why)
 
         return timed
 
     # -- jitted functions ------------------------------------------------------------------------------------
 
     def _methods(self) -> Callable[[], None]:
-        """Time the methods through which jitted functions run; returns what undoes it."""
+        """Time the methods through which jitted functions run, and return a function that undoes it."""
         timed: tuple[tuple[type, str, Callable[..., Any]], ...] = (
-            (Jitted, "__call__", self._entered),
+            (Jitted, "__call__", self._time_call),
             (HostFunction, "run_timed", self._on_host),
-            (Compiler, "left_on_host", self._left),
-            (Compiler, "unjitted", self._fell_back),
-            (LoopCompiler, "get_ready", self._in_loop),
+            (Compiler, "run_on_host", self._time_host_call),
+            (Compiler, "run_unjitted", self._time_fallback),
+            (LoopCompiler, "compile_ahead", self._in_loop),
             (LoopCompiler, "run_now", self._in_loop),
             (LoopCompiler, "enter", self._in_loop),
-            (Compiled, "__init__", self._traced),
-            (Compiled, "retrace_as_graph", self._traced),
-            (Compiled, "__call__", self._ran),
+            (ConcreteFunction, "__init__", self._time_trace),
+            (ConcreteFunction, "retrace_as_graph", self._time_trace),
+            (ConcreteFunction, "__call__", self._time_run),
         )
         before = [(owner, name, vars(owner)[name]) for owner, name, _ in timed]
         for owner, name, make in timed:
@@ -124,11 +124,11 @@ class Watch:
         return self._function(calling[-1] if calling else None)
 
     @contextmanager
-    def _entered(self, jitted: Jitted, *_: Any) -> Iterator[None]:
+    def _time_call(self, jitted: Jitted, *_: Any) -> Iterator[None]:
         self._state.calling.append(jitted)
-        if current_region() is not None:
+        if current_scope() is not None:
             self._function(jitted).inlined += 1
-        # What it calls is not part of the operation that called it, such as vectorize.
+        # The function's work is not part of the operation that called it, such as vectorize.
         inside, self._state.inside = self._state.inside, False
         try:
             yield
@@ -138,7 +138,7 @@ class Watch:
 
     @contextmanager
     def _in_loop(self, compiler: Compiler, *_: Any) -> Iterator[None]:
-        """A loop goes on as compiled code: its function's, if that is jitted, and by itself elsewhere."""
+        """Time a loop that continues as compiled code: as a part of its jitted function, or by itself."""
         calling = self._state.calling
         if calling:
             yield
@@ -152,7 +152,7 @@ class Watch:
     @contextmanager
     def _on_host(self, *_: Any) -> Iterator[None]:
         function, start = self._current(), perf_counter()
-        # What its loops have taken as compiled code is not the host's.
+        # The time of its loops as compiled code is not the host's.
         elsewhere = function.seconds - function.host.seconds
         try:
             yield
@@ -161,16 +161,16 @@ class Watch:
             function.host.add(max(perf_counter() - start - elsewhere, 0.0))
 
     @contextmanager
-    def _left(self, compiler: Compiler, fallback: Fallback | None, *_: Any) -> Iterator[None]:
+    def _time_host_call(self, compiler: Compiler, fallback: Fallback | None, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
         finally:
             if fallback is not None:
-                self._unjitted(perf_counter() - start, fallback)
+                self._add_unjitted(perf_counter() - start, fallback)
 
     @contextmanager
-    def _fell_back(self, compiler: Compiler, error: Exception, *_: Any) -> Iterator[None]:
+    def _time_fallback(self, compiler: Compiler, error: Exception, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
@@ -178,13 +178,13 @@ class Watch:
             seconds = perf_counter() - start
             reason = str(error) or type(error).__name__
             path, line = place_of(error, compiler.code)
-            self._unjitted(seconds, Fallback(compiler.name, reason, code_of(error), path, line))
+            self._add_unjitted(seconds, Fallback(compiler.name, reason, code_of(error), path, line))
 
-    def _unjitted(self, seconds: float, found: Fallback) -> None:
+    def _add_unjitted(self, seconds: float, found: Fallback) -> None:
         self.report.add_unjitted(seconds, found.function, found.path, found.line, found.reason, found.code)
 
     @contextmanager
-    def _traced(self, *_: Any) -> Iterator[None]:
+    def _time_trace(self, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
@@ -194,7 +194,7 @@ class Watch:
             self._current().compiling.add(seconds)
 
     @contextmanager
-    def _ran(self, compiled: Compiled, *_: Any) -> Iterator[None]:
+    def _time_run(self, compiled: ConcreteFunction, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
@@ -208,8 +208,8 @@ class Watch:
             else:
                 self._first(compiled, seconds, total, function)
 
-    def _first(self, compiled: Compiled, seconds: float, total: Report, function: Function) -> None:
-        """The first call counts as a call of no length: its time is that of XLA's compilation, mostly."""
+    def _first(self, compiled: ConcreteFunction, seconds: float, total: Report, function: Function) -> None:
+        """Count a first call without its time, which is mostly that of XLA's compilation."""
         self._called.add(id(compiled))
         self._kept.append(compiled)
         kind = "compiled" if compiled.how == "xla" else "graph"
@@ -219,7 +219,7 @@ class Watch:
 
 
 def _around(scope: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, within the with block that `scope` makes of its arguments."""
+    """Return `function` inside the with block that `scope` makes from the arguments."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

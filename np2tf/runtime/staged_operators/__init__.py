@@ -1,4 +1,4 @@
-"""The operators that translated code calls, where values are staged.
+"""The versions of the operators for staged values, which translated code calls.
 
-May import `control_flow` and what lies below it. A new operator has a row in `runtime/operators/table.py`.
+May import `control_flow` and the levels below it. A new operator has a row in `np2tf/operators/table.py`.
 """

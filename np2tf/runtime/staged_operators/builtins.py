@@ -1,6 +1,6 @@
-"""Python's own functions of numbers and sequences, for staged values: `np2tf.int`, `np2tf.sum`, `np2tf.len` …
+"""Python's functions of numbers and sequences, for staged values: `np2tf.int`, `np2tf.sum`, `np2tf.len` …
 
-With Python and host values they are the builtins themselves.
+For Python and host values they do what the builtins do.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ import tensorflow as tf
 from np2tf.runtime.staged_operators.control import and_, cond, for_loop, or_
 from np2tf.runtime.staged_operators.iterables import sequence
 from np2tf.runtime.structures.staged_list import StagedList
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
-#: Staged integers are smaller than this, so that the sum of two of them fits 64 bits; Python's have no limit.
+#: The limit for staged integers, so that the sum of two of them fits 64 bits; Python's integers have no
+#: limit.
 LIMIT = 2**62
 
 
 def is_staged(value: Any) -> builtins.bool:
-    """Whether a number or array is known only at run time."""
+    """Return whether a number or array is known only at run time."""
     if not is_array(value):
         return False
     tensor = value.tensor
@@ -40,7 +41,20 @@ def _single(value: Any) -> tf.Tensor:
 
 
 def int(*args: Any, **kwargs: Any) -> Any:
-    """``int(x)``: of a staged float, the integer towards zero."""
+    """Return ``int(x)``: for a staged float, the integer towards zero.
+
+    Args:
+        *args, **kwargs: as for the builtin; x may be a staged number, or an array of one element and any real
+            dtype.
+
+    Returns:
+        A Python integer, staged if x is. A staged value that may not fit 64 bits discards the call.
+
+    Raises:
+        TypeError: if x is staged and complex, or has several elements.
+
+    See https://docs.python.org/3/library/functions.html#int.
+    """
     if len(args) != 1 or kwargs or not is_staged(args[0]):
         return builtins.int(*args, **kwargs)
     if type(args[0]) is scalar and args[0].weak is builtins.int:
@@ -49,7 +63,7 @@ def int(*args: Any, **kwargs: Any) -> Any:
 
 
 def whole(tensor: tf.Tensor) -> Any:
-    """A number that is to be a Python integer; one too large for that discards the call."""
+    """Return a number as a staged Python integer; a number that is too large discards the call."""
     if tensor.dtype.is_floating:
         wide = tf.cast(tensor, tf.float64)
         record_violation(tf.logical_not(tf.abs(wide) < float(LIMIT)))
@@ -69,7 +83,16 @@ def whole(tensor: tf.Tensor) -> Any:
 
 
 def float(*args: Any) -> Any:
-    """``float(x)``."""
+    """Return ``float(x)``.
+
+    Args:
+        *args: as for the builtin; x may be a staged number, or an array of one element and any real dtype.
+
+    Raises:
+        TypeError: if x is staged and complex, or has several elements.
+
+    See https://docs.python.org/3/library/functions.html#float.
+    """
     if len(args) != 1 or not is_staged(args[0]):
         return builtins.float(*args)
     tensor = _single(args[0])
@@ -79,14 +102,31 @@ def float(*args: Any) -> Any:
 
 
 def complex(*args: Any, **kwargs: Any) -> Any:
-    """``complex(x)``."""
+    """Return ``complex(x)``.
+
+    Args:
+        *args, **kwargs: as for the builtin; x may be a staged number, or an array of one element and any
+            dtype.
+
+    Raises:
+        TypeError: if x is staged and has several elements.
+
+    See https://docs.python.org/3/library/functions.html#complex.
+    """
     if len(args) != 1 or kwargs or not is_staged(args[0]):
         return builtins.complex(*args, **kwargs)
     return weak_scalar(tf.cast(_single(args[0]), tf.complex128), builtins.complex)
 
 
 def bool(*args: Any) -> Any:
-    """``bool(x)``."""
+    """Return ``bool(x)``.
+
+    Args:
+        *args: as for the builtin; x may be a staged number, an array of one element and any dtype, or a
+            staged list.
+
+    See https://docs.python.org/3/library/functions.html#bool.
+    """
     if len(args) == 1 and isinstance(args[0], StagedList) and is_array(args[0].count):
         return args[0].count > 0
     if len(args) != 1 or not is_staged(args[0]):
@@ -95,16 +135,32 @@ def bool(*args: Any) -> Any:
 
 
 def round(number: Any, ndigits: Any = None) -> Any:
-    """``round(x)``: to an integer, halves to even."""
+    """Return ``round(x)``: the nearest integer, with halves to even.
+
+    Args:
+        number: a number, or an array of one element and a floating-point dtype; it may be staged.
+        ndigits: the number of digits, which a staged number cannot have.
+
+    Raises:
+        StagingError: if `ndigits` is given for a staged number, or the staged number is no float.
+
+    See https://docs.python.org/3/library/functions.html#round.
+    """
     if not is_staged(number):
         return builtins.round(number) if ndigits is None else builtins.round(number, ndigits)
     if ndigits is not None or not number.tensor.dtype.is_floating:
-        raise StagingError("round(x, n) of a number known only at run time", "NP2TF503")
+        raise ValueNeededError("round(x, n) of a number known only at run time")
     return whole(tf.round(_single(number)))
 
 
 def len(value: Any) -> Any:
-    """``len(x)``, which may be known only at run time."""
+    """Return ``len(x)``, which may be known only at run time.
+
+    Args:
+        value: any value with a length; an array of rank 1 or more and any dtype.
+
+    See https://docs.python.org/3/library/functions.html#len.
+    """
     if isinstance(value, StagedList):
         return value.count
     if is_array(value) and value.shape and is_array(value.shape[0]):
@@ -113,7 +169,7 @@ def len(value: Any) -> Any:
 
 
 def _values(iterable: Any) -> tf.Tensor | None:
-    """The items of a sequence as rows of one tensor; None where they are to be taken one by one."""
+    """Return the items of a sequence as rows of one tensor; None if they must be taken one by one."""
     if isinstance(iterable, StagedList):
         return iterable.values() if iterable.element.outline == "leaf" else None
     if is_staged(iterable) and iterable.shape:
@@ -122,7 +178,14 @@ def _values(iterable: Any) -> tf.Tensor | None:
 
 
 def sum(iterable: Any, start: Any = 0) -> Any:
-    """``sum(x)``: over the first axis, in the items' own dtype."""
+    """Return ``sum(x)``: over the first axis, in the items' own dtype.
+
+    Args:
+        iterable: any iterable; an array of rank 1 or more and any dtype.
+        start: the value to which the items are added.
+
+    See https://docs.python.org/3/library/functions.html#sum.
+    """
     values = _values(iterable)
     if values is None:
         return builtins.sum(iterable, start)
@@ -138,7 +201,13 @@ def sum(iterable: Any, start: Any = 0) -> Any:
 
 
 def any(iterable: Any) -> Any:
-    """``any(x)``."""
+    """Return ``any(x)``.
+
+    Args:
+        iterable: any iterable; an array of rank 1 or more and any dtype.
+
+    See https://docs.python.org/3/library/functions.html#any.
+    """
     values = _values(iterable)
     if values is None or values.shape.rank != 1:
         return _one_by_one(iterable, or_, False, builtins.any)
@@ -146,7 +215,13 @@ def any(iterable: Any) -> Any:
 
 
 def all(iterable: Any) -> Any:
-    """``all(x)``."""
+    """Return ``all(x)``.
+
+    Args:
+        iterable: any iterable; an array of rank 1 or more and any dtype.
+
+    See https://docs.python.org/3/library/functions.html#all.
+    """
     values = _values(iterable)
     if values is None or values.shape.rank != 1:
         return _one_by_one(iterable, and_, True, builtins.all)
@@ -154,7 +229,7 @@ def all(iterable: Any) -> Any:
 
 
 def _one_by_one(iterable: Any, joined: Any, empty: Any, builtin: Any) -> Any:
-    if current_region() is None:
+    if current_scope() is None:
         return builtin(iterable)
     result: Any = empty
     for item in iterable:
@@ -165,16 +240,26 @@ def _one_by_one(iterable: Any, joined: Any, empty: Any, builtin: Any) -> Any:
 
 
 def list_of(element: Any, iterable: Any, where: Any = None) -> Any:
-    """``[element(item) for item in iterable if where(item)]``.
+    """Return ``[element(item) for item in iterable if where(item)]``.
 
-    A function of several parameters takes a tuple's items as its arguments.
+    Args:
+        element: a function of an item. A function of several parameters gets a tuple's items as its
+            arguments.
+        iterable: any iterable; while staging, ranges, arrays and staged lists become staged loops.
+        where: a function of an item that says whether to include it; None to include all items.
+
+    Returns:
+        A list, staged if its items come from a staged loop.
+
+    Raises:
+        StagingError: if the loop cannot be staged with Python's meaning kept.
     """
     parts = element.__code__.co_argcount > 1
     if parts:
         made, wanted = element, where
         element = lambda item: made(*item)  # noqa: E731
         where = None if wanted is None else (lambda item: wanted(*item))
-    if current_region() is None or (sequence(iterable) is None and where is None):
+    if current_scope() is None or (sequence(iterable) is None and where is None):
         return [element(item) for item in iterable if where is None or where(item)]
 
     def append(item: Any, items: Any) -> Any:
@@ -191,7 +276,7 @@ def list_of(element: Any, iterable: Any, where: Any = None) -> Any:
 
 
 def extreme(iterable: Any, operation: Any, worst: Any) -> Any:
-    """The first of the smallest or largest items; None where they are to be taken one by one."""
+    """Return the first of the smallest or largest items; None if they must be taken one by one."""
     values = _values(iterable)
     if values is None or values.shape.rank != 1 or values.dtype.is_complex or values.dtype == tf.bool:
         return None
@@ -201,7 +286,7 @@ def extreme(iterable: Any, operation: Any, worst: Any) -> Any:
         else:
             return None
     if values.dtype.is_floating:
-        # A comparison with NaN is False: a first NaN stays, a later one is passed over.
+        # A comparison with NaN is False: a first NaN stays, a later NaN is skipped.
         first = values[0]
         others = tf.where(tf.math.is_nan(values), tf.constant(worst * np.inf, values.dtype), values)
         best = tf.where(tf.math.is_nan(first), first, operation(others, 0))

@@ -8,34 +8,38 @@ from typing import Any
 
 import tensorflow as tf
 
+from np2tf.operators.table import MAX_UNROLL, UNROLL
 from np2tf.runtime.control_flow.attribute_staging import Loop, branches
-from np2tf.runtime.control_flow.loop_analysis import Rounds
-from np2tf.runtime.control_flow.while_loops import EffectsInTest
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
-from np2tf.runtime.staged_operators.iterables import Staged, sequence
-from np2tf.runtime.structures.containers import Unchanged, containers, copied, kept, put_back
+from np2tf.runtime.control_flow.discovered_loop import EffectsInTest
+from np2tf.runtime.control_flow.loop_analysis import TripCount
+from np2tf.runtime.control_flow.variables import Variables, parameters
+from np2tf.runtime.staged_operators.iterables import StagedIterable, sequence
+from np2tf.runtime.structures.carried_values import STATE
+from np2tf.runtime.structures.containers import (
+    containers,
+    copy_containers,
+    kept_containers,
+    put_back,
+)
+from np2tf.runtime.structures.mutation_guard import MutationGuard
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import StagingError
+from np2tf.staging import ContainerChangeError, StagingError, TracingTimeError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
-#: Loops of at most so many iterations are unrolled: constants in indices make better code than a loop would.
-UNROLL = 8
-#: A loop that cannot be staged may still be unrolled up to here.
-MAX_UNROLL = 64
 #: So many iterations, at most, are made before a loop to learn the types of its variables.
 _MAX_AHEAD = 2
 
 
 def _trace() -> Trace:
-    entered = current_region()
+    entered = current_scope()
     return entered.trace if entered is not None else Trace(xla=False)
 
 
 def _staged_test(value: Any) -> tf.Tensor | None:
-    """The boolean tensor of a test that is known only at run time, None for any other."""
+    """Return the boolean tensor of a test that is known only at run time; None for any other test."""
     if is_array(value):
         tensor = value.tensor
     elif isinstance(value, tf.Tensor):
@@ -55,47 +59,91 @@ def _staged_test(value: Any) -> tf.Tensor | None:
 
 
 def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
-    """``then(*operands)`` if `test` is true, else ``otherwise(*operands)``.
+    """Return ``then(*operands)`` if `test` is true, else ``otherwise(*operands)``.
 
-    With a test that is known only at run time both become the branches of a `tf.cond`; what they return is
-    widened to a common dtype, and arrays that either one writes to are written to on that side alone. A call
-    of a jitted function in which an array has another dtype for that is repeated on the host.
+    If `test` is known only at run time, both functions become the branches of a `tf.cond`. Their results are
+    widened to a common dtype, and writes to arrays in a branch happen only if that branch is taken. A call of
+    a jitted function in which an array has another dtype because of that is repeated on the host.
+
+    Args:
+        test: a Python value or an array of one element, of any dtype.
+        then, otherwise: functions of the operands that return equal structures of arrays and numbers.
+        *operands: arrays of any shape and dtype, numbers, and tuples, lists and dicts of these.
+
+    Returns:
+        The result of the function that `test` selects.
 
     Raises:
-        StagingError: the branches cannot be staged with Python's meaning kept.
+        StagingError: if the branches cannot be staged with Python's meaning kept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/cond.
     """
     staged = _staged_test(test)
     if staged is None:
         return then(*operands) if test else otherwise(*operands)
+    return _staged_cond(staged, then, otherwise, operands, Variables((then, otherwise)))
+
+
+def _staged_cond(
+    staged: tf.Tensor,
+    then: Callable[..., Any],
+    otherwise: Callable[..., Any],
+    operands: Sequence[Any],
+    variables: Variables,
+) -> Any:
     if not containers(operands):
-        return branches(_trace(), staged, lambda: then(*operands), lambda: otherwise(*operands))
+        return branches(_trace(), staged, lambda: then(*operands), lambda: otherwise(*operands), variables)
     places: list[Any] = []
 
     def side(branch: Callable[..., Any]) -> Any:
         # Both sides are staged: what one of them does to a list must not be seen by the other.
-        own = copied(operands)
-        unchanged = Unchanged(own)
+        own = copy_containers(operands)
+        guard = MutationGuard(STATE.reachable(own))
         result = branch(*own)
-        places.append(kept(own, result))
-        unchanged.check(except_for=places[-1])
+        places.append(kept_containers(own, result))
+        if not set(places[-1].values()) >= set(containers(own)):
+            guard.check()
         return result
 
-    result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise))
+    result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise), variables)
     agreed = dict(set.intersection(*(set(one.items()) for one in places)))
     if any(set(one.values()) != set(agreed.values()) for one in places):
-        raise StagingError("a list or dict is another one on each side of a branch", "NP2TF513")
+        raise ContainerChangeError(_exchanged(result, places, variables, parameters(then)))
     return put_back(result, containers(operands), agreed)
+
+
+def _exchanged(result: Any, places: list[Any], variables: Variables, names: Sequence[str]) -> str:
+    """Return which list or dict is another one on each side of a branch, in words."""
+    path = min((one for side in places for one in side if places[0].get(one) != places[1].get(one)), key=repr)
+
+    def told(side: dict[Any, Any]) -> str:
+        if path not in side:
+            return "a new list or dict"
+        k = side[path][0]
+        return f"the list or dict `{names[k]}`" if k < len(names) else "another list or dict"
+
+    return variables.in_branch(variables.place(result, path), told(places[0]), told(places[1]))
 
 
 def while_loop(
     keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """``while keep_going(*state): state = step(*state)``; returns the state after the loop.
+    """Do ``while keep_going(*state): state = step(*state)``, and return the state after the loop.
 
     From the first test on that is known only at run time, the loop is staged as `tf.while_loop`.
 
+    Args:
+        keep_going: (*state) -> a Python value or an array of one element.
+        step: (*state) -> state, as a tuple.
+        state: the loop's variables: arrays of any shape and dtype, numbers, and structures of these.
+
+    Returns:
+        The state after the loop, as a tuple.
+
     Raises:
-        StagingError: the loop cannot be staged with Python's meaning kept.
+        StagingError: if the loop cannot be staged with Python's meaning kept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/while_loop.
     """
     while True:
         test = keep_going(*state)
@@ -106,34 +154,42 @@ def while_loop(
         state = step(*state)
 
     try:
-        return _staged_while(keep_going, step, tuple(state), body=step)
+        return _staged_while(keep_going, step, tuple(state), Variables.of_loop(step))
     except EffectsInTest:
-        return _rotated(test, keep_going, step, tuple(state))
+        return _rotated_loop(test, keep_going, step, tuple(state))
 
 
 def _staged_while(
     keep_going: Callable[..., Any],
     step: Callable[..., Any],
     state: tuple[Any, ...],
-    body: Callable[..., Any],
+    variables: Variables,
 ) -> tuple[Any, ...]:
-    """The loop, known again by its `body`; the test becomes that of the `tf.while_loop`."""
+    """Stage the loop, with its test as that of the `tf.while_loop`; `variables` identify the loop in later
+    traces.
+    """
 
     def test(counter: tf.Tensor, inner: tuple[Any, ...]) -> tf.Tensor:
         return _test_tensor(keep_going(*inner))
 
     for _ in range(_MAX_AHEAD + 1):
-        loop = Loop(_trace(), test, lambda counter, inner: tuple(step(*inner)), state, body=body)
+        loop = Loop(
+            _trace(),
+            test,
+            lambda counter, inner: tuple(step(*inner)),
+            state,
+            variables=variables,
+        )
         if not loop.changes_dtype:
             return loop.run()  # type: ignore[no-any-return]
-        state = _once(keep_going(*state), step, state)
-    raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+        state = _once(keep_going(*state), step, state, variables)
+    raise loop.refusal_of_dtypes()
 
 
-def _rotated(
+def _rotated_loop(
     test: Any, keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """The loop with its test at the end of each iteration; a variable tells the outcome."""
+    """Stage the loop with its test at the end of each iteration; a variable carries the outcome."""
 
     def told(test: Any) -> Any:
         return weak_scalar(_test_tensor(test), bool)
@@ -142,12 +198,25 @@ def _rotated(
         after = tuple(step(*inner))
         return told(keep_going(*after)), *after
 
-    return _staged_while(lambda outcome, *_: outcome, iteration, (told(test), *state), body=step)[1:]
+    variables = Variables.of_loop(step, hidden=1)
+    return _staged_while(lambda outcome, *_: outcome, iteration, (told(test), *state), variables)[1:]
 
 
-def _once(test: Any, step: Callable[..., Any], state: Sequence[Any]) -> tuple[Any, ...]:
-    """An iteration before the loop, if there is one: its arrays get the dtypes they have from then on."""
-    return cond(test, lambda *inner: tuple(step(*inner)), lambda *inner: inner, *state)  # type: ignore[no-any-return]
+def _once(test: Any, step: Callable[..., Any], state: Sequence[Any], variables: Variables) -> tuple[Any, ...]:
+    """Do one iteration before the loop, if there is one, so that its arrays get their final dtypes."""
+
+    def then(*inner: Any) -> tuple[Any, ...]:
+        return tuple(step(*inner))
+
+    return _iteration(test, then, state, variables)
+
+
+def _iteration(test: Any, then: Callable[..., Any], state: Sequence[Any], variables: Variables) -> Any:
+    """The state after an iteration, if `test` holds, else that before it."""
+    staged = _staged_test(test)
+    if staged is None:
+        return then(*state) if test else tuple(state)
+    return _staged_cond(staged, then, lambda *inner: inner, state, variables)
 
 
 def _test_tensor(test: Any) -> tf.Tensor:
@@ -161,19 +230,25 @@ def for_loop(
     state: tuple[Any, ...],
     keep_going: Callable[..., Any] | None = None,
 ) -> tuple[Any, ...]:
-    """``for item in iterable: state = step(item, *state)``; returns the state after the loop.
+    """Do ``for item in iterable: state = step(item, *state)``, and return the state after the loop.
 
     Args:
-        iterable: any iterable; ranges and arrays become staged loops while staging, unless they are short.
+        iterable: any iterable; while staging, ranges and arrays become staged loops, unless they are short.
         step: (item, *state) -> state, as a tuple.
-        state: the loop's variables.
-        keep_going: tested on the state before every step; the loop ends when it is false.
+        state: the loop's variables: arrays of any shape and dtype, numbers, and structures of these.
+        keep_going: (*state) -> a Python value or an array of one element, tested before every step; the loop
+            ends when it is false.
+
+    Returns:
+        The state after the loop, as a tuple.
 
     Raises:
-        StagingError: the loop cannot be staged with Python's meaning kept.
+        StagingError: if the loop cannot be staged with Python's meaning kept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/while_loop.
     """
     state = tuple(state)
-    if current_region() is None and tf.executing_eagerly():
+    if current_scope() is None and tf.executing_eagerly():
         return _in_python(iterable, step, state, keep_going)
     items = sequence(iterable)
     if items is None:
@@ -192,24 +267,26 @@ def _in_python(
             test = keep_going(*state)
             staged = _staged_test(test)
             if staged is not None:
-                return _unrolled(chain([item], remaining), step, state, keep_going)
+                return _unroll(chain([item], remaining), step, state, keep_going)
             if not test:
                 break
         state = step(item, *state)
     return state
 
 
-def _unrolled(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
-    """A Python loop with a test that is staged: each iteration becomes a branch."""
+def _unroll(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
+    """Run a Python loop with a staged test: each iteration becomes a branch."""
+    variables = Variables.of_loop(step, first=1)
     for item in items:
-        state = cond(keep_going(*state), lambda *s, item=item: tuple(step(item, *s)), lambda *s: s, *state)
+        state = _iteration(keep_going(*state), lambda *s, item=item: tuple(step(item, *s)), state, variables)
     return state
 
 
 def _staged_for(
-    items: Staged, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
+    items: StagedIterable, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
 ) -> Any:
     length = items.length
+    variables = Variables.of_loop(step, first=1)
     first = 0
     while True:
         offset = first
@@ -223,40 +300,65 @@ def _staged_for(
             return more if keep_going is None else tf.logical_and(more, _test_tensor(keep_going(*inner)))
 
         most = length - first if isinstance(length, int) else items.most
-        rounds = Rounds(most, isinstance(length, int) and keep_going is None)
+        rounds = TripCount(most, isinstance(length, int) and keep_going is None)
         try:
             loop = Loop(
-                _trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, rounds, step
+                _trace(),
+                test,
+                lambda counter, inner: tuple(step(at(counter), *inner)),
+                state,
+                rounds,
+                variables,
             )
             # An iteration before the loop gives its variables the types that they have from then on.
             ahead = loop.changes_type if loop.runs_once else loop.changes_dtype
             if first == _MAX_AHEAD and loop.changes_dtype:
-                raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+                raise loop.refusal_of_dtypes()
             if not ahead or first == _MAX_AHEAD:
                 return loop.run()
         except StagingError as error:
-            if not isinstance(length, int) or length > MAX_UNROLL or error.code == TOO_LONG_TO_TRACE:
+            if not isinstance(length, int) or length > MAX_UNROLL or isinstance(error, TracingTimeError):
                 raise
             # The iterations before it have been made, with all that they write.
             return _in_python(islice(iter(items), first, None), step, state, keep_going)
         runs = loop.runs_once or test(tf.constant(0, tf.int64), state)
-        state = _once(runs, lambda *inner, k=first: step(items.item(k), *inner), state)
+        state = _once(runs, lambda *inner, k=first: step(items.item(k), *inner), state, variables)
         first += 1
 
 
 def and_(left: Any, right: Callable[[], Any]) -> Any:
-    """``left and right()``."""
+    """Return ``left and right()``; for a staged `left`, by `tf.cond`.
+
+    Args:
+        left: a Python value or an array of one element, of any dtype.
+        right: a function without parameters that returns the second operand.
+
+    See https://www.tensorflow.org/api_docs/python/tf/cond.
+    """
     staged = _staged_test(left)
     return (left and right()) if staged is None else cond(left, right, lambda: left)
 
 
 def or_(left: Any, right: Callable[[], Any]) -> Any:
-    """``left or right()``."""
+    """Return ``left or right()``; for a staged `left`, by `tf.cond`.
+
+    Args:
+        left: a Python value or an array of one element, of any dtype.
+        right: a function without parameters that returns the second operand.
+
+    See https://www.tensorflow.org/api_docs/python/tf/cond.
+    """
     staged = _staged_test(left)
     return (left or right()) if staged is None else cond(left, lambda: left, right)
 
 
 def not_(value: Any) -> Any:
-    """``not value``."""
+    """Return ``not value``; for a staged value, a staged bool.
+
+    Args:
+        value: a Python value or an array of one element, of any dtype.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/logical_not.
+    """
     staged = _staged_test(value)
     return (not value) if staged is None else weak_scalar(tf.logical_not(staged), bool)

@@ -1,4 +1,4 @@
-"""`min` and `max` of several values, some of which may be staged; with Python values the builtins."""
+"""`min` and `max` of several values, some of which may be staged; for Python values they are the builtins."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _best(builtin: Any, values: tuple[Any, ...], operation: str, better: Any) ->
 
 
 def _is_integer(value: Any) -> bool:
-    """Whether `value` is a Python integer, staged or not: then what is known about its bounds is kept."""
+    """Return whether `value` is a Python integer, staged or not, whose known bounds are kept."""
     return is_weak(value) and weak_kind(value) is int
 
 
 def _among(builtin: Any, iterable: Any, operation: Any, worst: int) -> Any:
-    """The best of the items of one iterable."""
+    """Return the smallest or largest of the items of one iterable."""
     best = extreme(iterable, operation, worst)
     if best is not None:
         return best
@@ -40,14 +40,26 @@ def _among(builtin: Any, iterable: Any, operation: Any, worst: int) -> Any:
 
 
 def min(*values: Any) -> Any:
-    """``min(a, b, ...)`` or ``min(x)``: the first of the smallest, as the builtin chooses it."""
+    """Return ``min(a, b, ...)`` or ``min(x)``: the first of the smallest values, as the builtin chooses it.
+
+    Args:
+        *values: numbers or arrays of one element, or a single iterable; they may be staged.
+
+    See https://docs.python.org/3/library/functions.html#min.
+    """
     if len(values) == 1:
         return _among(builtins.min, values[0], tf.reduce_min, 1)
     return _best(builtins.min, values, "minimum", lambda value, best: value < best)
 
 
 def max(*values: Any) -> Any:
-    """``max(a, b, ...)`` or ``max(x)``: the first of the largest, as the builtin chooses it."""
+    """Return ``max(a, b, ...)`` or ``max(x)``: the first of the largest values, as the builtin chooses it.
+
+    Args:
+        *values: numbers or arrays of one element, or a single iterable; they may be staged.
+
+    See https://docs.python.org/3/library/functions.html#max.
+    """
     if len(values) == 1:
         return _among(builtins.max, values[0], tf.reduce_max, -1)
     return _best(builtins.max, values, "maximum", lambda value, best: value > best)

@@ -1,6 +1,6 @@
-"""`range`, `enumerate`, `zip` and `reversed` whose operands may be staged: what `for_loop` runs over.
+"""`range`, `enumerate`, `zip` and `reversed` with operands that may be staged, for `for_loop`.
 
-With Python operands these are the builtins themselves.
+For Python operands these are the builtins themselves.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.runtime.structures.staged_list import StagedList
-from np2tf.staging import StagingError
+from np2tf.staging import RangeStepError, ShapeNeededError
 from np2tf.tnp._array.ndarray import is_array, scalar, weak_scalar
 from np2tf.tnp._operands.python_scalars import known_int
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
-from np2tf.tnp._tensor.symint import high as upper
-from np2tf.tnp._tensor.symint import low as lower
+from np2tf.tnp._tensor.symint import lower_bound as lower
+from np2tf.tnp._tensor.symint import upper_bound as upper
 
 
 @dataclass(frozen=True)
-class Staged:
-    """An iterable of a length that may be known at run time only, indexable by a staged counter."""
+class StagedIterable:
+    """An iterable whose length may be known only at run time, and that a staged counter can index."""
 
     length: Any
     item: Callable[[Any], Any]
@@ -33,7 +33,7 @@ class Staged:
 
     def __iter__(self) -> Iterator[Any]:
         if not isinstance(self.length, int):
-            raise StagingError("iteration over a range that is known only at run time")
+            raise ShapeNeededError("iteration over a range that is known only at run time")
         return (self.item(k) for k in builtins.range(self.length))
 
 
@@ -42,18 +42,26 @@ def _is_staged_number(value: Any) -> bool:
 
 
 def range(*ends: Any) -> Any:
-    """``range(stop)`` or ``range(start, stop, step)``; the ends may be staged, the step must be known.
+    """Return ``range(stop)``, ``range(start, stop)`` or ``range(start, stop, step)``.
+
+    Args:
+        *ends: the start, stop and step; start and stop may be staged integers, the step must be known.
+
+    Returns:
+        A range; for staged ends, an iterable for `np2tf.for_loop`.
 
     Raises:
-        StagingError: the step is known only at run time.
+        StagingError: if the step is known only at run time.
         TypeError, ValueError: as the builtin.
+
+    See https://docs.python.org/3/library/functions.html#func-range.
     """
     if not any(_is_staged_number(end) for end in ends):
         return builtins.range(*(end.__index__() if is_array(end) else end for end in ends))
     start, stop = (0, ends[0]) if len(ends) == 1 else ends[:2]
     step = ends[2] if len(ends) == 3 else 1
     if _is_staged_number(step):
-        raise StagingError("a range whose step is known only at run time", "NP2TF517")
+        raise RangeStepError("a range whose step is known only at run time")
     step = int(step)
     first, last = known_int(start), known_int(stop)
     span = (stop - start) if step > 0 else (start - stop)
@@ -71,7 +79,7 @@ def range(*ends: Any) -> Any:
             else value
         )
 
-    return Staged(tensor, item, _positive(upper(known_int(count))))
+    return StagedIterable(tensor, item, _positive(upper(known_int(count))))
 
 
 def _positive(bound: int | None) -> int | None:
@@ -86,21 +94,21 @@ def _above(bound: int | None) -> int | None:
     return None if bound is None else bound + 1
 
 
-def sequence(iterable: Any) -> Staged | None:
-    """`iterable` as something a staged loop can index, or None where only Python can run over it."""
-    if isinstance(iterable, Staged):
+def sequence(iterable: Any) -> StagedIterable | None:
+    """Return `iterable` in a form that a staged loop can index; None if only Python can iterate over it."""
+    if isinstance(iterable, StagedIterable):
         return iterable
     if isinstance(iterable, builtins.range):
-        return Staged(len(iterable), lambda k: _range_item(iterable, k))
+        return StagedIterable(len(iterable), lambda k: _range_item(iterable, k))
     if isinstance(iterable, StagedList):
         count = iterable.count
-        return Staged(
+        return StagedIterable(
             count if isinstance(count, int) else count.tensor, iterable.__getitem__, iterable.capacity
         )
     if is_array(iterable) and not tf.executing_eagerly() and iterable.shape:
         length = iterable.shape[0]
-        if current_region() is not None or not isinstance(length, int):
-            return Staged(length if isinstance(length, int) else length.tensor, iterable.__getitem__)
+        if current_scope() is not None or not isinstance(length, int):
+            return StagedIterable(length if isinstance(length, int) else length.tensor, iterable.__getitem__)
     return None
 
 
@@ -112,9 +120,9 @@ def _range_item(values: builtins.range, k: Any) -> Any:
     return weak_scalar(value.tensor, int, SymInt.fresh(value.tensor, ends[0], ends[1]))
 
 
-def _combined(*iterables: Any) -> list[Staged] | None:
-    """A sequence for each iterable, None where the builtin must do."""
-    if not any(is_array(one) or isinstance(one, (Staged, StagedList)) for one in iterables):
+def _sequences(*iterables: Any) -> list[StagedIterable] | None:
+    """Return a sequence for each iterable; None if the builtin must be used."""
+    if not any(is_array(one) or isinstance(one, (StagedIterable, StagedList)) for one in iterables):
         return None
     parts = [sequence(one) for one in iterables]
     if any(part is None for part in parts):
@@ -123,16 +131,34 @@ def _combined(*iterables: Any) -> list[Staged] | None:
 
 
 def enumerate(iterable: Any, start: int = 0) -> Any:
-    """``enumerate(iterable, start)``."""
-    parts = _combined(iterable)
+    """Return ``enumerate(iterable, start)``.
+
+    Args:
+        iterable: any iterable; a staged range or list, or an array of rank 1 or more.
+        start: the first number.
+
+    See https://docs.python.org/3/library/functions.html#enumerate.
+    """
+    parts = _sequences(iterable)
     if parts is None:
         return builtins.enumerate(iterable, start)
-    return Staged(parts[0].length, lambda k: (start + k, parts[0].item(k)), parts[0].most)
+    return StagedIterable(parts[0].length, lambda k: (start + k, parts[0].item(k)), parts[0].most)
 
 
 def zip(*iterables: Any, strict: bool = False) -> Any:
-    """``zip(*iterables)``."""
-    parts = _combined(*iterables)
+    """Return ``zip(*iterables)``.
+
+    Args:
+        *iterables: any iterables; staged ranges and lists, and arrays of rank 1 or more.
+        strict: whether different lengths are an error.
+
+    Raises:
+        ValueError: if `strict` is true and the lengths differ.
+        StagingError: if `strict` is true and a length is known only at run time.
+
+    See https://docs.python.org/3/library/functions.html#zip.
+    """
+    parts = _sequences(*iterables)
     if parts is None:
         return builtins.zip(*iterables, strict=strict)
     lengths = [part.length for part in parts]
@@ -141,21 +167,27 @@ def zip(*iterables: Any, strict: bool = False) -> Any:
             raise ValueError("zip() arguments have different lengths")
         shortest = min(lengths)
     elif strict:
-        raise StagingError("zip(strict=True) of sequences whose lengths are known only at run time")
+        raise ShapeNeededError("zip(strict=True) of sequences whose lengths are known only at run time")
     else:
         shortest = functools.reduce(tf.minimum, [tf.cast(length, tf.int64) for length in lengths])
     bounds = [
         length if isinstance(length, int) else part.most for length, part in builtins.zip(lengths, parts)
     ]
     most = min((bound for bound in bounds if bound is not None), default=None)
-    return Staged(shortest, lambda k: tuple(part.item(k) for part in parts), most)
+    return StagedIterable(shortest, lambda k: tuple(part.item(k) for part in parts), most)
 
 
 def reversed(iterable: Any) -> Any:
-    """``reversed(iterable)``."""
-    parts = _combined(iterable)
+    """Return ``reversed(iterable)``.
+
+    Args:
+        iterable: any sequence; a staged range or list, or an array of rank 1 or more.
+
+    See https://docs.python.org/3/library/functions.html#reversed.
+    """
+    parts = _sequences(iterable)
     if parts is None:
         return builtins.reversed(iterable)
     (items,) = parts
     count: Any = items.length if isinstance(items.length, int) else weak_scalar(items.length, int)
-    return Staged(items.length, lambda k: items.item(count - 1 - k), items.most)
+    return StagedIterable(items.length, lambda k: items.item(count - 1 - k), items.most)

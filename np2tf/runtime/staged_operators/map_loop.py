@@ -1,4 +1,4 @@
-"""Loops whose iterations do not depend on one another: `out[i] = value(i)`, computed for all i at once."""
+"""Loops with independent iterations: `out[i] = value(i)`, computed for all i at once."""
 
 from __future__ import annotations
 
@@ -12,41 +12,53 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.operators.table import UNROLL
 from np2tf.runtime.arguments.traced_arguments import same_contents
 from np2tf.runtime.control_flow.attribute_staging import attributes_within
 from np2tf.runtime.environment.call_context import has_accelerator
-from np2tf.runtime.staged_operators.control import UNROLL, for_loop
-from np2tf.runtime.structures.containers import Untouched
+from np2tf.runtime.staged_operators.control import for_loop
+from np2tf.runtime.structures.containers import guard_closures
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, scalar, tensor_array, weak_scalar
+from np2tf.tnp._array.ndarray import is_array, scalar, storage_of, tensor_array, weak_scalar
 from np2tf.tnp._front.at import at
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import aliases, current_region, region
+from np2tf.tnp._tensor.storage import aliases, current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 
-#: On a CPU a loop that XLA compiles takes some ten nanoseconds a round, which nothing at once does better. A
-#: loop over these stays a graph, which takes microseconds; batches were 3 to 9 times faster (5,000 rounds).
+#: On a CPU an iteration of a loop that XLA compiles takes some ten nanoseconds, which batching cannot
+#: improve. A loop with these ops stays a graph, whose iterations take microseconds; batches were 3 to 9 times
+#: faster (5,000 iterations).
 BATCHED = frozenset(
     {"Cholesky", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve", "FFT", "IFFT", "RFFT"}
 )
-#: What all iterations together may hold at most, in elements of the largest array.
+#: The limit for the memory of all iterations together, in elements of the largest array.
 LARGEST = 2**24
 _LOOPS = frozenset({"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase"})
 
 
 def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
-    """``for i in iterable: out[i] = value(i)``; returns `out`.
+    """Do ``for i in iterable: out[i] = value(i)``, and return `out`.
 
-    While staging, the values of all iterations are computed at once by `tf.vectorized_map`, where `value`
-    visibly reads nothing that the loop writes and writes nothing itself, and where that is faster. Elsewhere
-    it is a loop.
+    While staging, `tf.vectorized_map` computes the values of all iterations at once, if `value` visibly
+    neither reads nor writes anything that the loop writes, and if that is faster. Otherwise the iterations
+    run as a loop.
+
+    Args:
+        iterable: any iterable of indices.
+        value: (i) -> an array or number that can be assigned to ``out[i]``.
+        out: an array of any shape of rank 1 or more, and any dtype.
+
+    Returns:
+        `out` with the values written to it.
 
     Raises:
-        StagingError: the loop cannot be staged with Python's meaning kept.
+        StagingError: if the loop cannot be staged with Python's meaning kept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
     """
-    if current_region() is None and tf.executing_eagerly():
+    if current_scope() is None and tf.executing_eagerly():
         for i in iterable:
             out = at(out)[i].set(value(i))
         return out
@@ -58,26 +70,28 @@ def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """What a trial has shown of one iteration."""
+class _TrialResult:
+    """The facts about one iteration that a trial has shown."""
 
     rank: int
     checks: bool
 
 
 def _at_once(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
-    """`out`, written to; None where the iterations had better follow one another."""
-    entered = current_region()
-    if entered is None or not _fits(iterable, out):
+    """Return `out` with the values of all iterations written to it; None if the iterations should run as a
+    loop.
+    """
+    scope = current_scope()
+    if scope is None or not _fits(iterable, out):
         return None
     try:
-        seen = _trial(entered.trace, iterable, value, out)
+        seen = _trial(scope.trace, iterable, value, out)
         if seen is None:
             return None
         with _quiet():
-            values = _values(entered.trace, iterable, value, seen, out.dtype)
+            values = _values(scope.trace, iterable, value, seen, out.dtype)
     except (StagingError, ValueError, NotImplementedError):
-        # No vectorised form: the loop says what is the matter, if anything is.
+        # There is no vectorised form. The loop reports the error, if there is any.
         return None
     missing = len(out.shape) - 1 - seen.rank
     shape = values.shape.as_list()
@@ -87,7 +101,9 @@ def _at_once(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what TensorFlow logs of an operation that has no vectorised form: the loop is there for it."""
+    """Suppress TensorFlow's log messages about operations without a vectorised form, for which the loop is
+    used.
+    """
     logger, silent = logging.getLogger("tensorflow"), lambda record: False
     logger.addFilter(silent)
     try:
@@ -97,7 +113,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _fits(iterable: Any, out: Any) -> bool:
-    """Whether this is a range of places in an array, known while staging."""
+    """Return whether the iterable is a range of valid indices of an array, known while staging."""
     if not isinstance(iterable, builtins.range) or iterable.step < 1 or len(iterable) <= UNROLL:
         return False
     if not is_array(out) or type(out) is scalar or not out.shape:
@@ -111,20 +127,22 @@ def _number(iterable: builtins.range, counter: tf.Tensor) -> Any:
     return weak_scalar(position, int, SymInt.fresh(position, iterable[0], iterable[-1]))
 
 
-def _trial(trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], out: Any) -> _Seen | None:
-    """Trace one iteration into a throw-away graph, and see whether it stands by itself."""
+def _trial(
+    trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], out: Any
+) -> _TrialResult | None:
+    """Trace one iteration into a throw-away graph, and return its facts; None if it is not independent."""
     with tf.__internal__.FuncGraph("iteration").as_default() as graph:
         counter = tf.compat.v1.placeholder(tf.int64, ())
-        untouched = Untouched(value)
+        untouched = guard_closures(value)
         objects = attributes_within(trace, value)
         before = objects.read()
-        with region(trace) as entered, _stood_in_for(out) as stand_ins:
+        with staging_scope(trace) as scope, _stand_in_memory(out) as stand_ins:
             try:
-                result, after = objects.apart(lambda: value(_number(iterable, counter)))
+                result, after = objects.run_apart(lambda: value(_number(iterable, counter)))
                 row = as_tensor(result, out.dtype)
             finally:
-                written, hidden = set(entered.written), list(entered.poisoned)
-                entered.undo()
+                written, hidden = set(scope.writes), list(scope.poisoned)
+                scope.undo()
                 untouched.check()
         operations = graph.get_operations()
     if not all(map(same_contents, before, after)):
@@ -133,39 +151,45 @@ def _trial(trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], 
         return None
     if not has_accelerator() and not BATCHED.intersection(one.type for one in operations):
         return None
-    own = [one for one in operations if one.type != "Placeholder"]  # those stand for what comes from outside
+    own = [one for one in operations if one.type != "Placeholder"]  # placeholders are values from outside
     sizes = [tensor.shape.num_elements() for one in own for tensor in one.outputs]
     if any(one.type in _LOOPS for one in operations) or None in sizes or row.shape.rank is None:
         return None
     largest = max(size for size in sizes if size is not None)
     if largest * len(iterable) > LARGEST or row.shape.rank >= len(out.shape):
         return None
-    return _Seen(row.shape.rank, trace.violations in written)
+    return _TrialResult(row.shape.rank, trace.violations in written)
 
 
 @contextmanager
-def _stood_in_for(out: Any) -> Iterator[list[tf.Tensor]]:
-    """Give the memory of `out`, and what may be the same, values of their own: whoever reads them is seen."""
-    cells = [cell_of(out), *aliases(cell_of(out))]
-    before = [cell.value for cell in cells]
+def _stand_in_memory(out: Any) -> Iterator[list[tf.Tensor]]:
+    """Replace the values of `out` and its possible aliases by placeholders, so that reads of them are
+    noticed.
+    """
+    storages = [storage_of(out), *aliases(storage_of(out))]
+    before = [storage.value for storage in storages]
     made = [tf.compat.v1.placeholder(value.dtype, value.shape) for value in before]
     try:
-        for cell, stand_in in zip(cells, made, strict=True):
-            cell.rebase(stand_in)
+        for storage, stand_in in zip(storages, made, strict=True):
+            storage.rebase(stand_in)
         yield made
     finally:
-        for cell, value in zip(cells, before, strict=True):
-            cell.rebase(value)
+        for storage, value in zip(storages, before, strict=True):
+            storage.rebase(value)
 
 
 def _values(
-    trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], seen: _Seen, dtype: np.dtype[Any]
+    trace: Trace,
+    iterable: builtins.range,
+    value: Callable[[Any], Any],
+    seen: _TrialResult,
+    dtype: np.dtype[Any],
 ) -> tf.Tensor:
-    """The values of all iterations, as rows."""
+    """Return the values of all iterations, as rows."""
 
     def row(counter: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         before = trace.violations.value
-        with region(trace), trace.all_at_once():
+        with staging_scope(trace), trace.all_at_once():
             trace.violations.rebase(tf.constant(False))
             try:
                 return as_tensor(value(_number(iterable, counter)), dtype), trace.violations.value

@@ -1,7 +1,9 @@
-"""`np2tf.math`: Python's `math`, whose functions also take numbers that are known only at run time.
+"""`np2tf.math`: Python's `math`, with functions that also take numbers known only at run time.
 
-With Python numbers they are `math`'s own. A staged argument outside of a function's domain, or a result too
-large for a float, discards the compiled call; on the host `math` then raises.
+For Python numbers they are `math`'s own functions. A staged argument outside of a function's domain, or a
+result too large for a float, discards the compiled call; on the host `math` then raises.
+
+See https://docs.python.org/3/library/math.html.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import tensorflow as tf
 
 from np2tf.runtime.staged_operators.builtins import float as as_float
 from np2tf.runtime.staged_operators.builtins import is_staged, whole
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import weak_scalar
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind
 from np2tf.tnp._tensor.index_bounds import record_violation
@@ -53,7 +55,7 @@ _POWERS = [float(f"1e{k}") for k in range(-307, 309)]
 
 
 def _log2(x: tf.Tensor) -> tf.Tensor:
-    """The exponent plus the logarithm of the fraction, so that powers of two come out whole."""
+    """Return the exponent plus the logarithm of the fraction, so that powers of two give whole numbers."""
     bits = tf.bitcast(x, tf.int64)
     exponent = tf.bitwise.bitwise_and(tf.bitwise.right_shift(bits, 52), 0x7FF) - 1023
     fraction = tf.bitcast(
@@ -64,7 +66,7 @@ def _log2(x: tf.Tensor) -> tf.Tensor:
 
 
 def _log10(x: tf.Tensor) -> tf.Tensor:
-    """A quotient of logarithms; powers of ten come out whole."""
+    """Return a quotient of logarithms; powers of ten give whole numbers."""
     result = tf.math.log(x) / _math.log(10)
     nearest = tf.round(result)
     place = tf.cast(tf.where(tf.abs(nearest) < 307, nearest, 0.0), tf.int32) + 307
@@ -83,7 +85,7 @@ _TESTS: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
 }
 
 
-def _staged(name: str, args: tuple[Any, ...]) -> Any:
+def _staged_value(name: str, args: tuple[Any, ...]) -> Any:
     if name in _INTEGERS and is_weak(args[0]) and weak_kind(args[0]) is int:
         return args[0]
     tensors = [
@@ -94,10 +96,10 @@ def _staged(name: str, args: tuple[Any, ...]) -> Any:
     if name in _INTEGERS:
         return whole(_INTEGERS[name](*tensors))
     if name not in _FLOATS:
-        raise StagingError(f"math.{name} of a number known only at run time", "NP2TF503")
+        raise ValueNeededError(f"math.{name} of a number known only at run time")
     result = _FLOATS[name](*tensors)
-    # As in C: a NaN out of numbers is an argument outside of the domain, an infinity out of finite numbers a
-    # pole or an overflow.
+    # As in C: a NaN result of numbers means an argument outside of the domain, an infinite result of finite
+    # numbers a pole or an overflow.
     nan_in = tf.reduce_any([tf.math.is_nan(one) for one in tensors])
     finite_in = tf.reduce_all([tf.math.is_finite(one) for one in tensors])
     record_violation((tf.math.is_nan(result) & ~nan_in) | (tf.math.is_inf(result) & finite_in))
@@ -109,7 +111,7 @@ def _function(name: str) -> Callable[..., Any]:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not kwargs and any(map(is_staged, args)):
-            return _staged(name, args)
+            return _staged_value(name, args)
         return builtin(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = name

@@ -1,7 +1,7 @@
-"""Functions in a graph that somebody else traces, where the length of an array may be known only at run time.
+"""Functions in a foreign graph, in which the length of an array may be known only at run time.
 
 `np2tf.jit` knows all lengths when it stages, so translated code calls ``range(len(x))`` as its source does.
-Python's builtins demand integers; here those of np2tf stand for them.
+Python's builtins require integers, so np2tf's versions replace them here.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from np2tf.runtime.staged_operators import builtins as scalars
 from np2tf.runtime.staged_operators import extrema, iterables
 
 
-class _Staged(type):
-    """What stands for a type of Python's: it makes what np2tf's operator makes; instances are the type's."""
+class _StagedType(type):
+    """Stands for a Python type: a call makes the object of np2tf's operator; instances are those of the
+    type.
+    """
 
     builtin: type
     operator: Callable[..., Any]
@@ -31,11 +33,11 @@ class _Staged(type):
 
 def _type(builtin: type) -> Any:
     operator = staticmethod(getattr(iterables, builtin.__name__))
-    return _Staged(builtin.__name__, (), {"builtin": builtin, "operator": operator})
+    return _StagedType(builtin.__name__, (), {"builtin": builtin, "operator": operator})
 
 
 def _function(builtin: Callable[..., Any], operator: Callable[..., Any]) -> Callable[..., Any]:
-    """With keywords, such as ``key=``, it is Python's."""
+    """Return np2tf's operator; with keywords, such as ``key=``, it is Python's function."""
 
     @functools.wraps(builtin)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -53,7 +55,9 @@ _STAGED = {
 
 
 def of_unknown_lengths(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, and the functions inside of it, with builtins that take lengths known only at run time."""
+    """Return `function`, and its inner functions, with builtins that accept lengths known only at run
+    time.
+    """
     if not isinstance(function, types.FunctionType):
         return function
     named = {**function.__globals__, "__builtins__": {**vars(builtins), **_STAGED}}

@@ -1,9 +1,9 @@
-"""What the names of arrays are bound to while a function that reads them is traced.
+"""The objects to which the names of arrays are bound while a function that reads them is traced.
 
-A `StandIn` is the traced array to the thread that traces, and NumPy's array to every other thread: these go
-on reading the same globals. Its class is not derived from np.ndarray: of such an array C code (np.asarray,
-LAPACK) reads the memory without asking, and a trace would freeze in the graph what is there. Of this one it
-has to ask for the memory, by `__array__` or the like.
+A `StandIn` is the traced array to the thread that traces, and NumPy's array to every other thread, which
+continues to read the same globals. Its class is not derived from np.ndarray: C code (np.asarray, LAPACK)
+would read the memory of such an array directly, and a trace would freeze its contents in the graph. From a
+stand-in C code must request the memory, by `__array__` or the like.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from weakref import WeakValueDictionary
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp._tensor.storage import Representative, current_region
+from np2tf.pytree.registry import DISPLAYS
+from np2tf.tnp._tensor.storage import StandInBase, current_scope
 
 
-class StandIn(Representative):
-    """An array of NumPy's, seen by each thread as it may see it; see `array_stand_in`."""
+class StandIn(StandInBase):
+    """Stands for a NumPy array; each thread sees the array that it may see (see `array_stand_in`)."""
 
     __slots__ = ("__weakref__", "_np2tf_buffer")
 
@@ -32,67 +33,62 @@ class StandIn(Representative):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """np.ndarray to ``isinstance``, as for both arrays that this may be."""
+        """The class np.ndarray, for ``isinstance``, because both possible arrays count as that."""
         return np.ndarray
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(seen(self), name)
+        return getattr(resolve(self), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(seen(self), name, value)
+        setattr(resolve(self), name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(seen(self), name)
+        delattr(resolve(self), name)
 
-    def staged(self) -> Any:
-        """The array of the trace that this thread is at; the buffer where it is at none.
+    def resolve(self) -> Any:
+        """Return the array of the trace in this thread; the NumPy array if the thread is not tracing.
 
         Raises:
-            StagingError: the buffer is no input of the trace.
+            StagingError: if the NumPy array is no input of the trace.
         """
-        return seen(self)
+        return resolve(self)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Apply NumPy's ufunc to the arrays that are seen."""
-        return getattr(ufunc, method)(*_all_seen(inputs), **_all_seen(kwargs))
+        """Apply NumPy's ufunc to the arrays that this thread sees."""
+        return getattr(ufunc, method)(*_resolve_all(inputs), **_resolve_all(kwargs))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Call NumPy's function on the arrays that are seen."""
-        return function(*_all_seen(args), **_all_seen(kwargs))
+        """Call NumPy's function with the arrays that this thread sees."""
+        return function(*_resolve_all(args), **_resolve_all(kwargs))
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> tf.Tensor:
-        """The tensor that TensorFlow makes of the array that is seen."""
-        return tf.convert_to_tensor(seen(self), dtype, name=name)
+        """Return TensorFlow's tensor for the array that this thread sees."""
+        return tf.convert_to_tensor(resolve(self), dtype, name=name)
 
 
-def seen(value: Any) -> Any:
-    """`value`, or for a stand-in the array that it is in this thread.
+def resolve(value: Any) -> Any:
+    """Return `value`; for a stand-in, the array that it is in this thread.
 
     Raises:
-        StagingError: it is no input of the function that is being traced.
+        StagingError: if it is no input of the function that is being traced.
     """
     if type(value) is not StandIn:
         return value
-    entered = current_region()
-    return value._np2tf_buffer if entered is None else entered.trace.array_of(value._np2tf_buffer)
+    scope = current_scope()
+    return value._np2tf_buffer if scope is None else scope.trace.array_of(value._np2tf_buffer)
 
 
-#: The classes of what stands for something of NumPy's while a function is traced.
+#: The classes of stand-ins for NumPy objects while a function is traced.
 STAND_INS: set[type] = {StandIn}
 
 
-def plain(value: Any) -> Any:
-    """`value`, or for a stand-in what it stands for: an array or generator of NumPy's."""
+def host_value(value: Any) -> Any:
+    """Return `value`; for a stand-in, the NumPy array or generator that it stands for."""
     return value._np2tf_buffer if type(value) in STAND_INS else value
 
 
-def _all_seen(value: Any) -> Any:
-    kind = type(value)
-    if kind is tuple or kind is list:
-        return kind(map(_all_seen, value))
-    if kind is dict:
-        return {key: _all_seen(item) for key, item in value.items()}
-    return seen(value)
+def _resolve_all(value: Any) -> Any:
+    return DISPLAYS.map_items(_resolve_all, resolve(value))
 
 
 #: The stand-in of each array by its id, so that an array under two names is one object while it is traced.
@@ -101,7 +97,7 @@ _making = threading.Lock()
 
 
 def stand_in(buffer: np.ndarray) -> StandIn:
-    """The one stand-in for an array; it keeps the array alive, and with that its id."""
+    """Return the single stand-in for an array; it keeps the array, and so its id, alive."""
     with _making:
         found = _made.get(id(buffer))
         if found is None:
@@ -111,7 +107,7 @@ def stand_in(buffer: np.ndarray) -> StandIn:
 
 # -- Python's protocols, which ask the class -----------------------------------------------------------------
 
-#: They make or describe classes and objects, or are defined above.
+#: These methods make or describe classes and objects, or are defined above.
 _OWN = frozenset({
     *("__class__", "__class_getitem__", "__delattr__", "__doc__", "__getattribute__", "__hash__", "__init__"),
     *("__init_subclass__", "__new__", "__setattr__", "__subclasshook__", "__array_finalize__"),
@@ -119,22 +115,22 @@ _OWN = frozenset({
 })  # fmt: skip
 
 
-def _forwarding(name: str) -> Callable[..., Any]:
-    """The method of the array that is seen."""
+def _forward_method(name: str) -> Callable[..., Any]:
+    """Return a method that calls the method of the array that this thread sees."""
 
     def method(self: StandIn, *args: Any, **kwargs: Any) -> Any:
-        return getattr(seen(self), name)(*map(seen, args), **kwargs)
+        return getattr(resolve(self), name)(*map(resolve, args), **kwargs)
 
     return method
 
 
-def _in_place(name: str) -> Callable[..., Any]:
-    """The same for ``x += y``, after which the name is to be bound to the stand-in still."""
+def _forward_in_place(name: str) -> Callable[..., Any]:
+    """Return the same for ``x += y``, after which the name stays bound to the stand-in."""
     update = getattr(operator, name)
 
     def method(self: StandIn, other: Any) -> Any:
-        target = seen(self)
-        result = update(target, seen(other))
+        target = resolve(self)
+        result = update(target, resolve(other))
         return self if result is target else result
 
     return method
@@ -145,7 +141,7 @@ def _install() -> None:
         special = name.startswith("__") and name.endswith("__")
         if special and name not in _OWN and callable(getattr(np.ndarray, name)):
             in_place = name[2] == "i" and f"__{name[3:]}" in dir(np.ndarray) and hasattr(operator, name)
-            setattr(StandIn, name, _in_place(name) if in_place else _forwarding(name))
+            setattr(StandIn, name, _forward_in_place(name) if in_place else _forward_method(name))
 
 
 _install()

@@ -1,47 +1,50 @@
-"""The values that flow through staged loops and branches: what each is, and what two of them have in common.
+"""The values that staged loops and branches carry: the form of each value, and the common form of two values.
 
 A structure (tuple, list, dict) is flattened to leaves. A leaf that a loop or branch may change is *carried*
-as a tensor; `Carried` says how: as an array, as a number with a NumPy dtype, or as a Python number.
+as a tensor. `Carried` gives its form: an array, a number with a NumPy dtype, or a Python number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.operators.undefined import Undefined
-from np2tf.staging import StagingError
+from np2tf.operators.undefined import Undefined
+from np2tf.pytree.containers import LIST, TUPLE, Container
+from np2tf.pytree.registry import STRUCTURES, Registry
+from np2tf.staging import RankChangeError, ShapeNeededError
 from np2tf.tnp._array.ndarray import (
-    cell_of,
+    chain_of,
     is_array,
-    is_ordinary,
+    is_c_ordered,
     ndarray,
-    path_of,
     scalar,
+    storage_of,
     tensor_scalar,
     weak_scalar,
 )
-from np2tf.tnp._array.sequences import Rows
-from np2tf.tnp._array.strides import laid_out, order_of_copy
+from np2tf.tnp._array.sequences import StackableSequence
+from np2tf.tnp._array.strides import lay_out, order_of_copy
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._operands.path_dependent import Undecided, refused, undecided_scalar
+from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependence_error, path_dependent_scalar
 from np2tf.tnp._operands.promotion import has_tf_dtype, result_type_of, tf_dtype
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind, weak_tensor
-from np2tf.tnp._operands.widened import as_carried
+from np2tf.tnp._operands.widened import unguarded_array
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell
+from np2tf.tnp._tensor.storage import Storage
 from np2tf.tnp._tensor.symint import SymInt
 
 
-class GuardedCell(Cell):
-    """The cell of a name that may be unbound, which is known at run time only.
+class GuardedStorage(Storage):
+    """The storage of a name for which only the run time knows whether it is bound.
 
-    Reading it while it is unbound is a violation: the call is repeated on the host, where Python raises
-    UnboundLocalError. Carrying it on through loops and branches (`Carried.tensors`) is not reading.
+    Reading the storage while the name is unbound is a violation: the host repeats the call, where Python
+    raises UnboundLocalError. Carrying the value through loops and branches (`Carried.tensors`) does not count
+    as reading.
     """
 
     __slots__ = ("bound", "name")
@@ -53,7 +56,7 @@ class GuardedCell(Cell):
 
     @property
     def value(self) -> tf.Tensor:
-        """The value; reading it where the name is unbound discards the call."""
+        """The value. Reading it while the name is unbound discards the call."""
         record_violation(tf.logical_not(self.bound))
         return super().value
 
@@ -65,15 +68,16 @@ class GuardedCell(Cell):
 
 @dataclass(frozen=True)
 class Carried:
-    """How a leaf is carried.
+    """The form of a carried leaf.
 
     Attributes:
-        dtype, shape: of the tensor.
-        weak: the type of a Python number, None for a value with a NumPy dtype.
+        dtype, shape: the dtype and shape of the tensor.
+        weak: the type of a Python number; None for a value with a NumPy dtype.
         number: whether this is a number, and not an array of rank 0.
         optional: the name of a variable that may be unbound; a flag is then carried with the value.
-        undecided: of a number that is Python's on some paths; a flag says on which. `dtype` holds both.
-        order: how the array is laid out in memory; None, C order, also if it differs from path to path.
+        path_dependent: the types of a number that is Python's on some paths; a flag tells the path. `dtype`
+            holds both types.
+        order: the memory order of an array; None for C order, also if the order differs between paths.
     """
 
     dtype: np.dtype[Any]
@@ -81,61 +85,61 @@ class Carried:
     weak: type | None = None
     number: bool = False
     optional: str | None = None
-    undecided: Undecided | None = None
+    path_dependent: PathDependentKind | None = None
     order: tuple[int, ...] | None = None
 
     def tensors(self, value: Any) -> list[tf.Tensor]:
-        """`value` as the tensors that are carried: itself, and what else is known of it at run time only."""
+        """Return the carried tensors of `value`: itself, and flags that only the run time knows."""
         guard = _guard(value)
         tensors = [self.tensor(value) if guard is None else tf.cast(guard._value, tf_dtype(self.dtype))]
-        if self.undecided is not None:
+        if self.path_dependent is not None:
             tensors.append(_is_python(value))
         if self.optional is not None:
             tensors.append(tf.constant(not isinstance(value, Undefined)) if guard is None else guard.bound)
         return tensors
 
     def of(self, tensors: Iterator[tf.Tensor]) -> Any:
-        """The value that stands for the next carried tensors in staged code."""
+        """Return the staged value for the next carried tensors."""
         tensor = next(tensors)
-        if self.undecided is not None:
-            value: Any = undecided_scalar(tensor, self.undecided, next(tensors))
+        if self.path_dependent is not None:
+            value: Any = path_dependent_scalar(tensor, self.path_dependent, next(tensors))
         else:
             value = self.value(tensor)
         if self.optional is not None:
-            value.move_to(GuardedCell(cell_of(value)._value, next(tensors), self.optional))
+            value.move_to(GuardedStorage(storage_of(value)._value, next(tensors), self.optional))
         return value
 
     def specs(self) -> list[tf.TensorSpec]:
-        """Shapes and dtypes of the carried tensors."""
-        flags = (self.undecided is not None) + (self.optional is not None)
+        """Return the shapes and dtypes of the carried tensors."""
+        flags = (self.path_dependent is not None) + (self.optional is not None)
         return [tf.TensorSpec(self.shape, tf_dtype(self.dtype)), *[tf.TensorSpec((), tf.bool)] * flags]
 
     def tensor(self, value: Any) -> tf.Tensor:
-        """`value` as the tensor that is carried."""
+        """Return `value` as the tensor that is carried."""
         if isinstance(value, Undefined):
             return tf.zeros([size or 0 for size in self.shape], tf_dtype(self.dtype))
         if self.weak is not None:
             return weak_tensor(value, self.weak)
-        if self.undecided is not None:
-            return _wide(value, self.undecided)
+        if self.path_dependent is not None:
+            return _wide(value, self.path_dependent)
         return cast(as_tensor(value), self.dtype)
 
     def value(self, tensor: tf.Tensor) -> Any:
-        """The array or number that stands for the carried tensor in staged code."""
+        """Return the staged array or number for the carried tensor."""
         if self.weak is not None:
             known = SymInt.fresh(tensor) if self.weak is int else None
             return weak_scalar(tensor, self.weak, known)
-        return tensor_scalar(tensor) if self.number else laid_out(tensor, self.order)
+        return tensor_scalar(tensor) if self.number else lay_out(tensor, self.order)
 
 
-def _guard(value: Any) -> GuardedCell | None:
-    """The guarded cell of a value that may be unbound."""
-    cell = cell_of(value) if is_array(value) else None
-    return cell if isinstance(cell, GuardedCell) and not path_of(value) else None
+def _guard(value: Any) -> GuardedStorage | None:
+    """Return the guarded storage of a value that may be unbound."""
+    storage = storage_of(value) if is_array(value) else None
+    return storage if isinstance(storage, GuardedStorage) and not chain_of(value) else None
 
 
-def returned(result: Any) -> Any:
-    """What a function gives its caller: a call in which a name in it is unbound is discarded."""
+def check_returned(result: Any) -> Any:
+    """Return a function's result. The call is discarded if a name in the result is unbound."""
     for one in result if type(result) is tuple else (result,):
         guard = _guard(one)
         if guard is not None:
@@ -144,26 +148,26 @@ def returned(result: Any) -> Any:
 
 
 def _is_python(value: Any) -> tf.Tensor:
-    if type(value) is scalar and value.undecided is not None:
+    if type(value) is scalar and value.path_dependent is not None:
         return value.python
     return tf.constant(is_weak(value))
 
 
-def _wide(value: Any, kinds: Undecided) -> tf.Tensor:
-    """A number in the type that holds Python's and NumPy's."""
+def _wide(value: Any, kinds: PathDependentKind) -> tf.Tensor:
+    """Return a number in the type that holds both Python's and NumPy's number."""
     if is_weak(value):
         return weak_tensor(value, kinds.weak)
-    if type(value) is scalar and value.undecided is not None:
+    if type(value) is scalar and value.path_dependent is not None:
         return cast(value.tensor, kinds.wide)
     return cast(cast(as_tensor(value), kinds.dtype), kinds.wide)
 
 
-def carried(value: Any) -> Carried | None:
-    """How `value` would be carried; None for what is no number or array."""
+def form_of(value: Any) -> Carried | None:
+    """Return the form of `value`; None if it is no number or array."""
     guard = _guard(value)
     if guard is not None:
         number = type(value) is scalar
-        weak, kinds = (value.weak, value.undecided) if number else (None, None)
+        weak, kinds = (value.weak, value.path_dependent) if number else (None, None)
         dtype = np.dtype(guard._value.dtype.as_numpy_dtype)
         return Carried(dtype, _static_shape(guard._value), weak, number, guard.name, kinds)
     if is_weak(value):
@@ -174,7 +178,7 @@ def carried(value: Any) -> Carried | None:
     if type(value) is np.ndarray:
         return Carried(value.dtype, value.shape, order=_order(value)) if has_tf_dtype(value.dtype) else None
     if is_array(value):
-        value = as_carried(value)
+        value = unguarded_array(value)
         tensor = value.tensor
         number = type(value) is scalar
         return Carried(
@@ -182,7 +186,7 @@ def carried(value: Any) -> Carried | None:
             _static_shape(tensor),
             None,
             number,
-            undecided=value.undecided if number else None,
+            path_dependent=value.path_dependent if number else None,
             order=_order(value),
         )
     if isinstance(value, tf.Tensor):
@@ -191,7 +195,7 @@ def carried(value: Any) -> Carried | None:
 
 
 def _order(value: Any) -> tuple[int, ...] | None:
-    return None if is_ordinary(value) else order_of_copy(value, "K")
+    return None if is_c_ordered(value) else order_of_copy(value, "K")
 
 
 _WEAK_DTYPE = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
@@ -199,15 +203,16 @@ _WEAK_DTYPE = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.com
 
 def _static_shape(tensor: tf.Tensor) -> tuple[int | None, ...]:
     if tensor.shape.rank is None:
-        raise StagingError("an array of unknown rank in a staged loop or branch")
+        raise ShapeNeededError("an array of unknown rank in a staged loop or branch")
     return tuple(tensor.shape.as_list())
 
 
 def join(a: Carried, b: Carried, what: str) -> Carried:
-    """How a leaf is carried that is sometimes like `a` and sometimes like `b`, widened as NumPy would.
+    """Return the common form of a leaf that has sometimes form `a` and sometimes form `b`, widened as NumPy
+    would.
 
     Raises:
-        StagingError: the two have different ranks.
+        StagingError: if the forms have different ranks.
     """
     if a == b:
         return a
@@ -215,39 +220,44 @@ def join(a: Carried, b: Carried, what: str) -> Carried:
         name = a.optional or b.optional
         return join(replace(a, optional=name), replace(b, optional=name), what)
     if len(a.shape) != len(b.shape):
-        raise StagingError(
-            f"{what} is sometimes of shape {a.shape} and sometimes of shape {b.shape}", "NP2TF510"
-        )
+        raise RankChangeError(f"{what} is sometimes of shape {a.shape} and sometimes of shape {b.shape}")
     shape = tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True))
     if a.weak is not None and b.weak is not None:
         kind = max(a.weak, b.weak, key=_WEAK_ORDER.index)
         return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True, a.optional)
     dtype = result_type_of((_promotion_kind(a), _promotion_kind(b)))
-    if a.number and b.number and dtype.kind != "b" and any(form.weak or form.undecided for form in (a, b)):
-        kinds = _undecided(dtype, a, b)
+    if (
+        a.number
+        and b.number
+        and dtype.kind != "b"
+        and any(form.weak or form.path_dependent for form in (a, b))
+    ):
+        kinds = _path_dependent_kinds(dtype, a, b)
         return Carried(kinds.wide, (), None, True, a.optional, kinds)
     return Carried(dtype, shape, None, a.number and b.number, a.optional)
 
 
 def is_widened(form: Carried | None, common: Carried | None) -> bool:
-    """Whether an array is carried in another dtype than it has; numbers, which stay equal, are no arrays."""
+    """Return whether an array is carried with another dtype than its own. Numbers do not count: they stay
+    equal.
+    """
     if form is None or common is None or form.number or common.number:
         return False
     return form.dtype != common.dtype
 
 
-def _undecided(dtype: np.dtype[Any], *forms: Carried) -> Undecided:
-    """What a number is that is sometimes Python's and sometimes of a dtype.
+def _path_dependent_kinds(dtype: np.dtype[Any], *forms: Carried) -> PathDependentKind:
+    """Return the types of a number that is sometimes Python's and sometimes of a dtype.
 
     Raises:
-        StagingError: none of TensorFlow's types holds both.
+        StagingError: if no TensorFlow type holds both.
     """
-    weak = [form.undecided.weak if form.undecided is not None else form.weak for form in forms]
+    weak = [form.path_dependent.weak if form.path_dependent is not None else form.weak for form in forms]
     of_dtype = {"f": float, "c": complex}.get(dtype.kind, int)
     kind = max((one for one in (*weak, of_dtype) if one is not None), key=_WEAK_ORDER.index)
-    kinds = Undecided(kind, dtype)
+    kinds = PathDependentKind(kind, dtype)
     if not np.can_cast(dtype, kinds.wide):
-        raise refused(kinds)
+        raise path_dependence_error(kinds)
     return kinds
 
 
@@ -255,13 +265,15 @@ _WEAK_ORDER = (bool, int, float, complex)
 
 
 def _promotion_kind(form: Carried) -> Any:
-    if form.undecided is not None:
-        return form.undecided.dtype
+    if form.path_dependent is not None:
+        return form.path_dependent.dtype
     return form.weak if form.weak in (int, float, complex) else form.dtype
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two leaves are certainly the same value: the same object, view, or equal Python constant."""
+    """Return whether two leaves are certainly the same value: the same object, view, or equal Python
+    constant.
+    """
     if a is b:
         return True
     if is_array(a) and is_array(b):
@@ -274,45 +286,33 @@ def same(a: Any, b: Any) -> bool:
 
 
 def _same_memory(a: ndarray, b: ndarray) -> bool:
-    return type(a) is type(b) and cell_of(a) is cell_of(b) and path_of(a) == path_of(b)
+    return type(a) is type(b) and storage_of(a) is storage_of(b) and chain_of(a) == chain_of(b)
 
 
 # -- structures ----------------------------------------------------------------------------------------------
 
-
-def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]:
-    """Leaves of a nested tuple, list or dict; a function to rebuild it of leaves; a comparable outline."""
-    kind = type(value)
-    if isinstance(value, Rows):
-        return value.flat()
-    if kind is dict:
-        keys = list(value)
-        leaves, rebuild, outline = flatten([value[key] for key in keys])
-        return leaves, lambda new: dict(zip(keys, rebuild(new), strict=True)), (dict, tuple(keys), outline)
-    if kind is list or isinstance(value, tuple):
-        parts = [flatten(item) for item in value]
-        ends = np.cumsum([0, *[len(leaves) for leaves, _, _ in parts]])
-
-        def rebuild(new: Sequence[Any]) -> Any:
-            items = [
-                part[1](new[start:stop]) for part, start, stop in zip(parts, ends, ends[1:], strict=False)
-            ]
-            return kind(items) if kind in (list, tuple) else kind(*items)
-
-        return (
-            [leaf for leaves, _, _ in parts for leaf in leaves],
-            rebuild,
-            (kind, tuple(o for _, _, o in parts)),
-        )
-    return [value], lambda new: new[0], "leaf"
+#: What the state of a loop, and the result of a branch, is made of: structures with staged lists in them.
+STATE = STRUCTURES | (
+    Container(
+        lambda kind: issubclass(kind, StackableSequence),
+        keys=lambda value: range(len(value.flatten()[0])),
+        items=lambda value: value.flatten()[0],
+        builder=lambda value: value.flatten()[1],
+        fill=lambda target, source: target.take(source),
+        outline=lambda value: value.flatten()[2],
+    ),
+)
+flatten = STATE.flatten
 
 
 def like(value: Any, pattern: Any) -> Any:
-    """`value` with every unbound name in it spread over the structure that `pattern` has in its place."""
+    """Return `value` with each unbound name in it replaced by the structure that `pattern` has at its
+    place.
+    """
     if isinstance(value, Undefined):
         leaves, rebuild, _ = flatten(pattern)
         return rebuild([value] * len(leaves))
-    if type(value) is type(pattern) and isinstance(value, (tuple, list)) and len(value) == len(pattern):
-        items = [like(item, part) for item, part in zip(value, pattern, strict=True)]
-        return type(value)(items) if type(value) in (tuple, list) else type(value)(*items)
-    return value
+    return _SEQUENCES.zip_items(like, value, pattern)
+
+
+_SEQUENCES = Registry(LIST, TUPLE)

@@ -1,4 +1,4 @@
-"""Sets of texts, numbers and tuples of these: constants of compiled code, which it must not change."""
+"""Sets of strings, numbers and tuples of these, which are constants of compiled code, and must not change."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.staging import StagingError
+from np2tf.staging import ArgumentError
 
 _PLAIN = (str, bytes, bool, type(None), int, float, complex)
-#: A set with more items is no constant: its key would be that long.
+#: A larger set is no constant, because its key would be as long.
 _MOST = 1000
 #: Methods that change a set.
 _CHANGING = frozenset(
@@ -21,7 +21,7 @@ _CHANGING = frozenset(
 
 
 def is_constant_set(value: Any) -> bool:
-    """Whether a value is a set of which all items tell by themselves what they are."""
+    """Return whether a value is a set of items that are compared by value."""
     return type(value) in (set, frozenset) and len(value) <= _MOST and all(map(_is_plain, value))
 
 
@@ -32,17 +32,17 @@ def _is_plain(item: Any) -> bool:
 
 
 def key_of_set(value: Any, names: Collection[str] | None) -> Any:
-    """A part of a key that is equal for sets with the same items in the same order.
+    """Return a part of a key that is equal for sets with the same items in the same order.
 
     Args:
         value: the set.
-        names: those in the code that reads it, None if it may use others.
+        names: the names in the code that reads it; None if it may use other names.
 
     Raises:
-        StagingError: the code may change it.
+        StagingError: if the code may change the set.
     """
     if type(value) is set and (names is None or not _CHANGING.isdisjoint(names)):
-        raise StagingError("a set that the function may change cannot be an input of a graph", "NP2TF520")
+        raise ArgumentError("a set that the function may change cannot be an input of a graph")
     return type(value), tuple(map(_key_of_item, value))
 
 
@@ -50,18 +50,3 @@ def _key_of_item(item: Any) -> Any:
     if type(item) is tuple:
         return tuple(map(_key_of_item, item))
     return type(item), item.hex() if type(item) is float else repr(item) if type(item) is complex else item
-
-
-class KeptSets:
-    """Sets that a trace must leave alone, as it happens once only."""
-
-    def __init__(self, sets: list[set[Any]]) -> None:
-        self._sets = [(one, tuple(one)) for one in sets]
-
-    def restore(self) -> bool:
-        """Put everything back as it was; whether something had changed."""
-        changed = [(one, before) for one, before in self._sets if tuple(one) != before]
-        for one, before in changed:
-            one.clear()
-            one.update(before)
-        return bool(changed)

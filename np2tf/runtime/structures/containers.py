@@ -3,109 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from copy import copy
 from types import FunctionType
 from typing import Any
 
-from np2tf.runtime.structures.carried_values import flatten
-from np2tf.staging import StagingError
-from np2tf.tnp._array.sequences import Rows
-
-#: The way from a structure to a list or dict inside it.
-Path = tuple[Any, ...]
+from np2tf.pytree.registry import Path
+from np2tf.runtime.structures.carried_values import STATE
+from np2tf.runtime.structures.mutation_guard import MutationGuard
+from np2tf.tnp._array.sequences import StackableSequence
 
 
-def containers(value: Any, path: Path = ()) -> dict[Path, Any]:
-    """The lists and dicts in a structure."""
-    found = {path: value} if type(value) in (list, dict) or isinstance(value, Rows) else {}
-    if type(value) is dict:
-        items = list(value.items())
-    else:
-        items = list(enumerate(value)) if type(value) is list or isinstance(value, tuple) else []
-    for key, item in items:
-        found.update(containers(item, (*path, key)))
-    return found
+def containers(value: Any) -> dict[Path, Any]:
+    """Return the lists and dicts in a structure, by their paths."""
+    return {path: one for path, one in STATE.nodes(value) if not isinstance(one, tuple)}
 
 
-def copied(value: Any) -> Any:
-    """The same leaves in lists and dicts of their own."""
-    leaves, rebuild, _ = flatten(value)
-    return rebuild(leaves)
+def copy_containers(value: Any) -> Any:
+    """Return the same leaves in new lists and dicts."""
+    return STATE.map_items(copy_containers, value)
 
 
-def kept(before: Any, after: Any) -> dict[Path, Path]:
-    """Which lists and dicts of `after` are those of `before`: place in `after` -> place in `before`."""
+def kept_containers(before: Any, after: Any) -> dict[Path, Path]:
+    """Return the lists and dicts of `after` that are those of `before`: path in `after` -> path in
+    `before`.
+    """
     places = {id(one): path for path, one in containers(before).items()}
     return {path: places[id(one)] for path, one in containers(after).items() if id(one) in places}
 
 
 def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], path: Path = ()) -> Any:
-    """`result` with the original lists and dicts in it, which get its contents."""
-    if isinstance(result, Rows):
-        target = originals.get(places.get(path, ()))
-        return target.take(result) if isinstance(target, Rows) else result
-    if type(result) is list:
-        items = [put_back(item, originals, places, (*path, k)) for k, item in enumerate(result)]
-        target = originals[places[path]] if path in places else result
-        target[:] = items
-        return target
-    if type(result) is dict:
-        entries = {key: put_back(item, originals, places, (*path, key)) for key, item in result.items()}
-        target = originals[places[path]] if path in places else result
-        target.clear()
-        target.update(entries)
-        return target
-    if isinstance(result, tuple):
-        items = [put_back(item, originals, places, (*path, k)) for k, item in enumerate(result)]
-        return tuple(items) if type(result) is tuple else type(result)(*items)
-    return result
+    """Return `result` with the original lists and dicts in it, which get its contents."""
+    kind = STATE.find(result)
+    if kind is None:
+        return result
+    items = [
+        put_back(item, originals, places, (*path, key))
+        for key, item in zip(kind.keys(result), kind.items(result), strict=True)
+    ]
+    # A staged list has more state than its items.
+    made = result if isinstance(result, StackableSequence) else kind.builder(result)(items)
+    target = originals.get(places[path]) if path in places else None
+    is_staged_anew = made is result and not isinstance(target, StackableSequence)
+    if kind.fill is None or target is None or is_staged_anew:
+        return made
+    kind.fill(target, made)
+    return target
 
 
-class Unchanged:
-    """Refuses a change of the lists and dicts in `value`, made in place and not to be seen in a result."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.leaves, _, self.outline = flatten(value)
-
-    def check(self, except_for: dict[Path, Path] | None = None) -> None:
-        """Compare with what was there at first.
-
-        Raises:
-            StagingError: something has changed that is not in a list or dict of `except_for`.
-        """
-        if except_for and set(except_for.values()) >= set(containers(self.value)):
-            return
-        leaves, _, outline = flatten(self.value)
-        if outline != self.outline or any(a is not b for a, b in zip(self.leaves, leaves)):
-            raise StagingError("a list or dict from outside is changed by staged code", "NP2TF513")
-
-
-class Untouched:
-    """Lists and dicts that functions know from around them, which a staged loop or branch must leave
-    alone.
+def guard_closures(*functions: Any) -> MutationGuard:
+    """Return a guard of the lists and dicts in the closures of functions, which a staged loop or branch must
+    not change.
     """
-
-    def __init__(self, *functions: Any) -> None:
-        self._lists = {id(one): (one, one.copy()) for one in _captured(functions, set())}
-
-    def check(self) -> None:
-        """Put back what has been changed.
-
-        Raises:
-            StagingError: something had been: the trace happens once only.
-        """
-        changed = False
-        for one, before in self._lists.values():
-            if not _same_items(one, before):
-                _fill(one, before)
-                changed = True
-        if changed:
-            raise StagingError("a list or dict from outside is changed by staged code", "NP2TF513")
+    return MutationGuard(STATE.reachable(_closure_values(functions, set())))
 
 
-def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
-    """The lists and dicts in the closures of `functions`, and of those that are found there."""
+def _closure_values(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
+    """Yield the values in the closures of `functions`, and in the closures of functions among these
+    values.
+    """
     for function in functions:
         if not isinstance(function, FunctionType) or id(function) in seen:
             continue
@@ -115,39 +69,6 @@ def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
                 value = cell.cell_contents
             except ValueError:  # not bound yet
                 continue
-            if (function.__module__ or "").partition(".")[0] != "np2tf":  # whose lists are not the user's
-                yield from containers(value).values()
-            yield from _captured((value, getattr(value, "__wrapped__", None)), seen)
-
-
-def _fill(one: Any, items: Any) -> None:
-    if isinstance(one, Rows):
-        one.take(items)
-        return
-    one.clear()
-    (one.extend if type(one) is list else one.update)(items)
-
-
-class Frozen:
-    """The lists and dicts that a trace must leave alone, as it happens once only."""
-
-    def __init__(self, values: list[Any]) -> None:
-        self._lists = {id(one): (one, copy(one)) for one in containers(values).values() if one is not values}
-
-    def restore(self) -> bool:
-        """Put everything back as it was; whether something had changed."""
-        changed = False
-        for one, before in self._lists.values():
-            if not _same_items(one, before):
-                _fill(one, before)
-                changed = True
-        return changed
-
-
-def _same_items(one: Any, other: Any) -> bool:
-    if isinstance(one, Rows):
-        return all(a is b for a, b in zip(flatten(one)[0], flatten(other)[0], strict=True))
-    if type(one) is dict:
-        one, other = list(one.items()), list(other.items())
-        return len(one) == len(other) and all(a[0] == b[0] and a[1] is b[1] for a, b in zip(one, other))
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other))
+            if (function.__module__ or "").partition(".")[0] != "np2tf":  # its lists are not the user's
+                yield value
+            yield from _closure_values((value, getattr(value, "__wrapped__", None)), seen)

@@ -1,4 +1,4 @@
-"""What the items of a staged list have in common: how one is taken apart, and put together again."""
+"""The common form of the items of a staged list: how an item is taken apart, and put together again."""
 
 from __future__ import annotations
 
@@ -9,109 +9,113 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.structures.carried_values import Carried, carried, flatten, is_widened, join
-from np2tf.staging import StagingError
+from np2tf.runtime.structures.carried_values import Carried, flatten, form_of, is_widened, join
+from np2tf.staging import ListGrowthError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar
-from np2tf.tnp._array.sequences import Rows
-from np2tf.tnp._operands.path_dependent import decided
+from np2tf.tnp._array.sequences import StackableSequence
+from np2tf.tnp._operands.path_dependent import single_kind
 from np2tf.tnp._operands.promotion import result_type_of
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
 @dataclass(frozen=True)
-class Element:
-    """The form of every item: what its leaves are carried as, and the structure they are put into.
+class ItemSpec:
+    """The form of every item: the forms of its leaves, and their structure.
 
     Attributes:
-        inner: where an item is a staged list itself: the form of its items. Its leaves are their rows.
+        inner: the form of the items' items, if an item is a staged list itself. The leaves are then its rows.
     """
 
     forms: tuple[Carried, ...]
     outline: Any
     rebuild: Callable[[Sequence[Any]], Any]
-    inner: Element | None = None
+    inner: ItemSpec | None = None
 
     @classmethod
-    def of(cls, item: Any) -> Element:
-        """The form of one item.
+    def of(cls, item: Any) -> ItemSpec:
+        """Return the form of one item.
 
         Raises:
-            StagingError: it holds what a graph cannot hold.
+            StagingError: if the item holds a value that a graph cannot hold.
         """
-        if isinstance(item, Rows):
-            inner: Element = item.element  # type: ignore[attr-defined]
+        if isinstance(item, StackableSequence):
+            inner: ItemSpec = item.element  # type: ignore[attr-defined]
             forms = tuple(Carried(form.dtype, (item.known_length(), *form.shape)) for form in inner.forms)
             return cls(forms, ("rows", inner.outline), type(item).of_rows(inner), inner)  # type: ignore[attr-defined]
         leaves, rebuild, outline = flatten(item)
         return cls(tuple(map(_form, leaves)), outline, rebuild)
 
     def leaves(self, item: Any) -> list[Any]:
-        """The arrays and numbers of one item."""
-        if isinstance(item, Rows):
+        """Return the arrays and numbers of one item."""
+        if isinstance(item, StackableSequence):
             return item.rows()  # type: ignore[attr-defined, no-any-return]
         return flatten(item)[0]
 
     def tensors(self, item: Any) -> list[tf.Tensor]:
-        """One item as the tensors that are stored."""
+        """Return one item as the tensors that are stored."""
         return [form.tensor(leaf) for form, leaf in zip(self.forms, self.leaves(item), strict=True)]
 
     def item(self, tensors: Sequence[tf.Tensor]) -> Any:
-        """The item that stored tensors stand for."""
+        """Return the item for stored tensors."""
         return self.rebuild([form.value(tensor) for form, tensor in zip(self.forms, tensors, strict=True)])
 
-    def joined(self, other: Element) -> Element:
-        """The form of items that are like this or like the other.
+    def join(self, other: ItemSpec) -> ItemSpec:
+        """Return the common form of items of this form and of the other form.
 
         Raises:
-            StagingError: there is none that keeps what NumPy makes of such a list.
+            StagingError: if no form keeps the array that NumPy makes of such a list.
         """
         if self.same_as(other):
             return self
         if self.outline != other.outline:
-            raise StagingError("the items of a list that grows in staged code differ in kind", "NP2TF307")
-        inner = self.inner.joined(other.inner) if self.inner is not None and other.inner is not None else None
-        forms = tuple(map(_joined, self.forms, other.forms))
+            raise ListGrowthError("the items of a list that grows in staged code differ in kind")
+        inner = self.inner.join(other.inner) if self.inner is not None and other.inner is not None else None
+        forms = tuple(map(_join_forms, self.forms, other.forms))
         return replace(self, forms=forms, inner=inner)
 
-    def same_as(self, other: Element) -> bool:
-        """Whether both describe the same items."""
+    def same_as(self, other: ItemSpec) -> bool:
+        """Return whether both forms describe the same items."""
         return self.outline == other.outline and self.forms == other.forms
 
     def on_host(self, parts: Sequence[Any]) -> Any:
-        """One item from its parts, which are numbers, np.ndarrays or tensors."""
+        """Return one item from its parts, which are numbers, np.ndarrays or tensors."""
         if self.inner is not None:
             return [self.inner.on_host(part) for part in zip(*parts, strict=True)]
         return self.rebuild([_on_host(form, part) for form, part in zip(self.forms, parts, strict=True)])
 
 
 def _form(leaf: Any) -> Carried:
-    form = carried(leaf)
+    form = form_of(leaf)
     if form is None or form.optional is not None or None in form.shape:
         what = "an array whose shape depends on data" if form is not None else type(leaf).__name__
-        raise StagingError(f"a list that grows in staged code holds {what}", "NP2TF307")
-    return _settled(form)
+        raise ListGrowthError(f"a list that grows in staged code holds {what}")
+    return _as_item_form(form)
 
 
-def _settled(form: Carried) -> Carried:
-    """In a list a number of Python's counts as one of NumPy's."""
-    if form.undecided is None:
+def _as_item_form(form: Carried) -> Carried:
+    """Return the form of a leaf in a list, where a number that is only sometimes Python's counts as
+    NumPy's.
+    """
+    if form.path_dependent is None:
         return form
-    return replace(form, dtype=decided(form.undecided), undecided=None)
+    return replace(form, dtype=single_kind(form.path_dependent), path_dependent=None)
 
 
-def _joined(a: Carried, b: Carried) -> Carried:
-    """A common form, if np.array makes of a list of both what it would make of a list of that form."""
-    form = _settled(join(a, b, "an item of a list"))
+def _join_forms(a: Carried, b: Carried) -> Carried:
+    """Return a common form, if np.array makes the same array from a list of both as from a list of that
+    form.
+    """
+    form = _as_item_form(join(a, b, "an item of a list"))
     if form.shape != a.shape or None in form.shape or a.number is not b.number:
-        raise StagingError("the items of a list that grows in staged code differ in shape", "NP2TF307")
+        raise ListGrowthError("the items of a list that grows in staged code differ in shape")
     of_truth = (a.dtype == np.bool_) is not (b.dtype == np.bool_)
     otherwise_joined = form.dtype != result_type_of((a.dtype, b.dtype))
     if of_truth or otherwise_joined or is_widened(a, form) or is_widened(b, form):
-        raise StagingError("the items of a list that grows in staged code differ in type", "NP2TF307")
-    entered = current_region()
-    if entered is not None:
+        raise ListGrowthError("the items of a list that grows in staged code differ in type")
+    scope = current_scope()
+    if scope is not None:
         for one in (a, b):
-            entered.trace.shown.join(one, form)
+            scope.trace.shown.join(one, form)
     return form
 
 
@@ -124,5 +128,5 @@ def _on_host(form: Carried, part: Any) -> Any:
 
 
 def arrays_in(leaves: Sequence[Any]) -> list[Any]:
-    """The leaves that share memory with somebody: arrays, not numbers."""
+    """Return the leaves that may share memory with other arrays: arrays, not numbers."""
     return [leaf for leaf in leaves if is_array(leaf) and type(leaf) is not scalar]

@@ -1,4 +1,4 @@
-"""Where plain lists become staged ones: in loops and branches that make them longer."""
+"""Turns plain lists into staged lists, in loops and branches that make them longer."""
 
 from __future__ import annotations
 
@@ -6,62 +6,60 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+from np2tf.pytree.registry import STRUCTURES
 from np2tf.runtime.structures.carried_values import flatten, like
-from np2tf.runtime.structures.item_spec import Element
+from np2tf.runtime.structures.item_spec import ItemSpec
 from np2tf.runtime.structures.staged_list import StagedList
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import array_over, is_ordinary, ndarray, path_of
+from np2tf.staging import ListGrowthError
+from np2tf.tnp._array.ndarray import array_over, chain_of, is_c_ordered, ndarray
 from np2tf.tnp._array.strides import order_of_copy
-from np2tf.tnp._operands.widened import as_carried
-from np2tf.tnp._tensor.storage import Cell
+from np2tf.tnp._operands.widened import unguarded_array
+from np2tf.tnp._tensor.storage import Storage
 
 
-def _zipped(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:
-    """`a` with `change` applied to the lists in it and what stands in their places in `b`."""
-    lists = (list, StagedList)
-    if type(a) in lists and type(b) in lists:
-        if type(a) is list and type(b) is list and len(a) == len(b):
-            return [_zipped(m, n, change) for m, n in zip(a, b, strict=True)]
+def _zip_lists(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:
+    """Return `a` with `change` applied to its lists and the values in their places in `b`."""
+    kinds = {type(a), type(b)}
+    if kinds <= {list, StagedList} and (StagedList in kinds or len(a) != len(b)):
         return change(a, b)
-    if type(a) is type(b) and isinstance(a, tuple) and len(a) == len(b):
-        items = [_zipped(m, n, change) for m, n in zip(a, b, strict=True)]
-        return type(a)(items) if type(a) is tuple else type(a)(*items)
-    if type(a) is dict and type(b) is dict and list(a) == list(b):
-        return {key: _zipped(a[key], b[key], change) for key in a}
-    return a
+    return STRUCTURES.zip_items(lambda one, other: _zip_lists(one, other, change), a, b)
 
 
-def _element(*lists: Any) -> Element:
-    """The form of the items of several lists."""
+def _element(*lists: Any) -> ItemSpec:
+    """Return the common form of the items of several lists."""
     forms = [
         form
         for one in lists
-        for form in ([one.element] if isinstance(one, StagedList) else map(Element.of, one))
+        for form in ([one.element] if isinstance(one, StagedList) else map(ItemSpec.of, one))
     ]
-    return reduce(Element.joined, forms)
+    return reduce(ItemSpec.join, forms)
 
 
-def _staged(one: Any, element: Element) -> StagedList:
+def _stage_list(one: Any, element: ItemSpec) -> StagedList:
     if isinstance(one, StagedList):
-        return one if one.element.same_as(element) else one.widened(element)
+        return one if one.element.same_as(element) else one.widen(element)
     return StagedList.of(one, element)
 
 
 def read_views(state: Any) -> Any:
-    """What an iteration has made of the state, its views read: another graph may ask for their shapes."""
+    """Return the state after an iteration with its views read, because another graph may need their
+    shapes.
+    """
     leaves, rebuild, _ = flatten(state)
-    return rebuild([_read(leaf) if type(leaf) is ndarray and path_of(leaf) else leaf for leaf in leaves])
+    return rebuild([_read(leaf) if type(leaf) is ndarray and chain_of(leaf) else leaf for leaf in leaves])
 
 
 def _read(view: ndarray) -> ndarray:
-    view = as_carried(view)
-    cell = Cell(view.tensor)
-    cell.order = None if is_ordinary(view) else order_of_copy(view, "K")
-    return array_over(cell)
+    view = unguarded_array(view)
+    storage = Storage(view.tensor)
+    storage.order = None if is_c_ordered(view) else order_of_copy(view, "K")
+    return array_over(storage)
 
 
 def is_ready(entry: Any, after: Any) -> bool:
-    """Whether the lists of a loop's state have the form and the room that one iteration needs."""
+    """Return whether the lists of a loop's state have the form and the spare capacity that one iteration
+    needs.
+    """
     ready = True
 
     def change(before: Any, behind: Any) -> Any:
@@ -71,31 +69,33 @@ def is_ready(entry: Any, after: Any) -> bool:
         ready = ready and known and need is not None and (before.room is None or need <= before.room)
         return before
 
-    _zipped(entry, after, change)
+    _zip_lists(entry, after, change)
     return ready
 
 
-def ready_for_loop(entry: Any, after: Any, rounds: int | None) -> Any:
-    """The state that a loop is entered with, lists that it makes longer ready for that.
+def prepare_for_loop(entry: Any, after: Any, rounds: int | None) -> Any:
+    """Return the state at the start of a loop, with the lists that it makes longer prepared for that.
 
     Args:
         entry: the state before the loop.
-        after: what one iteration made of it.
-        rounds: how many iterations there are at most, None if nobody knows.
+        after: the state after one iteration.
+        rounds: the maximal number of iterations; None if unknown.
     """
 
     def change(before: Any, behind: Any) -> Any:
         element = _element(before, behind)
         known = isinstance(before, StagedList) and before.element.same_as(element)
         ready = (
-            before if known else _staged(before.base if isinstance(before, StagedList) else before, element)
+            before
+            if known
+            else _stage_list(before.base if isinstance(before, StagedList) else before, element)
         )
         need = _need_of(ready, behind)
         if need is None or rounds is None:
-            return ready if need == 0 else ready.elastic()
-        return _reserved(ready, need, rounds)
+            return ready if need == 0 else ready.without_bound()
+        return _reserve(ready, need, rounds)
 
-    return _zipped(entry, after, change)
+    return _zip_lists(entry, after, change)
 
 
 def _capacity(one: Any) -> int | None:
@@ -103,7 +103,7 @@ def _capacity(one: Any) -> int | None:
 
 
 def _need_of(ready: StagedList, behind: Any) -> int | None:
-    """How many rows one iteration takes; None where that cannot be told."""
+    """Return the number of rows that one iteration takes; None if unknown."""
     capacity, room = _capacity(behind), behind.room if isinstance(behind, StagedList) else 0
     if ready.room is None:
         return 0
@@ -112,69 +112,69 @@ def _need_of(ready: StagedList, behind: Any) -> int | None:
     return max(capacity - ready.capacity + ready.room - room, 0)
 
 
-def _reserved(ready: StagedList, need: int, rounds: int) -> StagedList:
-    """With rows for every iteration."""
+def _reserve(ready: StagedList, need: int, rounds: int) -> StagedList:
+    """Return the list with rows for every iteration."""
     base = ready.base if ready.base.element.same_as(ready.element) else ready
     have = base.room or 0
-    made = base.extended(max(need * rounds - have, 0))
+    made = base.extend_rows(max(need * rounds - have, 0))
     made = made.with_leaves([*made.buffers, made.count])
     made.base, made.room, made.left = base, need, max(have - need * rounds, 0)
     return made
 
 
-def behind_loop(state: Any) -> Any:
-    """The state after a loop: its lists have the room that is left."""
+def trim_after_loop(state: Any) -> Any:
+    """Return the state after a loop, whose lists keep the remaining spare capacity."""
 
     def change(one: Any, _: Any) -> Any:
         if isinstance(one, StagedList):
             one.room, one.base = one.left, one
         return one
 
-    return _zipped(state, state, change)
+    return _zip_lists(state, state, change)
 
 
-def fitted(value: Any, pattern: Any) -> Any:
-    """`value` with unbound names and lists given the structure that `pattern` has in their place."""
+def fit_structure(value: Any, pattern: Any) -> Any:
+    """Return `value` with unbound names and lists given the structure that `pattern` has in their place."""
 
     def change(one: Any, wanted: Any) -> Any:
         if type(wanted) is list:
             return one
-        made = _staged(one, wanted.element)
+        made = _stage_list(one, wanted.element)
         if wanted.room is None:
-            made = made.elastic()
+            made = made.without_bound()
         elif made.capacity is None or made.capacity > wanted.capacity:
-            raise StagingError("a list grows in another way from one iteration to the next", "NP2TF307")
+            raise ListGrowthError("a list grows in another way from one iteration to the next")
         else:
-            made = made.extended(wanted.capacity - made.capacity)
+            made = made.extend_rows(wanted.capacity - made.capacity)
         made = made.copy()
         made.room, made.left = wanted.room, wanted.left
         return made
 
-    return _zipped(like(value, pattern), pattern, change)
+    return _zip_lists(like(value, pattern), pattern, change)
 
 
-def met(a: Any, b: Any) -> Any:
-    """The structure of what is like `a` or like `b`: lists that differ are staged, with room for either.
+def merge_structures(a: Any, b: Any) -> Any:
+    """Return the common structure of `a` and `b`: lists that differ are staged, with capacity for both.
 
-    Of `b`, which stands in another graph, only the sizes are looked at.
+    `b` belongs to another graph, so only its sizes are used.
     """
 
     def change(one: Any, other: Any) -> Any:
-        made = _staged(one, _element(one, other))
+        made = _stage_list(one, _element(one, other))
         rooms: list[Any] = [side.room if isinstance(side, StagedList) else 0 for side in (one, other)]
         if None in rooms:
-            return made.elastic()
+            return made.without_bound()
         sizes: list[Any] = [_rows(side) for side in (one, other)]
-        made = made.extended(max(sizes) - sizes[0]).copy()
+        made = made.extend_rows(max(sizes) - sizes[0]).copy()
         made.room = min(room + max(sizes) - size for room, size in zip(rooms, sizes, strict=True))
         made.left = made.room
         return made
 
-    return _zipped(a, b, change)
+    return _zip_lists(a, b, change)
 
 
 def _rows(one: Any) -> int:
     capacity = _capacity(one)
     if capacity is None:
-        raise StagingError("a list whose rows vary on one side of a branch only", "NP2TF307")
+        raise ListGrowthError("a list whose rows vary on one side of a branch only")
     return capacity

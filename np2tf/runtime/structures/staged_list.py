@@ -1,8 +1,8 @@
-"""Lists that grow in staged loops and branches: rows of tensors, and how many of them count.
+"""Lists that grow in staged loops and branches: rows of tensors, and the number of valid rows.
 
-A plain list becomes one where a loop or branch makes it longer (see `list_growth`). Where the number of items
-has a bound that is known while staging, the rows are there from the start, and every item is written to its
-place; otherwise they are doubled when they are full, which XLA cannot compile.
+A plain list becomes a staged list if a loop or branch makes it longer (see `list_growth`). If the number of
+items has a bound that is known while staging, the rows are allocated at the start, and every item is written
+to its place. Otherwise the rows are doubled when they are full, which XLA cannot compile.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.runtime.structures.item_spec import Element, arrays_in
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, ndarray, scalar, tensor_array
-from np2tf.tnp._array.sequences import Rows
+from np2tf.pytree.registry import STRUCTURES
+from np2tf.runtime.structures.item_spec import ItemSpec, arrays_in
+from np2tf.staging import ListGrowthError, ValueNeededError, XlaShapeError
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, storage_of, tensor_array
+from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._operands.promotion import result_type_of, tf_dtype
 from np2tf.tnp._operands.python_scalars import is_weak, known_int
@@ -25,27 +26,28 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import aliases, link_aliases, staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt, tensor_of
 
-#: At most so many items are gone through one by one in Python.
+#: The maximal number of items over which Python iterates.
 _FEW = 64
 
 
-class StagedList(Rows):
+class StagedList(StackableSequence):
     """A list of items of one form.
 
     Attributes:
-        element: that form.
-        buffers: one array of rows for each leaf of an item; rows beyond `count` mean nothing.
+        element: the form of the items.
+        buffers: one array of rows for each leaf of an item; rows beyond `count` are not valid.
         count: the number of items, staged or not.
-        room: how many items may certainly be added without more rows; None if rows are added as needed.
-        left: the room after the loop that the list is about to enter.
-        base: the list before it was made ready for that loop.
+        room: the number of items that can certainly be added without more rows; None if rows are added as
+            needed.
+        left: the spare capacity after the loop that the list is about to enter.
+        base: the list before it was prepared for that loop.
     """
 
     __slots__ = ("base", "buffers", "count", "element", "left", "room")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
-        self, element: Element, buffers: Sequence[ndarray], count: Any, room: int | None = 0
+        self, element: ItemSpec, buffers: Sequence[ndarray], count: Any, room: int | None = 0
     ) -> None:
         self.element = element
         self.buffers = list(buffers)
@@ -55,8 +57,8 @@ class StagedList(Rows):
         self.base: StagedList = self
 
     @classmethod
-    def of(cls, items: Sequence[Any], element: Element) -> StagedList:
-        """The items of a plain list."""
+    def of(cls, items: Sequence[Any], element: ItemSpec) -> StagedList:
+        """Return a staged list with the items of a plain list."""
         columns = [
             tf.stack(column) if column else tf.zeros([0, *form.shape], tf_dtype(form.dtype))
             for column, form in zip(_columns(items, element), element.forms, strict=True)
@@ -67,24 +69,24 @@ class StagedList(Rows):
         return made
 
     @staticmethod
-    def of_rows(element: Element) -> Any:
-        """What puts a list together again of whole rows."""
+    def of_rows(element: ItemSpec) -> Any:
+        """Return a function that makes a list from whole arrays of rows."""
         return lambda new: StagedList(element, [_array(part) for part in new], new[0].shape[0])
 
     # -- as a structure of loops and branches ----------------------------------------------------------------
 
-    def flat(self) -> tuple[list[Any], Any, Any]:
-        """Leaves, a function to rebuild the list of leaves, and a comparable outline."""
+    def flatten(self) -> tuple[list[Any], Any, Any]:
+        """Return the leaves, a function to rebuild the list from leaves, and a comparable outline."""
         return [*self.buffers, self.count], self.with_leaves, ("staged list", self.element.outline)
 
     def with_leaves(self, leaves: Sequence[Any]) -> StagedList:
-        """The same list of other rows and another number of them."""
+        """Return the same list with other rows and another count."""
         made = StagedList(self.element, leaves[:-1], leaves[-1], self.room)
         made.left = self.left
         return made
 
     def take(self, other: StagedList) -> StagedList:
-        """Become what `other` is."""
+        """Replace this list's contents by those of `other`."""
         self.element, self.buffers, self.count, self.room = (
             other.element,
             other.buffers,
@@ -96,65 +98,63 @@ class StagedList(Rows):
 
     @property
     def capacity(self) -> int | None:
-        """How many rows there are, None where that varies."""
+        """The number of rows; None if it varies."""
         return self.buffers[0].tensor.shape[0]
 
     def known_length(self) -> int:
-        """The number of items.
+        """Return the number of items.
 
         Raises:
-            StagingError: it is not known while staging.
+            StagingError: if it is not known while staging.
         """
         if not isinstance(self.count, int):
-            raise StagingError(
-                "a list whose length is known only at run time is an item of a list", "NP2TF307"
-            )
+            raise ListGrowthError("a list whose length is known only at run time is an item of a list")
         return self.count
 
     def rows(self) -> list[ndarray]:
-        """The rows that count, where their number is known while staging."""
+        """Return the valid rows; their number must be known while staging."""
         return [tensor_array(buffer.tensor[: self.known_length()]) for buffer in self.buffers]
 
-    def extended(self, more: int) -> StagedList:
-        """With so many more rows, the contents of which mean nothing."""
+    def extend_rows(self, more: int) -> StagedList:
+        """Return the list with `more` additional rows of undefined contents."""
         if not more:
             return self
         buffers = []
         for buffer in self.buffers:
             tensor = buffer.tensor
             empty = tf.zeros([more, *tensor.shape[1:]], tensor.dtype)
-            buffers.append(_linked(tensor_array(tf.concat([tensor, empty], 0)), buffer))
+            buffers.append(_link_rows(tensor_array(tf.concat([tensor, empty], 0)), buffer))
         room = None if self.room is None else self.room + more
         return StagedList(self.element, buffers, self.count, room)
 
-    def widened(self, element: Element) -> StagedList:
-        """With items of another form."""
+    def widen(self, element: ItemSpec) -> StagedList:
+        """Return the list with items of another form."""
         if element is self.element:
             return self
         buffers = [
-            _linked(tensor_array(tf.cast(buffer.tensor, tf_dtype(form.dtype))), buffer)
+            _link_rows(tensor_array(tf.cast(buffer.tensor, tf_dtype(form.dtype))), buffer)
             for buffer, form in zip(self.buffers, element.forms, strict=True)
         ]
         return StagedList(element, buffers, self.count, self.room)
 
-    def elastic(self) -> StagedList:
-        """With rows that are added as needed.
+    def without_bound(self) -> StagedList:
+        """Return the list with rows that are added as needed.
 
         Raises:
-            StagingError: XLA cannot compile that.
+            StagingError: if XLA is to compile the code, because it cannot compile that.
         """
         if staging_for_xla():
-            raise StagingError("a list grows without a bound in a loop that XLA should compile", "NP2TF514")
+            raise XlaShapeError("a list grows without a bound in a loop that XLA should compile")
         return self if self.room is None else StagedList(self.element, self.buffers, self.count, None)
 
     # -- as Python's list ------------------------------------------------------------------------------------
 
     def append(self, item: Any) -> None:
         """Add an item at the end."""
-        given = Element.of(item)
-        element = self.element.joined(given)
+        given = ItemSpec.of(item)
+        element = self.element.join(given)
         if element is not self.element:
-            self.take(self.widened(element))
+            self.take(self.widen(element))
         leaves = element.leaves(item)
         tensors = element.tensors(item)
         self._make_room()
@@ -175,13 +175,11 @@ class StagedList(Rows):
         return self
 
     def pop(self, index: int = -1) -> Any:
-        """Take away the last item, or the first one."""
+        """Remove and return the last item, or the first one."""
         if isinstance(self.count, int) and not self.count:
             raise IndexError("pop from empty list")
         if index not in (0, -1):
-            raise StagingError(
-                "list.pop of an item in the middle of a list that grows in staged code", "NP2TF307"
-            )
+            raise ListGrowthError("list.pop of an item in the middle of a list that grows in staged code")
         item = self[index]
         if index == 0:
             self._replace([tf.roll(buffer.tensor, -1, 0) for buffer in self.buffers])
@@ -189,17 +187,17 @@ class StagedList(Rows):
         return item
 
     def clear(self) -> None:
-        """Take away all items."""
+        """Remove all items."""
         self.count = 0
 
     def copy(self) -> StagedList:
-        """Another list of the same items."""
+        """Return another list of the same items."""
         return self.with_leaves([*self.buffers, self.count])
 
     def __len__(self) -> int:
         if isinstance(self.count, int):
             return self.count
-        raise StagingError("the length of a list is known only at run time", "NP2TF307")
+        raise ListGrowthError("the length of a list is known only at run time")
 
     def __bool__(self) -> bool:
         return len(self) > 0
@@ -216,9 +214,9 @@ class StagedList(Rows):
         return item
 
     def __setitem__(self, index: Any, item: Any) -> None:
-        element = self.element.joined(Element.of(item))
+        element = self.element.join(ItemSpec.of(item))
         if element is not self.element:
-            self.take(self.widened(element))
+            self.take(self.widen(element))
         place, tensors = self._place(index), element.tensors(item)
         self._replace(
             [_put(buffer.tensor, place, one) for buffer, one in zip(self.buffers, tensors, strict=True)]
@@ -226,17 +224,17 @@ class StagedList(Rows):
         self._hold(element.leaves(item))
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
-        raise StagingError("the items of a staged list are needed while staging")
+        raise ValueNeededError("the items of a staged list are needed while staging")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise StagingError(f"list.{name} of a list that grows in staged code", "NP2TF307")
+        raise ListGrowthError(f"list.{name} of a list that grows in staged code")
 
-    def stacked(self, joins: bool = False) -> tf.Tensor:
-        """The array that NumPy makes of the list.
+    def stack(self, joins: bool = False) -> tf.Tensor:
+        """Return the array that NumPy makes of the list.
 
-        An empty list becomes an array of float64 whatever it might have held, and is nothing to join.
+        An empty list becomes an array of float64 for any type of items, and cannot be joined.
         """
         if isinstance(self.count, int) and not self.count:
             if joins:
@@ -248,13 +246,13 @@ class StagedList(Rows):
         return made
 
     def values(self) -> tf.Tensor:
-        """The items one below the other."""
+        """Return the items stacked along a new first axis."""
         columns = [_first(buffer.tensor, self.count) for buffer in self.buffers]
         if self.element.outline == "leaf" or (self.element.inner is not None and len(columns) == 1):
             return columns[0]
         forms = self.element.forms
         if any(form.shape != forms[0].shape for form in forms):
-            raise StagingError("an array of items that hold arrays of several shapes")
+            raise ListGrowthError("an array of items that hold arrays of several shapes")
         dtype = tf_dtype(result_type_of(tuple(form.dtype for form in forms)))
         return tf.stack([tf.cast(column, dtype) for column in columns], 1)
 
@@ -263,35 +261,37 @@ class StagedList(Rows):
     def _make_room(self) -> None:
         if self.room is None:
             self._replace(
-                [_doubled(buffer.tensor, tensor_of(known_int(self.count))) for buffer in self.buffers]
+                [_double_rows(buffer.tensor, tensor_of(known_int(self.count))) for buffer in self.buffers]
             )
         elif self.room:
             self.room -= 1
         elif not (isinstance(self.count, int) and self.capacity is not None and self.count < self.capacity):
             base, left = self.base, self.left
-            self.take(self.extended(1))
+            self.take(self.extend_rows(1))
             self.room, self.base, self.left = 0, base, left
 
     def _replace(self, tensors: Sequence[tf.Tensor]) -> None:
         self.buffers = [
-            _linked(tensor_array(one), old) for one, old in zip(tensors, self.buffers, strict=True)
+            _link_rows(tensor_array(one), old) for one, old in zip(tensors, self.buffers, strict=True)
         ]
 
     def _hold(self, leaves: Sequence[Any]) -> None:
-        """An array in the list is the caller's array too: a write to it must not go unnoticed."""
+        """Record that a buffer may share memory with an array in the list, so that a write to it is
+        noticed.
+        """
         for array in arrays_in(leaves):
             for buffer in self.buffers:
-                if cell_of(buffer) is not None:
-                    link_aliases(cell_of(buffer), [cell_of(array)])
+                if storage_of(buffer) is not None:
+                    link_aliases(storage_of(buffer), [storage_of(array)])
 
     def _place(self, index: Any) -> tf.Tensor:
-        """The row of an item.
+        """Return the row of an item.
 
         Raises:
-            IndexError: there is certainly none.
+            IndexError: if there certainly is no such item.
         """
         if not is_weak(index) and not isinstance(index, np.integer) and type(index) is not scalar:
-            raise StagingError(f"a staged list is indexed with {type(index).__name__}", "NP2TF307")
+            raise ListGrowthError(f"a staged list is indexed with {type(index).__name__}")
         if isinstance(index, (int, np.integer)):
             if isinstance(self.count, int):
                 if not -self.count <= index < self.count:
@@ -308,7 +308,7 @@ class StagedList(Rows):
         return tf.maximum(tf.minimum(place, count - 1), 0)
 
 
-def _columns(items: Sequence[Any], element: Element) -> list[list[tf.Tensor]]:
+def _columns(items: Sequence[Any], element: ItemSpec) -> list[list[tf.Tensor]]:
     rows = [element.tensors(item) for item in items]
     return [[row[k] for row in rows] for k in range(len(element.forms))]
 
@@ -317,10 +317,10 @@ def _array(part: Any) -> ndarray:
     return part if is_array(part) else tensor_array(part)
 
 
-def _linked(made: ndarray, old: ndarray) -> ndarray:
-    """New rows hold the arrays that the old ones hold."""
-    if cell_of(old) is not None and cell_of(made) is not None:
-        link_aliases(cell_of(made), aliases(cell_of(old)))
+def _link_rows(made: ndarray, old: ndarray) -> ndarray:
+    """Record that new rows hold the arrays that the old rows hold, and return the new rows."""
+    if storage_of(old) is not None and storage_of(made) is not None:
+        link_aliases(storage_of(made), aliases(storage_of(old)))
     return made
 
 
@@ -331,8 +331,8 @@ def _put(rows: tf.Tensor, place: tf.Tensor, item: tf.Tensor) -> tf.Tensor:
     return tf.tensor_scatter_nd_update(rows, [[place]], item[None])
 
 
-def _doubled(rows: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
-    """The rows, or twice as many of them where they are full."""
+def _double_rows(rows: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
+    """Return the rows, or twice as many rows if they are full."""
     have = tf.shape(rows, out_type=tf.int64)[0]
 
     def more() -> tf.Tensor:
@@ -351,26 +351,22 @@ def _first(rows: tf.Tensor, count: Any) -> tf.Tensor:
 
 
 def _few(items: Any) -> Any:
-    """Items to go through one by one while staging.
+    """Return items over which Python iterates while staging.
 
     Raises:
-        StagingError: there are many, and each would become a part of the graph.
+        StagingError: if there are many, because each would become a part of the graph.
     """
     if len(items) > _FEW:
-        raise StagingError(f"{len(items)} items of a list are gone through while staging", "NP2TF307")
+        raise ListGrowthError(f"{len(items)} items of a list are gone through while staging")
     return items
 
 
 def python_lists(value: Any) -> Any:
-    """A compiled call's result, with a list of Python for every staged list in it."""
+    """Return a compiled call's result, with a Python list for every staged list in it."""
     if isinstance(value, StagedList):
         parts = [_rows_of(buffer)[: int(value.count)] for buffer in value.buffers]
         return [value.element.on_host(item) for item in zip(*parts, strict=True)]
-    if type(value) is dict:
-        return {key: python_lists(item) for key, item in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(map(python_lists, value))
-    return value
+    return STRUCTURES.map_items(python_lists, value)
 
 
 def _rows_of(buffer: Any) -> Any:
@@ -380,7 +376,5 @@ def _rows_of(buffer: Any) -> Any:
 
 
 def holds_lists(value: Any) -> bool:
-    """Whether there is a staged list in a structure."""
-    if type(value) is dict:
-        return any(map(holds_lists, value.values()))
-    return isinstance(value, StagedList) or (type(value) in (list, tuple) and any(map(holds_lists, value)))
+    """Return whether a structure contains a staged list."""
+    return isinstance(value, StagedList) or any(map(holds_lists, STRUCTURES.items(value)))

@@ -1,5 +1,5 @@
-"""A trace: its inputs, where its arrays come from, and what must hold while it is made.
+"""A trace: its inputs, the provenance of its arrays, and the conditions that hold while it is made.
 
-May import `random`, `effects`, `structures`, `host` and what lies below them. How a construct is staged
+May import `random`, `effects`, `structures`, `host` and the levels below them. The staging of constructs
 stays out.
 """

@@ -1,4 +1,4 @@
-"""Python's garbage collector, which waits while a function is traced."""
+"""Pauses Python's garbage collector while a function is traced."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contextlib import contextmanager
 def not_collecting() -> Iterator[None]:
     """Collect no cyclic garbage within the block.
 
-    A trace makes so many objects that the oldest generation is collected several times, and each time
-    TensorFlow's half a million objects are walked: a quarter of the time that tracing takes.
+    A trace makes so many objects that the oldest generation is collected several times, and each collection
+    walks TensorFlow's half a million objects, which takes a quarter of the time of tracing.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""What is known of where an array came from that a staged loop or branch gives: is it an argument?"""
+"""The provenance of an array that a staged loop or branch returns: whether it may be an argument."""
 
 from __future__ import annotations
 
@@ -7,52 +7,54 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, path_of
-from np2tf.tnp._tensor.storage import Cell, aliases, is_outside, link_aliases
+from np2tf.staging import AliasingError
+from np2tf.tnp._array.ndarray import chain_of, is_array, storage_of
+from np2tf.tnp._tensor.storage import Storage, aliases, is_outside, link_aliases
 
 
-def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[Cell]) -> None:
-    """Refuse to return an array that may share memory with an argument or another result, nobody knows which.
+def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[Storage]) -> None:
+    """Refuse to return an array that may or may not share memory with an argument or another result.
 
     Raises:
-        StagingError: it may.
+        StagingError: if it may.
     """
-    cell = cell_of(leaf)
-    rest = [other for other in leaves if is_array(other) and cell_of(other) is not cell]
-    others = {cell_of(other) for other in rest}
+    storage = storage_of(leaf)
+    rest = [other for other in leaves if is_array(other) and storage_of(other) is not storage]
+    others = {storage_of(other) for other in rest}
     if not _is_known(leaf):
-        refused = not {*others, *arguments}.isdisjoint(aliases(cell))
+        refused = not {*others, *arguments}.isdisjoint(aliases(storage))
     else:
-        # The same new array as another result of which it is known when it is an argument.
-        twins = [other for other in rest if _is_known(other) and not cell.is_distinct_from(cell_of(other))]
-        others.update(one for other in twins for one in _unknown_ones(other, arguments))
-        suspects = _unknown_ones(leaf, arguments)
-        suspects += [one for one in cell.may_alias if any(one is cell_of(other) for other in twins)]
+        # Other results that may be the same new array, and for which a number tells when they are an
+        # argument.
+        twins = [
+            other for other in rest if _is_known(other) and not storage.is_distinct_from(storage_of(other))
+        ]
+        others.update(one for other in twins for one in _unknown_aliases(other, arguments))
+        suspects = _unknown_aliases(leaf, arguments)
+        suspects += [one for one in storage.may_alias if any(one is storage_of(other) for other in twins)]
         hidden = any(_may_be_unseen(one, arguments) for one in suspects)
         refused = hidden or not others.isdisjoint(suspects)
     if refused:
-        raise StagingError(
+        raise AliasingError(
             "an array is returned that may or may not be the same memory as an argument or another result",
-            "NP2TF513",
         )
 
 
 def _is_known(leaf: Any) -> bool:
-    """Whether it is known at run time which cell an array is."""
-    return cell_of(leaf).identity is not None and not path_of(leaf)
+    """Return whether a run-time number tells which storage an array is."""
+    return storage_of(leaf).identity is not None and not chain_of(leaf)
 
 
-def _unknown_ones(leaf: Any, arguments: Sequence[Cell]) -> list[Cell]:
-    identity = cell_of(leaf).identity
+def _unknown_aliases(leaf: Any, arguments: Sequence[Storage]) -> list[Storage]:
+    identity = storage_of(leaf).identity
     assert identity is not None
     return [one for one in identity[1] if one not in arguments]
 
 
-def _may_be_unseen(cell: Cell, arguments: Sequence[Cell]) -> bool:
-    """Whether a cell may be an argument, and no number tells when."""
-    seen: set[Cell] = set()
-    pending = [cell]
+def _may_be_unseen(storage: Storage, arguments: Sequence[Storage]) -> bool:
+    """Return whether a storage may be an argument without a number that tells when."""
+    seen: set[Storage] = set()
+    pending = [storage]
     while pending:
         one = pending.pop()
         if one in arguments:
@@ -63,81 +65,85 @@ def _may_be_unseen(cell: Cell, arguments: Sequence[Cell]) -> bool:
     return False
 
 
-#: Cells, and which of them an array is (-1: none); None where that cannot be told.
-Origin = tuple[tuple[Cell, ...], Any] | None
-_NEW: tuple[tuple[Cell, ...], Any] = ((), -1)
+#: Storages, and the number of the storage that an array has (-1: none of them); None if unknown.
+Origin = tuple[tuple[Storage, ...], Any] | None
+_NEW: tuple[tuple[Storage, ...], Any] = ((), -1)
 
 
-def origin(leaf: Any) -> Origin:
-    """Which of the cells from outside of the innermost region `leaf` is."""
+def provenance_of(leaf: Any) -> Origin:
+    """Return which storage from outside of the innermost scope `leaf` has."""
     if not is_array(leaf):
         return _NEW
-    cell = cell_of(leaf)
-    if path_of(leaf):
-        return None if suspects(leaf) else _NEW
-    if is_outside(cell):
-        return with_itself(cell)
-    if cell.identity is not None:
-        return cell.identity[1], cell.identity[0]
-    return None if suspects(leaf) else _NEW
+    storage = storage_of(leaf)
+    if chain_of(leaf):
+        return None if possible_aliases(leaf) else _NEW
+    if is_outside(storage):
+        return storages_with_itself(storage)
+    if storage.identity is not None:
+        return storage.identity[1], storage.identity[0]
+    return None if possible_aliases(leaf) else _NEW
 
 
-def with_itself(cell: Cell) -> tuple[tuple[Cell, ...], Any]:
-    """The cells that a cell is one of, and last itself, which it is where it is none of the others."""
-    if cell.identity is None:
-        return (cell,), 0
-    number, cells = cell.identity
-    return (*cells, cell), tf.where(number < 0, len(cells), number)
+def storages_with_itself(storage: Storage) -> tuple[tuple[Storage, ...], Any]:
+    """Return the storages that a storage may be, with the storage itself last, and the number of the storage
+    that it is.
+    """
+    if storage.identity is None:
+        return (storage,), 0
+    number, storages = storage.identity
+    return (*storages, storage), tf.where(number < 0, len(storages), number)
 
 
-def suspects(leaf: Any) -> set[Cell]:
-    """The cells from outside of the innermost region that `leaf` may share memory with."""
+def possible_aliases(leaf: Any) -> set[Storage]:
+    """Return the storages from outside of the innermost scope that `leaf` may share memory with."""
     if not is_array(leaf):
         return set()
-    return {cell for cell in (cell_of(leaf), *aliases(cell_of(leaf))) if is_outside(cell)}
+    return {storage for storage in (storage_of(leaf), *aliases(storage_of(leaf))) if is_outside(storage)}
 
 
-def new_cells(leaf: Any) -> set[Cell]:
-    """The cells made in the innermost region that `leaf` may share memory with."""
+def new_storages(leaf: Any) -> set[Storage]:
+    """Return the storages made in the innermost scope that `leaf` may share memory with."""
     if not is_array(leaf):
         return set()
-    return {cell for cell in (cell_of(leaf), *aliases(cell_of(leaf))) if not is_outside(cell)}
+    return {storage for storage in (storage_of(leaf), *aliases(storage_of(leaf))) if not is_outside(storage)}
 
 
-def merged_cells(a: Origin, b: Origin) -> tuple[Cell, ...] | None:
-    """The cells that an array from either side may be; None if that cannot be told, or it is new."""
+def merged_storages(a: Origin, b: Origin) -> tuple[Storage, ...] | None:
+    """Return the storages that an array from either branch may be; None if that is unknown, or the array is
+    new.
+    """
     if a is None or b is None or not a[0] + b[0]:
         return None
     return tuple(dict.fromkeys(a[0] + b[0]))
 
 
-def number_among(cells: Sequence[Cell], leaf: Any) -> tf.Tensor:
-    """Which of `cells` the array is."""
-    found = origin(leaf)
+def number_among(storages: Sequence[Storage], leaf: Any) -> tf.Tensor:
+    """Return the number of the array's storage among `storages`."""
+    found = provenance_of(leaf)
     assert found is not None
-    places = [*map(list(cells).index, found[0]), -1]
+    places = [*map(list(storages).index, found[0]), -1]
     return tf.gather(tf.constant(places, tf.int32), found[1] % len(places))
 
 
-def after_a_loop(
-    leaf: Any, entry: Any, exit_cell: Cell | None, is_new: bool, ran: tf.Tensor, once: bool
+def note_loop_result(
+    leaf: Any, entry: Any, exit_storage: Storage | None, is_new: bool, ran: tf.Tensor, once: bool
 ) -> None:
-    """Note what is known about a loop's variable: the array that it was before if the loop has not run.
+    """Record the provenance of a loop's variable, which is the array before the loop if the loop has not run.
 
     Args:
         leaf: the array after the loop.
-        entry: the array before it.
-        exit_cell: what it was at the end of an iteration.
-        is_new: whether that was made in the iteration.
+        entry: the array before the loop.
+        exit_storage: the array's storage at the end of an iteration.
+        is_new: whether the iteration made that array.
         ran: whether the loop has run.
-        once: whether that is certain.
+        once: whether it certainly has run.
     """
     sources = set()
-    if exit_cell is not None and not is_new:
-        sources |= {exit_cell, *aliases(exit_cell)}
-    if not once and is_array(entry) and cell_of(entry) is not None:
-        sources |= {cell_of(entry), *aliases(cell_of(entry))}
-        if is_new and not path_of(entry):
-            cells, number = with_itself(cell_of(entry))
-            cell_of(leaf).identity = tf.where(ran, -1, tf.cast(number, tf.int32)), cells
-    link_aliases(cell_of(leaf), sources)
+    if exit_storage is not None and not is_new:
+        sources |= {exit_storage, *aliases(exit_storage)}
+    if not once and is_array(entry) and storage_of(entry) is not None:
+        sources |= {storage_of(entry), *aliases(storage_of(entry))}
+        if is_new and not chain_of(entry):
+            storages, number = storages_with_itself(storage_of(entry))
+            storage_of(leaf).identity = tf.where(ran, -1, tf.cast(number, tf.int32)), storages
+    link_aliases(storage_of(leaf), sources)

@@ -1,7 +1,8 @@
-"""Which values a trace makes text of, and whether these look as they do on NumPy.
+"""Checks that the text which a trace makes of values looks as it does on NumPy.
 
 A variable that is an integer on one path and a float on another has one type in a graph. For arithmetic that
-makes no difference, for text it does: "0" becomes "0.0". So a trace that makes text must not have any.
+makes no difference, for text it does: "0" becomes "0.0". So a trace that makes text must not have such a
+variable.
 """
 
 from __future__ import annotations
@@ -9,24 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from np2tf.staging import StagingError
-from np2tf.tnp._warnings.user_lines import site
+from np2tf.staging import TextNeededError, TextTypeError
+from np2tf.tnp._warnings.user_lines import user_location
 
 if TYPE_CHECKING:
     from np2tf.runtime.structures.carried_values import Carried
 
 
 @dataclass
-class Shown:
-    """Of one trace.
+class ShownText:
+    """The record of one trace.
 
     Attributes:
-        text: where text is made of staged values first.
-        exact: the kinds of numbers of which that text shows whether they are Python's or NumPy's.
-        widened: whether a variable has been given a type that it does not have on every path.
-        mixed: the kinds of numbers of which one is Python's on one path and NumPy's on another. Truth values
-            are a kind of their own, for lowered loops have flags.
-        described: where Python has asked for the text of a staged value, and got a description.
+        text: the place where text is first made of staged values.
+        exact: the kinds of numbers for which the text shows whether they are Python's or NumPy's.
+        widened: whether a variable has got a type that it does not have on every path.
+        mixed: the kinds of numbers of which a number is Python's on one path and NumPy's on another. Booleans
+            are a kind of their own, because lowered loops have flags.
+        described: the places where Python has asked for the text of a staged value, and got a description.
     """
 
     text: tuple[str, int] | None = None
@@ -36,34 +37,33 @@ class Shown:
     described: list[tuple[str, int]] = field(default_factory=list)
 
     def make_text(self) -> None:
-        """Take note that text is made of staged values."""
+        """Record that text is made of staged values."""
         if self.text is None:
-            self.text = site()
+            self.text = user_location()
 
     def describe(self) -> None:
-        """Take note that Python asks for text that is not known yet."""
-        self.described.append(site())
+        """Record that Python asks for text that is not known yet."""
+        self.described.append(user_location())
 
     def join(self, one: Carried | None, common: Carried | None) -> None:
-        """Take note that a value of one form is carried in another."""
+        """Record that a value of one form is carried in another form."""
         if one is not None and common is not None:
             self.widened |= one.dtype != common.dtype
             if one.weak is not common.weak or one.number is not common.number:
                 self.mixed.add(one.dtype.kind == "b")
 
     def check(self) -> None:
-        """At the end of the trace.
+        """Check the record at the end of the trace.
 
         Raises:
-            StagingError: text would come out otherwise than on NumPy.
+            StagingError: if text would differ from NumPy's.
         """
         if self.described:
             message = "the text of a staged value is needed while staging"
-            raise StagingError(message, "NP2TF531", self.described[0])
+            raise TextNeededError(message, self.described[0])
         if self.text and (self.widened or self.exact & self.mixed):
-            raise StagingError(
+            raise TextTypeError(
                 "text is made of numbers in a function where a variable is of one type on one path and of "
                 "another on another",
-                "NP2TF530",
                 self.text,
             )

@@ -1,7 +1,8 @@
-"""Operations whose results nobody reads, but which NumPy would run: the graph must not drop their errors.
+"""Operations with unused results that NumPy would run: the graph must not drop their errors.
 
-TensorFlow runs what the results of a graph need. An array whose lengths depend on data may not fit an
-operation, which is known when that runs: NumPy raises even where the result is not used.
+TensorFlow runs only operations that the results of a graph need. An array whose length depends on data may
+not fit an operation, which is known only when the operation runs: NumPy raises even if the result is not
+used.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-#: The types of operations that raise where the lengths of their inputs do not fit.
+#: The types of operations that raise if the lengths of their inputs do not fit.
 _CHECKING = {
     *("Reshape", "BroadcastTo", "ConcatV2", "Pack", "MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"),
     *("AddV2", "Sub", "Mul", "RealDiv", "FloorDiv", "FloorMod", "Pow", "Maximum", "Minimum", "Atan2"),
@@ -20,9 +21,9 @@ _CHECKING = {
 
 
 def unused_checks(graph: tf.Graph, outputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """The results of a graph's operations that may raise for a length, and that no output needs.
+    """Return the results of operations that may raise for a length, and that no output needs.
 
-    They must become outputs: the optimiser drops what only control dependencies ask for.
+    They must become outputs, because the optimiser drops operations that only control dependencies need.
     """
     checks = [op for op in graph.get_operations() if op.type in _CHECKING and _may_fail(op)]
     if not checks:

@@ -1,9 +1,10 @@
-"""Arrays whose shapes depend on data: what XLA does rightly with them.
+"""Arrays whose shapes depend on data: the ops that XLA computes correctly on them.
 
-XLA keeps an array such as `x[x > 0]` in a buffer of the greatest size that it may have. An elementwise op on
-two such arrays goes over the buffers, so operands that NumPy refuses give a result, or corrupt memory;
-the last element is that of the buffer. TensorFlow's kernels know the shapes and raise where they do not
-fit, upon which the call is repeated on the host. So what is not known to be right in XLA is left to them.
+XLA keeps an array such as `x[x > 0]` in a buffer of the greatest size that the array may have. An elementwise
+op on two such arrays runs over the buffers, so operands that NumPy refuses give a result, or corrupt memory;
+the last element is that of the buffer. TensorFlow's kernels know the shapes and raise if they do not fit, and
+then the host repeats the call. So only ops known to be correct on dynamic shapes go to XLA; TensorFlow's
+kernels run all others.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ _ELEMENTWISE = (
     "Lgamma Digamma Identity StopGradient PreventGradient ZerosLike OnesLike"
 )
 _REDUCING = "Sum Prod Max Min Any All Mean Where Shape Size Rank"
-#: Their bodies are looked at by themselves.
+#: The bodies of these ops are checked by themselves.
 _CALLS = "While StatelessWhile If StatelessIf Case PartitionedCall StatefulPartitionedCall"
 _RIGHT = frozenset(f"{_ELEMENTWISE} {_REDUCING} {_CALLS}".split())
-#: Right where the indices, but not the array, are of open shape.
+#: Correct if the indices, but not the array, have an open shape.
 _INDEXING = frozenset({"GatherV2", "GatherNd"})
 _FITTING_NAMES = (
     "AddV2 Add Sub Mul RealDiv Div FloorDiv FloorMod Mod TruncateDiv TruncateMod Maximum "
@@ -29,34 +30,41 @@ _FITTING_NAMES = (
     "LogicalAnd LogicalOr SelectV2 Atan2 Complex BitwiseAnd BitwiseOr BitwiseXor "
     "LeftShift RightShift NextAfter Xdivy Xlogy Xlog1py DivNoNan MulNoNan"
 )
-#: Right with numbers and arrays of one element for the other operands, whose shapes always fit.
+#: Correct if the other operands are numbers or arrays of one element, whose shapes always fit.
 _FITTING = frozenset(_FITTING_NAMES.split())
-#: In the names of what `tf.vectorized_map` makes: shapes that it divides and joins again fit one another.
+#: A part of the names of ops that `tf.vectorized_map` makes: shapes that it divides and joins again fit each
+#: other.
 _BATCHED = "/pfor/"
-#: In the names of what takes from an input that has another length in some calls: XLA knows it in each.
+#: A part of the names of ops on an input whose length differs between calls: XLA knows the length in each
+#: call.
 OF_INPUT = "np2tf_of_input"
-#: Sizes, -1 for unknown ones; None for an unknown rank.
+#: The sizes, with -1 for unknown sizes; None for an unknown rank.
 _Shape = tuple[int, ...] | None
-#: By the names of nodes: the shapes of their outputs.
+#: Name of a node -> the shapes of its outputs.
 Shapes = Mapping[str, list[_Shape]]
 
 
-def needs_open_shapes(definition: Any) -> bool:
-    """Whether a GraphDef with shapes, or a function in it, does more to arrays of open shape than XLA can."""
-    return any(_needs(nodes, known) for nodes, known in [(definition.node, {}), *functions_of(definition)])
+def needs_dynamic_shapes(definition: Any) -> bool:
+    """Return whether a GraphDef with shapes, or a function in it, has ops on open shapes that XLA computes
+    wrongly.
+    """
+    return any(
+        _nodes_need_dynamic_shapes(nodes, known)
+        for nodes, known in [(definition.node, {}), *functions_of(definition)]
+    )
 
 
 def functions_of(definition: Any) -> list[tuple[Any, Shapes]]:
-    """The nodes of the functions in a GraphDef with shapes, with the shapes of their arguments."""
-    return [(function.node_def, _of_arguments(function)) for function in definition.library.function]
+    """Return the nodes of the functions in a GraphDef with shapes, with the shapes of their arguments."""
+    return [(function.node_def, _argument_shapes(function)) for function in definition.library.function]
 
 
 def shapes_of(nodes: Iterable[Any], known: Shapes) -> Shapes:
-    """The shapes of the outputs of nodes, beside those that are known."""
-    return {**known, **{node.name: _listed(node.attr) for node in nodes}}
+    """Return the shapes of the outputs of nodes, together with known shapes."""
+    return {**known, **{node.name: _output_shapes(node.attr) for node in nodes}}
 
 
-def _needs(nodes: Any, known: Shapes) -> bool:
+def _nodes_need_dynamic_shapes(nodes: Any, known: Shapes) -> bool:
     shapes = shapes_of(nodes, known)
     looked_at = [node for node in nodes if _BATCHED not in node.name and OF_INPUT not in node.name]
     return any(_is_beyond_xla(node, shapes) for node in looked_at)
@@ -67,28 +75,30 @@ def _is_beyond_xla(node: Any, shapes: Shapes) -> bool:
         return False
     names = [name for name in node.input if not name.startswith("^")]
     if node.op in _INDEXING:
-        return _is_open(shape_of(names[0], shapes))
+        return _is_dynamic(shape_of(names[0], shapes))
     if node.op not in _FITTING:
-        return any(_is_open(shape_of(name, shapes)) for name in names)
-    # The same array twice fits itself.
+        return any(_is_dynamic(shape_of(name, shapes)) for name in names)
+    # An array fits itself.
     given = [shape_of(name, shapes) for name in set(names)]
     arrays = [shape for shape in given if shape is None or any(size != 1 for size in shape)]
-    return len(arrays) > 1 and any(map(_is_open, arrays))
+    return len(arrays) > 1 and any(map(_is_dynamic, arrays))
 
 
-def _is_open(shape: _Shape) -> bool:
+def _is_dynamic(shape: _Shape) -> bool:
     return shape is None or -1 in shape
 
 
 def shape_of(name: str, shapes: Shapes) -> _Shape:
-    """Of an input such as "node", "node:1" (of a graph) or "node:output:0" (of a function)."""
+    """Return the shape of an input such as "node", "node:1" (of a graph) or "node:output:0" (of a
+    function).
+    """
     node, *rest = name.split(":")
     found = shapes.get(node, [])
     place = int(rest[-1]) if rest else 0
     return found[place] if place < len(found) else None
 
 
-def _listed(attributes: Any) -> list[_Shape]:
+def _output_shapes(attributes: Any) -> list[_Shape]:
     if "_output_shapes" not in attributes:
         return []
     return [
@@ -97,6 +107,6 @@ def _listed(attributes: Any) -> list[_Shape]:
     ]
 
 
-def _of_arguments(function: Any) -> dict[str, list[_Shape]]:
+def _argument_shapes(function: Any) -> dict[str, list[_Shape]]:
     names = [argument.name for argument in function.signature.input_arg]
-    return {name: _listed(function.arg_attr[k].attr) for k, name in enumerate(names)}
+    return {name: _output_shapes(function.arg_attr[k].attr) for k, name in enumerate(names)}

@@ -1,4 +1,4 @@
-"""Calling a traced function with as little ado as TensorFlow allows: a call is to cost microseconds."""
+"""Calls a traced function with little overhead: a call should cost microseconds."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from tensorflow.python.eager import context, execute, record
 from tensorflow.python.framework import ops
 
 
-class Caller:
-    """A concrete function, called without binding its arguments by name and type again.
+class ConcreteCall:
+    """Calls a concrete function without binding its arguments by name and type again.
 
-    A gradient tape has to see the call, and gets it by the usual way.
+    If a gradient tape records, the usual call is made, because the tape must see it.
 
     Args:
-        late: gives the tensors that are captured at the call, in the order in which the graph captures them.
-        shown: whether the values are shown as text, so that the last digit counts: TensorFlow must not make
-            multiplications of divisions, then, nor take common factors out of sums.
+        late: returns the tensors that are captured at the call, in the order in which the graph captures
+            them.
+        shown: whether the values are shown as text, so that the last digit counts. Then TensorFlow must not
+            replace divisions by multiplications, or take common factors out of sums.
     """
 
     def __init__(self, function: Any, late: Callable[[], Sequence[tf.Tensor]], shown: bool = False) -> None:
@@ -33,19 +34,19 @@ class Caller:
         self._context = context.context()
         options = self._context.function_call_options.as_attrs()
         if shown:
-            options["config_proto"] = _to_the_letter(options["config_proto"])
+            options["config_proto"] = _without_arithmetic_rewrites(options["config_proto"])
         self._attributes = tuple(itertools.chain(*options.items()))
 
     def __call__(self, inputs: list[tf.Tensor]) -> Sequence[tf.Tensor]:
-        """The outputs of the function."""
+        """Return the outputs of the function."""
         if record.could_possibly_record():
             return self.function(*inputs)
         given = [*inputs, *self._captured, *self._late()]
         return execute.execute(self._name, self._count, given, self._attributes, self._context)
 
 
-def _to_the_letter(serialized: bytes) -> bytes:
-    """A session's configuration in which no arithmetic is rewritten."""
+def _without_arithmetic_rewrites(serialized: bytes) -> bytes:
+    """Return a session's configuration in which no arithmetic is rewritten."""
     settings = config_pb2.ConfigProto.FromString(serialized)
     rewriting = settings.graph_options.rewrite_options
     off = rewriter_config_pb2.RewriterConfig.OFF
@@ -53,8 +54,8 @@ def _to_the_letter(serialized: bytes) -> bytes:
     return settings.SerializeToString()
 
 
-def borrowed(array: np.ndarray) -> tf.Tensor:
-    """A tensor of an array's contents that may share its memory: for the length of one call only."""
+def borrow_memory(array: np.ndarray) -> tf.Tensor:
+    """Return a tensor of an array's contents that may share its memory, for the duration of one call only."""
     if not array.flags.c_contiguous:
         array = array.copy()
     return ops.EagerTensor(array, context.context().device_name, None)

@@ -1,4 +1,4 @@
-"""Values of a loop's body that XLA computes once, and not again in each kernel that uses them."""
+"""Makes XLA compute values of a loop's body once, and not again in each kernel that uses them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from np2tf.tnp._array.write_ordering import pinned
+from np2tf.tnp._array.write_ordering import pin_values
 
 
-def keep(counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """Keep `tensors` for all that uses them so far.
+def materialize(
+    counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.Tensor]
+) -> list[tf.Tensor]:
+    """Materialize `tensors` for all their present uses.
 
     Args:
-        counter: the loop's, an integer that is never negative. results: what the body returns.
+        counter: the loop's counter, an integer that is never negative.
+        tensors: the tensors to materialize.
+        results: the results of the body.
 
     Returns:
-        What the body returns then.
+        The new results of the body.
     """
     uses = [
         (consumer, k, n)
@@ -25,7 +29,7 @@ def keep(counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.
         for k, used in enumerate(consumer.inputs)
         if used is tensor
     ]
-    values = pinned(counter, tensors)
+    values = pin_values(counter, tensors)
     for consumer, k, n in uses:
         consumer._update_input(k, values[n])
     replaced = {id(tensor): value for tensor, value in zip(tensors, values, strict=True)}

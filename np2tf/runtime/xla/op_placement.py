@@ -1,6 +1,6 @@
-"""Which TensorFlow ops XLA lacks on this device, or makes much slower than TensorFlow's own kernels are.
+"""The TensorFlow ops that XLA lacks on this device, or runs much slower than TensorFlow's own kernels.
 
-The data are measured, by `benchmarks/placement.py`, and kept in a file per kind of device beside this one.
+`benchmarks/placement.py` measures the data, which a file per kind of device beside this module holds.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.xla.dynamic_shapes import Shapes, functions_of, needs_open_shapes, shape_of, shapes_of
+from np2tf.runtime.xla.dynamic_shapes import Shapes, functions_of, needs_dynamic_shapes, shape_of, shapes_of
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:  # pragma: no cover
     import tomli as tomllib
 
-#: An op is slow where XLA takes more than so many times as long as the kernel; below that, fusion and loops
-#: that stay inside one program make up for it.
+#: An op is slow if XLA takes more than this many times as long as the kernel. Below this limit, fusion and
+#: loops inside one program make up for it.
 LIMIT = 5.0
-#: They call back into Python, which XLA cannot do on any device.
+#: These ops call back into Python, which XLA cannot do on any device.
 PYTHON = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 
-#: Their kernels refuse negative numbers, which XLA passes over without a word.
+#: The kernels of these ops refuse negative numbers, which XLA accepts silently.
 UNCHECKED = frozenset({"Bincount", "DenseBincount"})
-#: Stands for what XLA does wrong with such arrays (`dynamic_shapes`).
+#: Stands for ops that XLA computes wrongly on such arrays (`dynamic_shapes`).
 OPEN = "an array whose shape depends on data"
 _SMALL = "small "
 
 
 @dataclass(frozen=True)
 class Placement:
-    """What is known of one kind of device.
+    """The measured data of one kind of device.
 
     Attributes:
-        lacking: ops that XLA has no kernel for, or one with another result.
-        milliseconds: for the others what the kernel takes, and what XLA takes.
-        small: for those that XLA makes slow, up to how many elements of its greatest input it does not.
+        lacking: the ops for which XLA has no kernel, or a kernel with another result.
+        milliseconds: for the other ops, the time of the kernel and the time of XLA.
+        small: for some slow ops, the number of elements of the greatest input up to which XLA is not slow.
     """
 
     lacking: frozenset[str]
@@ -55,19 +55,19 @@ class Placement:
 
 
 def device_kind() -> str:
-    """The kind of device that TensorFlow puts work on: "cpu", "gpu" or "tpu"."""
+    """Return the kind of device on which TensorFlow runs work: "cpu", "gpu" or "tpu"."""
     kinds = {device.device_type.lower() for device in tf.config.list_logical_devices()}
     return next((kind for kind in ("tpu", "gpu") if kind in kinds), "cpu")
 
 
 def data_file(kind: str) -> Path:
-    """Where the data of a kind of device are, if there are any."""
+    """Return the file for the data of a kind of device; it need not exist."""
     return Path(__file__).with_name(f"placement_{kind}.toml")
 
 
 @cache
 def placement(kind: str) -> Placement:
-    """What has been measured on a kind of device; what a CPU lacks and makes slow, where nothing has."""
+    """Return the data of a kind of device; without measurements, the data of a CPU."""
     path = data_file(kind)
     table = tomllib.loads((path if path.exists() else data_file("cpu")).read_text())
     milliseconds = {op: (kernel, xla) for op, (kernel, xla) in table["milliseconds"].items()}
@@ -75,9 +75,10 @@ def placement(kind: str) -> Placement:
 
 
 def ops_of(*graphs: tf.Graph) -> set[str]:
-    """Types of all ops in graphs, in loops, branches and functions too; with `OPEN` where XLA is wrong.
+    """Return the types of all ops in graphs, also in loops, branches and functions; with `OPEN` if XLA is
+    wrong.
 
-    An op that XLA makes slow, but not with inputs as small as here, is "small " and its type.
+    An op that XLA makes slow, but not for inputs as small as here, is "small " and its type.
     """
     return set().union(*map(_ops_of_one, graphs))
 
@@ -92,7 +93,7 @@ def _ops_of_one(graph: tf.Graph) -> set[str]:
             shapes = shapes_of(nodes, known)
             names = {_SMALL + node.op if _is_small(node, small, shapes) else node.op for node in nodes}
         found |= names
-    if needs_open_shapes(definition):
+    if needs_dynamic_shapes(definition):
         found.add(OPEN)
     return found
 
@@ -105,11 +106,11 @@ def _is_small(node: Any, small: dict[str, int], shapes: Shapes) -> bool:
 
 
 def xla_pays(ops: set[str]) -> bool:
-    """Whether code of these ops should be compiled by XLA."""
-    return not against_xla(ops)
+    """Return whether XLA should compile code of these ops."""
+    return not ops_against_xla(ops)
 
 
-def against_xla(ops: set[str]) -> set[str]:
-    """Those of `ops` that XLA lacks or makes slow on this device."""
+def ops_against_xla(ops: set[str]) -> set[str]:
+    """Return the ops among `ops` that XLA lacks or makes slow on this device."""
     known = placement(device_kind())
     return ops & ({OPEN} | PYTHON | UNCHECKED | known.lacking | known.slow)

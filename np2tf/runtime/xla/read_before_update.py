@@ -1,9 +1,9 @@
-"""Keeping XLA from copying an array for every row that a loop reads and writes.
+"""Keeps XLA from copying an array for every row that a loop reads and writes.
 
-XLA updates an array in place if nothing reads its old contents afterwards. A row of them is read anew in
-each kernel that needs it; a kernel that may run after the update then takes a copy of the whole array, in
-every iteration (measured: 172 ms instead of 4 for a tridiagonal system in 200 columns of 2,000 rows, which
-writes two arrays, both from the last row of one of them). Such a row is read once, before the update.
+XLA updates an array in place if nothing reads its old contents afterwards. Each kernel that needs a row of
+the array reads it anew. A kernel that may run after the update then copies the whole array in every iteration
+(measured: 172 ms instead of 4 for a tridiagonal system in 200 columns of 2,000 rows, which writes two arrays,
+both from the last row of one array). Such a row is read once, before the update.
 """
 
 from __future__ import annotations
@@ -12,50 +12,51 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from np2tf.runtime.xla.materialize import keep
+from np2tf.runtime.xla.materialize import materialize
 from np2tf.tnp._tensor.graph_queries import ancestors, has_elements
 
 _READS = frozenset({"GatherNd", "GatherV2", "If", "Slice", "StatelessIf", "StridedSlice", "XlaDynamicSlice"})
 _WRITES = frozenset({"TensorScatterUpdate", "TensorStridedSliceUpdate", "XlaDynamicUpdateSlice"})
 _LOOPS = frozenset({"StatelessWhile", "While"})
-#: What XLA computes once, whatever takes it.
+#: The ops that XLA computes only once, whatever uses them.
 _ONCE = frozenset({
     "All", "Any", "BatchMatMulV2", "Einsum", "If", "MatMul", "Max", "Mean", "Min", "Prod", "StatelessIf",
     "Sum", *_LOOPS, *_WRITES,
 })  # fmt: skip
-#: A copy of fewer elements takes less time than the conditional that avoids it (0.7 µs).
+#: A copy of fewer elements takes less time than the conditional that avoids the copy (0.7 µs).
 _LARGE = 4096
 
 
 def read_before_writes(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """`results` of a loop's body, in which rows are read before what they are rows of is updated.
+    """Return the `results` of a loop's body in which rows are read before their arrays are updated.
 
     Args:
-        counter: the loop's, an integer that is never negative. results: what the body returns.
+        counter: the loop's counter, an integer that is never negative.
+        results: the results of the body.
     """
     returned = list(results)
     ends = set(map(id, returned))
-    # Not everything that was staged is part of the result.
+    # Some staged operations are not part of the results.
     needed = ancestors(returned)
     done: set[tf.Operation] = set()
     operations = [op for op in counter.graph.get_operations() if op in needed]
-    for write, base in [(op, base) for op in operations for base in _written(op, ends)]:
+    for write, base in [(op, base) for op in operations for base in _updated_arrays(op, ends)]:
         before = ancestors(write.inputs)
         after = needed - before - {write}
         for read in [op for op in base.consumers() if op.type in _READS and op in needed - done]:
             rows = [row for row in read.outputs if _is_row(row, base)]
             if any(_is_used_late(row, before, after, ends) for row in rows):
-                returned = keep(counter, rows, returned)
+                returned = materialize(counter, rows, returned)
                 ends = set(map(id, returned))
                 done.add(read)
     return returned
 
 
-def _written(op: tf.Operation, ends: set[int]) -> list[tf.Tensor]:
-    """The large arrays that an operation may update in place."""
+def _updated_arrays(op: tf.Operation, ends: set[int]) -> list[tf.Tensor]:
+    """Return the large arrays that an operation may update in place."""
     written = [op.inputs[0]] if op.type in _WRITES else []
     if op.type in _LOOPS:
-        # Among its operands are the arrays that it only reads: nobody asks for these afterwards.
+        # Its operands include arrays that it only reads; nothing uses their outputs.
         pairs = zip(op.inputs, op.outputs, strict=True)
         written = [before for before, after in pairs if after.consumers() or id(after) in ends]
     return [base for base in written if has_elements(base, _LARGE)]
@@ -69,7 +70,7 @@ def _is_row(tensor: tf.Tensor, base: tf.Tensor) -> bool:
 def _is_used_late(
     row: tf.Tensor, before: set[tf.Operation], after: set[tf.Operation], ends: set[int]
 ) -> bool:
-    """Whether what need not run before a write takes the row, or what is fused with its reading."""
+    """Return whether an op that may run after the write uses the row, directly or through a fused op."""
     seen, pending = {id(row)}, [row]
     while pending:
         tensor = pending.pop()

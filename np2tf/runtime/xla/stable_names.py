@@ -1,8 +1,8 @@
-"""Traced functions with the same names in every process, so that XLA's own cache finds what it has compiled.
+"""Gives traced functions the same names in every process, so that XLA's own cache finds compiled programs.
 
-With ``TF_XLA_FLAGS=--tf_xla_persistent_cache_directory=DIR`` TensorFlow keeps what XLA compiles, and finds
-it by the whole program, in which functions are named by a number that counts up in the process. Here times
-decide when something is compiled, so that these numbers would hardly ever be the same twice.
+With ``TF_XLA_FLAGS=--tf_xla_persistent_cache_directory=DIR`` TensorFlow stores compiled programs. The key is
+the whole program, in which functions are named by a number that counts up in the process. In np2tf measured
+times decide when a function is compiled, so these numbers would hardly ever repeat.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from tensorflow.python.framework import ops
 
 _FLAG = "tf_xla_persistent_cache_directory"
-#: A trace has so many numbers of its own.
+#: The number of function numbers that each trace reserves.
 _ROOM = 10**6
 
 
@@ -39,14 +39,16 @@ def _uid() -> int:
 
 @contextmanager
 def stable_names(*of: Any) -> Iterator[None]:
-    """Name what is traced in the with block by `of`, if XLA's cache is on; `of` reads the same everywhere."""
+    """Name the functions traced in the with block by `of`, if XLA's cache is on; its `repr` must be the same
+    everywhere.
+    """
     if _FLAG not in os.environ.get("TF_XLA_FLAGS", ""):
         yield
         return
     ops.uid = _uid
     told = repr(of)
     _met[told] += 1
-    # Numbers that count up in the process never get there, and 60 bits are enough for any two traces.
+    # The process's own numbers never get so high, and 60 bits are enough to tell any two traces apart.
     digest = blake2b(f"{told} {_met[told]}".encode("utf-8", "backslashreplace"), digest_size=5).digest()
     before, start = _state.numbers, (1 + int.from_bytes(digest, "big")) * _ROOM
     _state.numbers = itertools.count(start)

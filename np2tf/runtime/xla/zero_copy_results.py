@@ -1,9 +1,9 @@
-"""Large results of XLA programs as arrays over the tensors' own memory, without a copy.
+"""Turns large results of XLA programs into arrays over the tensors' own memory, without a copy.
 
-Copying costs as much as NumPy takes for a sum of the same size, and more where the memory is new: 32 MB that
-XLA makes in 4 ms were in the caller's hands after 16, and after 8 when they are handed over. The array is
-np.ndarray and may be written to, for nobody else sees its memory. That has to be certain: TensorFlow lets a
-result that is an input, or a constant of the program, share the memory of that.
+Copying costs as much as a sum of the same size in NumPy, and more in new memory: 32 MB that XLA makes in 4 ms
+reached the caller after 16 ms with a copy, and after 8 ms without. The array is np.ndarray and may be written
+to, because no other object sees its memory. This must be certain: TensorFlow may let a result that is an
+input, or a constant of the program, share its memory.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-#: Smaller results are copied: that is cheap (up to 1 MB no difference was measured, at 8 MB a seventh), and
-#: they own their memory as NumPy's do, so that they can be resized in place.
+#: Smaller results are copied. A copy is cheap (up to 1 MB no difference was measured, at 8 MB a seventh), and
+#: a copied array owns its memory, so that it can be resized in place.
 LEAST_BYTES = 4 << 20
 
 
-class HandingOver:
-    """Hands over the results of one XLA program.
+class ZeroCopyResults:
+    """Passes the results of one XLA program to the caller.
 
-    The first two results of each output are copied, and the first is kept until the second comes: if they
-    have the same memory, the program returns a constant, which must stay what it is.
+    The first two results of each output are copied, and the first tensor is kept until the second comes: if
+    both have the same memory, the program returns a constant, which must not be changed.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class HandingOver:
         self._is_new: dict[int, bool] = {}
 
     def array(self, place: int, outputs: Iterable[tf.Tensor], inputs: Iterable[Any]) -> np.ndarray:
-        """The array of the output at `place`, which is the caller's from now on."""
+        """Return the array of the output at `place`, which belongs to the caller from now on."""
         outputs = list(outputs)
         value = outputs[place]
         seen = np.asarray(memoryview(value))
@@ -42,7 +42,7 @@ class HandingOver:
         if any(np.may_share_memory(seen, other._numpy()) for other in others):
             return np.array(seen)
         memory = (ctypes.c_char * seen.nbytes).from_address(seen.ctypes.data)
-        memory.tensor = value  # type: ignore[attr-defined]  # which frees the memory when it goes
+        memory.tensor = value  # type: ignore[attr-defined]  # which frees the memory when it is deleted
         return np.ndarray(seen.shape, seen.dtype, memory)  # type: ignore[arg-type]
 
     def _is_known_to_be_new(self, place: int, value: tf.Tensor, seen: np.ndarray) -> bool:

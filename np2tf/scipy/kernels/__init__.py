@@ -24,6 +24,6 @@ _MODULES = {
 
 
 def load(chapter: str) -> None:
-    """Import the modules of a chapter, which enter their functions where calls with tensors look for them."""
+    """Import the modules of a chapter, which register their functions."""
     for name in _MODULES[chapter]:
         importlib.import_module(f"np2tf.scipy.kernels.{name}")

@@ -10,15 +10,15 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 from scipy.fft import next_fast_len
 
-from np2tf.scipy.kernels.declare import native, refused
-from np2tf.tnp._chapters.statistics.averages import convolve as along_one_axis
-from np2tf.tnp._dispatch.op import Array, Int, OptionalInt
+from np2tf.scipy.kernels.declare import native, refusal
+from np2tf.tnp._chapters.products.convolution import convolve as along_one_axis
+from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalInt
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._operands.promotion import inexact_type
-from np2tf.tnp.fft.one import complex_transform, from_last, real_inverse, real_transform, to_last
-from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.fft.one import complex_transform, move_axis_last, move_last_axis, real_inverse, real_transform
 
-#: The most products of shifted arrays that are added one by one.
+#: The largest number of shifted products for which a convolution is a sum of them.
 _MOST_TERMS = 64
 _MODES = ("full", "same", "valid")
 
@@ -37,12 +37,12 @@ def _operands(name: str, first: tf.Tensor, second: tf.Tensor, mode: Any) -> tupl
         raise ValueError("in1 and in2 should have the same dimensionality")
     a, b = promote(first, second)
     if None in (*a.shape, *b.shape) or 0 in (*a.shape, *b.shape) or a.dtype in (tf.bool, tf.float16):
-        raise refused(f"{name} of such arrays")
+        raise refusal(f"{name} of empty arrays, of booleans or float16, or of arrays of unknown shape")
     return a, b
 
 
-def _cut(full: tf.Tensor, a: tf.Tensor, b: tf.Tensor, mode: str) -> tf.Tensor:
-    """The part of a complete convolution that a mode asks for."""
+def _take_mode(full: tf.Tensor, a: tf.Tensor, b: tf.Tensor, mode: str) -> tf.Tensor:
+    """Return the part of a full convolution that a mode asks for."""
     if mode == "full":
         return full
     if mode == "same":
@@ -58,8 +58,8 @@ def _cut(full: tf.Tensor, a: tf.Tensor, b: tf.Tensor, mode: str) -> tf.Tensor:
     return tf.slice(full, starts, sizes)
 
 
-def _sum_of_shifted(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The complete convolution as a sum of shifted arrays, one for each element of the smaller one."""
+def _sum_shifted(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Return the full convolution as a sum of shifted arrays, one for each element of the smaller array."""
     if a.shape.num_elements() < b.shape.num_elements():
         a, b = b, a
     if rank_of(a) == 1:
@@ -73,8 +73,8 @@ def _sum_of_shifted(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return result
 
 
-def _by_transforms(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The complete convolution by way of Fourier transforms."""
+def _convolve_by_transforms(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Return the full convolution, computed by Fourier transforms."""
     sizes = [n + m - 1 for n, m in zip(a.shape, b.shape)]
     is_complex = a.dtype.is_complex
     fast = [next_fast_len(size, not is_complex) for size in sizes]
@@ -101,23 +101,41 @@ def _by_transforms(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _convolution(name: str, a: tf.Tensor, b: tf.Tensor, mode: str, method: str) -> tf.Tensor:
+    """Convolve two operands by the method that `convolve` chooses."""
     if method not in ("auto", "direct", "fft"):
         raise ValueError("Acceptable method flags are 'auto', 'direct', or 'fft'.")
     if rank_of(a) == 0:
         return a * b
     terms = min(a.shape.num_elements(), b.shape.num_elements())
     if method == "fft" and a.dtype.is_integer:
-        raise refused(f"{name} of integers by Fourier transforms")
+        raise refusal(f"{name} of integers by Fourier transforms")
     if method == "fft" or (method == "auto" and terms > _MOST_TERMS and not a.dtype.is_integer):
-        return _cut(_by_transforms(a, b), a, b, mode)
+        return _take_mode(_convolve_by_transforms(a, b), a, b, mode)
     if terms > _MOST_TERMS and rank_of(a) > 1:
-        raise refused(f"direct {name} of large arrays")
-    return _cut(_sum_of_shifted(a, b), a, b, mode)
+        raise refusal(f"direct {name} of large arrays")
+    return _take_mode(_sum_shifted(a, b), a, b, mode)
 
 
 @native("scipy.signal.convolve")
 def convolve(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -> tf.Tensor:
-    """The convolution of two arrays.
+    """Return the convolution of two arrays.
+
+    With method "auto", floats and complex numbers are convolved by Fourier transforms if both arrays have
+    more than 64 elements.
+
+    Args:
+        in1: array of any numeric dtype and at least 0 axes.
+        in2: array with as many axes as `in1`.
+        mode: "full", "same" (the shape of `in1`) or "valid" (only complete overlaps).
+        method: "auto", "direct" (a sum of products) or "fft".
+
+    Returns:
+        An array of the common dtype. With mode "full" each axis has length n + m - 1.
+
+    Raises:
+        ValueError: the operands have different numbers of axes, or the mode or method is unknown.
+        StagingError: an operand is empty or has an unknown shape, or only SciPy has the method for this
+            dtype.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.convolve.html.
     """
@@ -127,7 +145,21 @@ def convolve(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -
 
 @native("scipy.signal.correlate")
 def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -> tf.Tensor:
-    """The cross-correlation of two arrays.
+    """Return the cross-correlation of two arrays.
+
+    Args:
+        in1: array of any numeric dtype.
+        in2: array with as many axes as `in1`.
+        mode: "full", "same" (the shape of `in1`) or "valid" (only complete overlaps).
+        method: "auto", "direct" (a sum of products) or "fft".
+
+    Returns:
+        An array of the common dtype. With mode "full" each axis has length n + m - 1.
+
+    Raises:
+        ValueError: the operands have different numbers of axes, or the mode or method is unknown.
+        StagingError: an operand is empty or has an unknown shape, or only SciPy has the method for this
+            dtype.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.correlate.html.
     """
@@ -140,7 +172,19 @@ def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") 
 
 @native("scipy.signal.fftconvolve")
 def fftconvolve(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
-    """The convolution of two arrays, by Fourier transforms.
+    """Return the convolution of two arrays, computed by Fourier transforms.
+
+    Args:
+        in1: array of any numeric dtype; integers are converted to float64.
+        in2: array with as many axes as `in1`.
+        mode: "full", "same" (the shape of `in1`) or "valid" (only complete overlaps).
+
+    Returns:
+        An array of floats or complex numbers. With mode "full" each axis has length n + m - 1.
+
+    Raises:
+        ValueError: the operands have different numbers of axes, or the mode is unknown.
+        StagingError: an operand is empty or has an unknown shape, or is of booleans or float16.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.fftconvolve.html.
     """
@@ -149,12 +193,24 @@ def fftconvolve(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
         return a * b
     if a.dtype.is_integer:
         a, b = cast(a, np.float64), cast(b, np.float64)
-    return _cut(_by_transforms(a, b), a, b, mode)
+    return _take_mode(_convolve_by_transforms(a, b), a, b, mode)
 
 
 @native("scipy.signal.convolve2d")
 def convolve2d(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
-    """The convolution of two matrices, with zeros around them.
+    """Return the convolution of two matrices, with zeros around them.
+
+    Args:
+        in1: array (m, n) of any numeric dtype.
+        in2: array (k, l).
+        mode: "full", "same" (the shape of `in1`) or "valid" (only complete overlaps).
+
+    Returns:
+        An array of the common dtype; with mode "full" of shape (m + k - 1, n + l - 1).
+
+    Raises:
+        ValueError: an operand is not a matrix, or the mode is unknown.
+        StagingError: an operand is empty or has an unknown shape, or both are large.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.convolve2d.html.
     """
@@ -166,19 +222,31 @@ def convolve2d(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
 
 @native("scipy.signal.hilbert")
 def hilbert(x: Array, N: OptionalInt = None, axis: Int = -1) -> tf.Tensor:
-    """The analytic signal, whose imaginary part is the Hilbert transform.
+    """Return the analytic signal, whose imaginary part is the Hilbert transform.
+
+    Args:
+        x: array of real numbers.
+        N: the number of Fourier components; None is the length of the axis.
+        axis: the axis of time.
+
+    Returns:
+        An array of complex numbers in the shape of `x`, with length `N` along the axis.
+
+    Raises:
+        ValueError: `N` is not positive.
+        StagingError: `x` is complex or float16, or the length is unknown.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.hilbert.html.
     """
     if x.dtype.is_complex or x.dtype == tf.float16:
-        raise refused(f"hilbert of {x.dtype.name}")
+        raise refusal(f"hilbert of {x.dtype.name}")
     where = normalize_axis_index(axis, rank_of(x))
     length = x.shape[where] if N is None else N
     if length is None:
-        raise refused("hilbert of a length that is not known")
+        raise refusal("hilbert of a length that is not known")
     if length <= 0:
         raise ValueError("N must be positive.")
-    wide = cast(to_last(x, where), inexact_type(x))
+    wide = cast(move_axis_last(x, where), inexact_type(x))
     spectrum = complex_transform(wide, length, -1, None, inverse=False)
     weights = np.zeros(length)
     weights[0] = 1
@@ -188,4 +256,4 @@ def hilbert(x: Array, N: OptionalInt = None, axis: Int = -1) -> tf.Tensor:
     result = complex_transform(
         spectrum * tf.constant(weights, spectrum.dtype), length, -1, None, inverse=True
     )
-    return from_last(result, where)
+    return move_last_axis(result, where)

@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.scipy.front import scipys
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, StagingError
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._entry.routing import IMPLEMENTATIONS
 from np2tf.tnp._tensor.dtype_dispatch import kernel
@@ -19,7 +19,7 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 _VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-#: They say how SciPy is to compute, and nothing about the result.
+#: Parameters that say how SciPy computes, and do not change the result.
 _IMMATERIAL = frozenset(
     {
         "overwrite_a",
@@ -34,9 +34,9 @@ _IMMATERIAL = frozenset(
 )
 
 
-def refused(what: str) -> StagingError:
+def refusal(what: str) -> StagingError:
     """Return the error to raise for a case that only SciPy handles."""
-    return StagingError(f"{what} runs on the host only", "NP2TF503")
+    return NoGraphFormError.of(name=what)
 
 
 def native(qualified: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -54,7 +54,7 @@ def native(qualified: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
             numpy = scipys(qualified)
         except AttributeError:  # the installed SciPy has no such function
             return implementation
-        made = op(numpy)(_with_every_parameter(qualified, implementation, numpy))
+        made = op(numpy)(_add_parameters(qualified, implementation, numpy))
         made.supported = tuple(inspect.signature(implementation).parameters)  # type: ignore[attr-defined]
         IMPLEMENTATIONS[qualified] = made
         return made
@@ -62,7 +62,7 @@ def native(qualified: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     return decorate
 
 
-def _with_every_parameter(
+def _add_parameters(
     qualified: str, implementation: Callable[..., Any], numpy: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Give `implementation` SciPy's full signature; parameters that it lacks accept only their default."""
@@ -88,7 +88,7 @@ def _with_every_parameter(
             if name not in signature.parameters:
                 del given[name]
                 if name in defaults and value is not defaults[name] and not _equal(value, defaults[name]):
-                    raise refused(f"{qualified} with {name}=")
+                    raise refusal(f"{qualified} with {name}=")
         bound = inspect.BoundArguments(signature, given)
         return implementation(*bound.args, **bound.kwargs)
 
@@ -97,6 +97,7 @@ def _with_every_parameter(
 
 
 def _equal(value: Any, default: Any) -> bool:
+    """Return whether a Python scalar or string equals a default of the same type."""
     return type(value) is type(default) and isinstance(value, (bool, int, float, str)) and value == default
 
 
@@ -120,13 +121,15 @@ def universal(name: str, function: Callable[..., Any], *, complex: Callable[...,
 
 
 def _refuse_complex(name: str) -> Callable[..., Any]:
+    """Return an implementation for complex numbers that leaves the call to SciPy."""
+
     def call(*operands: tf.Tensor) -> tf.Tensor:
-        raise refused(f"scipy.special.{name} of complex numbers")
+        raise refusal(f"scipy.special.{name} of complex numbers")
 
     return call
 
 
-def unless(good: tf.Tensor, what: str) -> None:
+def discard_unless(good: tf.Tensor, what: str) -> None:
     """Leave a call to SciPy, which raises or warns, unless `good` holds.
 
     If `good` is known only at run time, a compiled call in which it is false is discarded.
@@ -142,13 +145,13 @@ def unless(good: tf.Tensor, what: str) -> None:
     if known is None:
         record_violation(tf.logical_not(good))
     elif not known:
-        raise refused(what)
+        raise refusal(what)
 
 
 def require_finite(name: str, check: Any, *operands: tf.Tensor) -> None:
     """Check `check_finite=True`: leave operands with infinities or NaN to SciPy, which raises ValueError."""
     if check:
         for operand in operands:
-            unless(
+            discard_unless(
                 tf.reduce_all(tf.math.is_finite(tf.abs(operand))), f"{name} of numbers that are not finite"
             )

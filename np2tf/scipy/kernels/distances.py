@@ -1,4 +1,4 @@
-"""scipy.spatial.distance: distances of all pairs of vectors."""
+"""scipy.spatial.distance: the distances of all pairs of vectors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import native, refused, unless
-from np2tf.tnp._dispatch.op import Array
+from np2tf.scipy.kernels.declare import discard_unless, native, refusal
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._tensor.dtype_dispatch import constant, gathered
-from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp._tensor.dtype_dispatch import constant, gather_parts
 
 
 def _sum(x: tf.Tensor) -> tf.Tensor:
@@ -21,6 +21,7 @@ def _sum(x: tf.Tensor) -> tf.Tensor:
 
 
 def _cosine(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Return 1 minus the cosine of the angle between vectors, with the cosine kept within [-1, 1]."""
     lengths = tf.sqrt(_sum(a * a)) * tf.sqrt(_sum(b * b))
     cosine = _sum(a * b) / lengths
     one = constant(1, cosine)
@@ -28,16 +29,18 @@ def _cosine(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _correlation(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Return the cosine distance of vectors after the subtraction of their means."""
     means = (tf.reduce_mean(one, -1, keepdims=True) for one in (a, b))
     return _cosine(*(one - mean for one, mean in zip((a, b), means)))
 
 
 def _ratio(above: tf.Tensor, below: tf.Tensor) -> tf.Tensor:
+    """Return the quotient of two arrays; 0 where the divisor is 0."""
     none = tf.equal(below, constant(0, below))
     return tf.where(none, constant(0, below), above / tf.where(none, constant(1, below), below))
 
 
-#: Metric -> the distances of vectors in the last axes of two arrays.
+#: Metric -> the function that computes the distances of vectors in the last axes of two arrays.
 _METRICS: dict[str, Callable[[tf.Tensor, tf.Tensor], tf.Tensor]] = {
     "euclidean": lambda a, b: tf.sqrt(_sum(tf.square(a - b))),
     "sqeuclidean": lambda a, b: _sum(tf.square(a - b)),
@@ -66,32 +69,51 @@ def _metric(name: str, metric: Any, p: Any) -> Callable[[tf.Tensor, tf.Tensor], 
         StagingError: the metric is the caller's own function, or only SciPy has it.
     """
     if not isinstance(metric, str):
-        raise refused(f"{name} with a metric of the caller's")
+        raise refusal(f"{name} with a metric that is the caller's function")
     wanted = metric.lower()
     if wanted in ("minkowski", "mi", "m"):
         power = 2.0 if p is None else p
         if not isinstance(power, (int, float)) or power <= 0:
-            raise refused(f"{name} with p={power!r}")
+            raise refusal(f"{name} with p={power!r}")
         if math.isinf(power):
             return _METRICS["chebyshev"]
         return lambda a, b: tf.pow(_sum(tf.pow(tf.abs(a - b), constant(power, a))), constant(1 / power, a))
     found = _METRICS.get(_ALIASES.get(wanted, wanted))
     if found is None or p is not None:
-        raise refused(f"{name} with metric={metric!r}")
+        raise refusal(f"{name} with metric={metric!r}")
     return found
 
 
 def _vectors(name: str, x: tf.Tensor) -> tf.Tensor:
+    """Return an operand (n, d) in float64.
+
+    Raises:
+        ValueError: the operand is not a matrix.
+        StagingError: the operand is complex or empty, or has an unknown shape.
+    """
     if rank_of(x) != 2:
         raise ValueError("A 2-dimensional array must be passed.")
     if not x.shape.is_fully_defined() or x.dtype.is_complex or 0 in x.shape:
-        raise refused(f"{name} of such an array")
+        raise refusal(f"{name} of complex numbers, or of an array that is empty or of unknown shape")
     return cast(x, np.float64)
 
 
 @native("scipy.spatial.distance.cdist")
 def cdist(XA: Array, XB: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
-    """The distances of all vectors of one array from all of another.
+    """Return the distances between all vectors of one array and all vectors of another array.
+
+    Args:
+        XA: array (m, d) of real numbers.
+        XB: array (n, d) of real numbers.
+        metric: the name of a metric.
+        p: the exponent of the Minkowski metric; None is 2.
+
+    Returns:
+        An array (m, n) of float64.
+
+    Raises:
+        ValueError: an operand is not a matrix, or the numbers of columns differ.
+        StagingError: only SciPy has the metric, or an operand is complex, empty or of unknown shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.cdist.html.
     """
@@ -103,24 +125,51 @@ def cdist(XA: Array, XB: Array, metric: Any = "euclidean", *, p: Any = None) -> 
 
 @native("scipy.spatial.distance.pdist")
 def pdist(X: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
-    """The distances of all pairs of vectors.
+    """Return the distances between all pairs of vectors.
+
+    Args:
+        X: array (m, d) of real numbers.
+        metric: the name of a metric.
+        p: the exponent of the Minkowski metric; None is 2.
+
+    Returns:
+        An array of float64 with m * (m - 1) / 2 elements: the distances of the pairs (i, j) with i < j.
+
+    Raises:
+        ValueError: `X` is not a matrix.
+        StagingError: only SciPy has the metric, or `X` is complex, empty or of unknown shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.pdist.html.
     """
     vectors = _vectors("pdist", X)
     rows, columns = np.triu_indices(vectors.shape[0], 1)
-    return _metric("pdist", metric, p)(gathered(vectors, rows, 0), gathered(vectors, columns, 0))
+    return _metric("pdist", metric, p)(gather_parts(vectors, rows, 0), gather_parts(vectors, columns, 0))
 
 
 @native("scipy.spatial.distance.squareform")
 def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
     """Convert a vector of pairwise distances to the symmetric matrix of distances, or back.
 
+    Args:
+        X: array (n * (n - 1) / 2,) or (n, n) of any dtype.
+        force: "tomatrix" or "tovector" requires the direction; any other text does not.
+        checks: whether to check that a matrix is symmetric and has a diagonal of zeros.
+
+    Returns:
+        An array (n, n) or (n * (n - 1) / 2,) of the same dtype.
+
+    Raises:
+        ValueError: the shape does not fit `force`, the matrix is not square, or the vector has no fitting
+            length.
+        StagingError: the shape is unknown or empty, or a check fails.
+
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.squareform.html.
     """
     rank = rank_of(X)
     if rank not in (1, 2) or not X.shape.is_fully_defined() or 0 in X.shape:
-        raise refused("squareform of such an array")
+        raise refusal(
+            "squareform of an array that is neither vector nor matrix, or is empty or of unknown shape"
+        )
     if (force.lower() == "tomatrix" and rank != 1) or (force.lower() == "tovector" and rank != 2):
         raise ValueError(f"squareform: force={force!r} does not fit the array")
     if rank == 1:
@@ -132,30 +181,42 @@ def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
         symmetric = tf.reduce_all(tf.equal(X, tf.transpose(X)))
         diagonal = tf.linalg.diag_part(X)
         empty = tf.reduce_all(tf.equal(diagonal, tf.zeros_like(diagonal)))
-        unless(symmetric & empty, "squareform of what is no matrix of distances")
+        discard_unless(symmetric & empty, "squareform of what is no matrix of distances")
     rows, columns = np.triu_indices(size, 1)
-    return gathered(tf.reshape(X, [-1]), rows * size + columns, 0)
+    return gather_parts(tf.reshape(X, [-1]), rows * size + columns, 0)
 
 
 def _matrix(pairs: tf.Tensor) -> tf.Tensor:
+    """Return the symmetric matrix (n, n) of a vector of pairwise distances."""
     count = pairs.shape[0]
     size = math.isqrt(2 * count) + 1
     if size * (size - 1) != 2 * count:
         raise ValueError("Incompatible vector size.")
     place = np.zeros((size, size), np.int64)
     place[np.triu_indices(size, 1)] = np.arange(1, count + 1)
-    return gathered(tf.concat([tf.zeros([1], pairs.dtype), pairs], 0), place + place.T, 0)
+    return gather_parts(tf.concat([tf.zeros([1], pairs.dtype), pairs], 0), place + place.T, 0)
 
 
 @native("scipy.spatial.distance.euclidean")
 def euclidean(u: Array, v: Array) -> tf.Tensor:
-    """The distance of two vectors.
+    """Return the Euclidean distance of two vectors.
+
+    Args:
+        u: array (n,) of real numbers.
+        v: array (n,) of real numbers.
+
+    Returns:
+        A number of float64.
+
+    Raises:
+        ValueError: the lengths differ.
+        StagingError: an operand is complex or not a vector, or `u` is float32.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.euclidean.html.
     """
     first, second = (cast(as_tensor(one), np.float64) if not one.dtype.is_complex else one for one in (u, v))
     if rank_of(first) != 1 or rank_of(second) != 1 or first.dtype.is_complex or u.dtype == tf.float32:
-        raise refused("euclidean of such operands")
+        raise refusal("euclidean of operands that are complex, in single precision, or not vectors")
     if first.shape != second.shape:
         raise ValueError("operands could not be broadcast together")
     return _METRICS["euclidean"](first, second)

@@ -13,11 +13,11 @@ import scipy.ndimage
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.scipy.kernels.declare import native, refused, unless
-from np2tf.tnp._dispatch.op import Array, Int
+from np2tf.scipy.kernels.declare import discard_unless, native, refusal
+from np2tf.tnp._dispatch.argument_types import Array, Int
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._tensor.dtype_dispatch import gathered, maximum, minimum
-from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp._tensor.dtype_dispatch import gather_parts, maximum, minimum
 
 #: The most shifted arrays that are combined one by one.
 _MOST_TERMS = 1024
@@ -39,7 +39,7 @@ def _positions(length: int, before: int, after: int, mode: str) -> np.ndarray:
     return np.where(folded < length, folded, 2 * length - 1 - folded)
 
 
-def _extended(x: tf.Tensor, axis: int, before: int, after: int, mode: Any, cval: Any) -> tf.Tensor:
+def _extend(x: tf.Tensor, axis: int, before: int, after: int, mode: Any, cval: Any) -> tf.Tensor:
     """`x` with more elements at both ends of an axis."""
     mode = _SAME.get(mode, mode)
     if mode == "constant":
@@ -47,7 +47,7 @@ def _extended(x: tf.Tensor, axis: int, before: int, after: int, mode: Any, cval:
         return tf.pad(x, widths, constant_values=as_tensor(cval, x.dtype.as_numpy_dtype))
     if mode not in ("reflect", "mirror", "nearest", "wrap"):
         raise ValueError("boundary mode not supported")
-    return gathered(x, _positions(x.shape[axis], before, after, mode), axis)
+    return gather_parts(x, _positions(x.shape[axis], before, after, mode), axis)
 
 
 def _input(name: str, x: tf.Tensor, exact: bool = True) -> tf.Tensor:
@@ -57,35 +57,35 @@ def _input(name: str, x: tf.Tensor, exact: bool = True) -> tf.Tensor:
         StagingError: SciPy rounds results of this dtype in its own way, or the shape is not known.
     """
     if x.dtype.is_complex or x.dtype in (tf.bool, tf.float16) or (x.dtype.is_integer and not exact):
-        raise refused(f"{name} of {x.dtype.name}")
+        raise refusal(f"{name} of {x.dtype.name}")
     if x.dtype == tf.uint64 or not x.shape.is_fully_defined() or 0 in x.shape:
-        raise refused(f"{name} of such an array")
+        raise refusal(f"{name} of such an array")
     return x
 
 
-def _wide(x: tf.Tensor) -> tf.Tensor:
+def _widen(x: tf.Tensor) -> tf.Tensor:
     return tf.cast(x, tf.float64)
 
 
-def _like(result: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+def _cast_like(result: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     return cast(result, x.dtype.as_numpy_dtype)
 
 
 def _windows(x: tf.Tensor, axis: int, size: int, offset: int, mode: Any, cval: Any) -> list[tf.Tensor]:
-    """For each place of a window along an axis, the array of the elements that are there."""
-    longer = _extended(x, axis, offset, size - 1 - offset, mode, cval)
+    """Return, for each place of a window along an axis, the array of the elements at that place."""
+    longer = _extend(x, axis, offset, size - 1 - offset, mode, cval)
     length = x.shape[axis]
     starts = ([k if n == axis else 0 for n in range(rank_of(x))] for k in range(size))
     sizes = [length if n == axis else m for n, m in enumerate(x.shape)]
     return [tf.slice(longer, start, sizes) for start in starts]
 
 
-def _correlated_1d(
+def _correlate_1d(
     x: tf.Tensor, weights: tf.Tensor, axis: int, mode: Any, cval: Any, offset: int
 ) -> tf.Tensor:
     size = weights.shape[0]
-    terms = _windows(_wide(x), axis, size, offset, mode, cval)
-    return _like(
+    terms = _windows(_widen(x), axis, size, offset, mode, cval)
+    return _cast_like(
         sum(
             (term * weight for term, weight in zip(terms[1:], tf.unstack(weights)[1:])), terms[0] * weights[0]
         ),
@@ -97,13 +97,13 @@ def _weights(name: str, x: tf.Tensor, weights: Any) -> tf.Tensor:
     tensor = as_tensor(weights)
     _input(name, x, exact=tensor.dtype.is_integer)
     if x.dtype.is_unsigned or tensor.dtype.is_complex or tensor.shape.num_elements() in (None, 0):
-        raise refused(f"{name} with such weights")
+        raise refusal(f"{name} with such weights")
     if tensor.shape.num_elements() > _MOST_TERMS:
-        raise refused(f"{name} with so many weights")
-    return _wide(tensor)
+        raise refusal(f"{name} with so many weights")
+    return _widen(tensor)
 
 
-def _along_axis(name: str, x: tf.Tensor, weights: Any, axis: Any) -> tuple[tf.Tensor, int]:
+def _weights_along_axis(name: str, x: tf.Tensor, weights: Any, axis: Any) -> tuple[tf.Tensor, int]:
     """The weights, and the axis as a number that is not negative."""
     given = _weights(name, x, weights)
     if rank_of(given) != 1:
@@ -115,32 +115,64 @@ def _along_axis(name: str, x: tf.Tensor, weights: Any, axis: Any) -> tuple[tf.Te
 def correlate1d(
     input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """The correlation with weights along an axis.
+    """Correlate an array with weights along an axis.
+
+    Args:
+        input: array of real numbers.
+        weights: vector (k,) of real numbers.
+        axis: the axis of the correlation.
+        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the weights are not a vector.
+        ValueError: the mode is unknown.
+        StagingError: only SciPy handles the dtypes or shapes.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate1d.html.
     """
-    given, where = _along_axis("correlate1d", input, weights, axis)
-    return _correlated_1d(input, given, where, mode, cval, given.shape[0] // 2)
+    given, where = _weights_along_axis("correlate1d", input, weights, axis)
+    return _correlate_1d(input, given, where, mode, cval, given.shape[0] // 2)
 
 
 @native("scipy.ndimage.convolve1d")
 def convolve1d(
     input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """The convolution with weights along an axis.
+    """Convolve an array with weights along an axis.
+
+    Args:
+        input: array of real numbers.
+        weights: vector (k,) of real numbers.
+        axis: the axis of the convolution.
+        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the weights are not a vector.
+        ValueError: the mode is unknown.
+        StagingError: only SciPy handles the dtypes or shapes.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve1d.html.
     """
-    given, where = _along_axis("convolve1d", input, weights, axis)
-    return _correlated_1d(input, tf.reverse(given, [0]), where, mode, cval, (given.shape[0] - 1) // 2)
+    given, where = _weights_along_axis("convolve1d", input, weights, axis)
+    return _correlate_1d(input, tf.reverse(given, [0]), where, mode, cval, (given.shape[0] - 1) // 2)
 
 
-def _correlated(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets: Sequence[int]) -> tf.Tensor:
+def _correlate(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets: Sequence[int]) -> tf.Tensor:
     if rank_of(weights) != rank_of(x):
         raise RuntimeError("filter weights array has incorrect shape.")
-    longer = _wide(x)
+    longer = _widen(x)
     for axis, (size, offset) in enumerate(zip(weights.shape, offsets)):
-        longer = _extended(longer, axis, offset, size - 1 - offset, _for_axis(mode, axis, rank_of(x)), cval)
+        longer = _extend(
+            longer, axis, offset, size - 1 - offset, _setting_of_axis(mode, axis, rank_of(x)), cval
+        )
     zero = tf.zeros((), tf.float64)
     result = tf.zeros(x.shape, tf.float64)
     for position in itertools.product(*map(range, weights.shape)):
@@ -148,31 +180,59 @@ def _correlated(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets:
         # SciPy ignores elements of weight 0, even infinite ones.
         used = tf.abs(weight) > np.finfo(np.float64).eps
         result += tf.where(used, tf.slice(longer, position, x.shape) * weight, zero)
-    return _like(result, x)
+    return _cast_like(result, x)
 
 
 @native("scipy.ndimage.correlate")
 def correlate(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The correlation with an array of weights.
+    """Correlate an array with an array of weights.
+
+    Args:
+        input: array of real numbers.
+        weights: array of real numbers with as many axes as `input`.
+        mode: how the array is extended beyond its ends, for all axes or as a sequence of one mode per axis.
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the numbers of axes differ.
+        ValueError: the mode is unknown.
+        StagingError: only SciPy handles the dtypes or shapes.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate.html.
     """
     given = _weights("correlate", input, weights)
-    return _correlated(input, given, mode, cval, [n // 2 for n in given.shape])
+    return _correlate(input, given, mode, cval, [n // 2 for n in given.shape])
 
 
 @native("scipy.ndimage.convolve")
 def convolve(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The convolution with an array of weights.
+    """Convolve an array with an array of weights.
+
+    Args:
+        input: array of real numbers.
+        weights: array of real numbers with as many axes as `input`.
+        mode: how the array is extended beyond its ends, for all axes or as a sequence of one mode per axis.
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the numbers of axes differ.
+        ValueError: the mode is unknown.
+        StagingError: only SciPy handles the dtypes or shapes.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve.html.
     """
     given = _weights("convolve", input, weights)
     mirrored = tf.reverse(given, list(range(rank_of(given))))
-    return _correlated(input, mirrored, mode, cval, [(n - 1) // 2 for n in given.shape])
+    return _correlate(input, mirrored, mode, cval, [(n - 1) // 2 for n in given.shape])
 
 
-def _for_axis(value: Any, axis: int, rank: int) -> Any:
+def _setting_of_axis(value: Any, axis: int, rank: int) -> Any:
     """Return the setting for one axis, from a sequence of one item per axis or from one common value."""
     if isinstance(value, (str, int, float)) or value is None or np.ndim(value) == 0:
         return value
@@ -182,9 +242,13 @@ def _for_axis(value: Any, axis: int, rank: int) -> Any:
 
 
 def _number(name: str, value: Any) -> Any:
-    """A parameter that has to be known while staging."""
+    """Return a parameter that must be known while staging.
+
+    Raises:
+        StagingError: the parameter is known only at run time.
+    """
     if not isinstance(value, (int, float, np.number)):
-        raise refused(f"{name} with a parameter that is known only at run time")
+        raise refusal(f"{name} with a parameter that is known only at run time")
     return value
 
 
@@ -193,7 +257,7 @@ def _number(name: str, value: Any) -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _kernel(sigma: float, order: int, truncate: float, radius: int | None) -> np.ndarray:
-    """SciPy's weights, as it answers an impulse with them."""
+    """Return SciPy's weights of a Gaussian filter, read off its response to an impulse."""
     reach = int(truncate * sigma + 0.5) if radius is None else radius
     impulse = np.zeros(2 * reach + 1)
     impulse[reach] = 1
@@ -212,8 +276,8 @@ def _gaussian(
         float(known[0]), int(known[1]), float(known[2]), None if radius is None else operator.index(radius)
     )
     if len(weights) > _MOST_TERMS:
-        raise refused("gaussian_filter with so many weights")
-    return _correlated_1d(x, tf.constant(weights), axis, mode, cval, len(weights) // 2)
+        raise refusal("gaussian_filter with so many weights")
+    return _correlate_1d(x, tf.constant(weights), axis, mode, cval, len(weights) // 2)
 
 
 @native("scipy.ndimage.gaussian_filter1d")
@@ -228,7 +292,24 @@ def gaussian_filter1d(
     *,
     radius: Any = None,
 ) -> tf.Tensor:
-    """Smoothed along an axis by a Gaussian, or by a derivative of one.
+    """Smooth an array along an axis by a Gaussian, or by a derivative of a Gaussian.
+
+    Args:
+        input: array of floats.
+        sigma: the standard deviation of the Gaussian.
+        axis: the axis to smooth along.
+        order: the order of the derivative; 0 is the Gaussian itself.
+        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
+        cval: the value beyond the ends with mode "constant".
+        truncate: the Gaussian ends at so many standard deviations.
+        radius: the number of weights on each side, in the place of `truncate`.
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        ValueError: the mode is unknown.
+        StagingError: a parameter is known only at run time, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.gaussian_filter1d.html.
     """
@@ -248,14 +329,33 @@ def gaussian_filter(
     *,
     radius: Any = None,
 ) -> tf.Tensor:
-    """Smoothed along all axes by a Gaussian.
+    """Smooth an array along all axes by Gaussians.
+
+    Args:
+        input: array of floats.
+        sigma: the standard deviation, for all axes or as a sequence of one per axis.
+        order: the order of the derivative, likewise; 0 is the Gaussian itself.
+        mode: how the array is extended beyond its ends, likewise.
+        cval: the value beyond the ends with mode "constant".
+        truncate: the Gaussian ends at so many standard deviations.
+        radius: the number of weights on each side, in the place of `truncate`.
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: a sequence does not have one item per axis.
+        ValueError: the mode is unknown.
+        StagingError: a parameter is known only at run time, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.gaussian_filter.html.
     """
     result = _input("gaussian_filter", input, exact=False)
     rank = rank_of(input)
     for axis in range(rank):
-        width, derivative, edge, reach = (_for_axis(one, axis, rank) for one in (sigma, order, mode, radius))
+        width, derivative, edge, reach = (
+            _setting_of_axis(one, axis, rank) for one in (sigma, order, mode, radius)
+        )
         if _number("gaussian_filter", width) > 1e-15:
             result = _gaussian(result, width, axis, derivative, edge, cval, truncate, reach)
     return result
@@ -267,7 +367,7 @@ def _require_finite(name: str, x: tf.Tensor) -> None:
     Running sums in SciPy carry an infinity or NaN along; its comparisons lose a NaN.
     """
     if x.dtype.is_floating:
-        unless(tf.reduce_all(tf.math.is_finite(x)), f"{name} of numbers that are not finite")
+        discard_unless(tf.reduce_all(tf.math.is_finite(x)), f"{name} of numbers that are not finite")
 
 
 def _uniform(x: tf.Tensor, size: Any, axis: int, mode: Any, cval: Any) -> tf.Tensor:
@@ -275,16 +375,31 @@ def _uniform(x: tf.Tensor, size: Any, axis: int, mode: Any, cval: Any) -> tf.Ten
     if count < 1:
         raise RuntimeError("incorrect filter size")
     if count > _MOST_TERMS:
-        raise refused("uniform_filter of such a size")
-    terms = _windows(_wide(x), axis, count, count // 2, mode, cval)
-    return _like(sum(terms[1:], terms[0]) / tf.constant(count, tf.float64), x)
+        raise refusal("uniform_filter of such a size")
+    terms = _windows(_widen(x), axis, count, count // 2, mode, cval)
+    return _cast_like(sum(terms[1:], terms[0]) / tf.constant(count, tf.float64), x)
 
 
 @native("scipy.ndimage.uniform_filter1d")
 def uniform_filter1d(
     input: Array, size: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """The means of windows along an axis.
+    """Average the windows of an array along an axis.
+
+    Args:
+        input: array of real numbers.
+        size: the length of the window.
+        axis: the axis of the windows.
+        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the size is below 1.
+        ValueError: the mode is unknown.
+        StagingError: the size is known only at run time, or only SciPy handles the numbers.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.uniform_filter1d.html.
     """
@@ -294,16 +409,30 @@ def uniform_filter1d(
 
 @native("scipy.ndimage.uniform_filter")
 def uniform_filter(input: Array, size: Any = 3, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The means of windows.
+    """Average the windows of an array.
+
+    Args:
+        input: array of real numbers.
+        size: the length of the window, for all axes or as a sequence of one per axis.
+        mode: how the array is extended beyond its ends, likewise.
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: a sequence does not have one item per axis.
+        ValueError: the mode is unknown.
+        StagingError: the size is known only at run time, or only SciPy handles the numbers.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.uniform_filter.html.
     """
     result, rank = _input("uniform_filter", input), rank_of(input)
     _require_finite("uniform_filter", input)
     for axis in range(rank):
-        count = _for_axis(size, axis, rank)
+        count = _setting_of_axis(size, axis, rank)
         if _number("uniform_filter", count) > 1:
-            result = _uniform(result, count, axis, _for_axis(mode, axis, rank), cval)
+            result = _uniform(result, count, axis, _setting_of_axis(mode, axis, rank), cval)
     return result
 
 
@@ -312,12 +441,12 @@ def _extreme(name: str, combine: Callable[..., tf.Tensor]) -> None:
         result, rank = _input(name, input), rank_of(input)
         _require_finite(name, input)
         if size is None:
-            raise refused(f"{name} without a size")
+            raise refusal(f"{name} without a size")
         for axis in range(rank):
-            count = int(_number(name, _for_axis(size, axis, rank)))
+            count = int(_number(name, _setting_of_axis(size, axis, rank)))
             if not 1 <= count <= _MOST_TERMS:
-                raise refused(f"{name} of such a size")
-            terms = _windows(result, axis, count, count // 2, _for_axis(mode, axis, rank), cval)
+                raise refusal(f"{name} of such a size")
+            terms = _windows(result, axis, count, count // 2, _setting_of_axis(mode, axis, rank), cval)
             result = functools.reduce(combine, terms)
         return result
 
@@ -336,16 +465,16 @@ def _gradient(name: str, smooth: Sequence[float]) -> None:
     def implementation(input: Array, axis: Int = -1, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
         _input(name, input)
         if input.dtype.is_unsigned:
-            raise refused(f"{name} of unsigned integers")
+            raise refusal(f"{name} of unsigned integers")
         rank = rank_of(input)
         where = normalize_axis_index(axis, rank)
-        result = _correlated_1d(
-            input, tf.constant([-1.0, 0, 1], tf.float64), where, _for_axis(mode, where, rank), cval, 1
+        result = _correlate_1d(
+            input, tf.constant([-1.0, 0, 1], tf.float64), where, _setting_of_axis(mode, where, rank), cval, 1
         )
         for other in range(rank):
             if other != where:
                 weights = tf.constant(smooth, tf.float64)
-                result = _correlated_1d(result, weights, other, _for_axis(mode, other, rank), cval, 1)
+                result = _correlate_1d(result, weights, other, _setting_of_axis(mode, other, rank), cval, 1)
         return result
 
     implementation.__name__ = name
@@ -358,15 +487,28 @@ _gradient("prewitt", (1, 1, 1))
 
 @native("scipy.ndimage.laplace")
 def laplace(input: Array, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The sum of second differences along all axes.
+    """Return the sum of second differences along all axes.
+
+    Args:
+        input: array of signed real numbers with at least 1 axis.
+        mode: how the array is extended beyond its ends, for all axes or as a sequence of one mode per axis.
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        ValueError: the mode is unknown.
+        StagingError: the numbers are unsigned, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.laplace.html.
     """
     _input("laplace", input)
     if input.dtype.is_unsigned or not rank_of(input):
-        raise refused("laplace of unsigned integers, or of a number")
+        raise refusal("laplace of unsigned integers, or of a number")
     rank, weights = rank_of(input), tf.constant([1.0, -2, 1], tf.float64)
     parts = (
-        _correlated_1d(input, weights, axis, _for_axis(mode, axis, rank), cval, 1) for axis in range(rank)
+        _correlate_1d(input, weights, axis, _setting_of_axis(mode, axis, rank), cval, 1)
+        for axis in range(rank)
     )
     return functools.reduce(tf.add, parts)

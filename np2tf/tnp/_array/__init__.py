@@ -1,5 +1,5 @@
 """`tnp.ndarray` over a tensor: the class itself, its strides and memory order, and the order of its writes.
 
-May import `_slicing` and what lies below it. Operators, methods and NumPy's functions are attached from
+May import `_slicing` and the levels below it. Operators, methods and NumPy's functions are attached from
 above.
 """

@@ -7,34 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_ordinary, ndarray
-from np2tf.tnp._array.strides import (
-    Order,
-    in_order_of,
-    layout_of,
-    order_of_copy,
-    order_of_joined,
-    order_of_reduced,
-)
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.staging import MemoryLayoutError
+from np2tf.tnp._array.layout_probes import Order, layout_of
+from np2tf.tnp._array.ndarray import is_c_ordered, ndarray, storage_of
+from np2tf.tnp._array.strides import lay_out_like_operands, order_of_copy, order_of_joined, order_of_reduced
+from np2tf.tnp._tensor.storage import current_scope
 
-#: (result, arguments, arguments by keyword) -> the result in NumPy's memory order.
+#: A function of a result, the arguments and the keyword arguments that returns the result in NumPy's memory
+#: order.
 Rule = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
 def _elementwise(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return in_order_of(result, (*args, *kwargs.values()))
+    return lay_out_like_operands(result, (*args, *kwargs.values()))
 
 
-def _iterated(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return in_order_of(result, (*args, *kwargs.values()), iterated=True)
+def _order_of_iterated_result(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return lay_out_like_operands(result, (*args, *kwargs.values()), iterated=True)
 
 
-def _rounded(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _order_of_rounded(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of `np.round` in NumPy's memory order.
 
-    To whole numbers `np.round` is one ufunc; to decimals it takes several steps in an array made before.
+    For whole numbers `np.round` is one ufunc. For decimals it takes several steps in an array that it makes
+    first.
     """
     decimals = args[1] if len(args) > 1 else kwargs.get("decimals", 0)
     return (_fortran if decimals else _elementwise)(result, args, kwargs)
@@ -44,39 +40,39 @@ def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return args[0] if args else next(iter(kwargs.values()), None)
 
 
-def _ordered(result: Any, order: Order) -> Any:
+def _lay_out_result(result: Any, order: Order) -> Any:
     if type(result) is ndarray and order is not None and len(order) == result.tensor.shape.rank:
-        cell_of(result).order = order
+        storage_of(result).order = order
     return result
 
 
-def _ordered_as_copy(result: Any, operand: Any, letter: str) -> Any:
+def _lay_out_as_copy(result: Any, operand: Any, letter: str) -> Any:
     if type(result) is not ndarray or result.tensor.shape.rank is None:
         return result
-    return _ordered(result, order_of_copy(operand, letter))
+    return _lay_out_result(result, order_of_copy(operand, letter))
 
 
 def _copy(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result in the memory order of a copy of the first operand."""
-    return _ordered_as_copy(result, _first(args, kwargs), "K")
+    return _lay_out_as_copy(result, _first(args, kwargs), "K")
 
 
 def _fortran(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result in Fortran order if the first operand is, else in C order."""
-    return _ordered_as_copy(result, _first(args, kwargs), "A")
+    return _lay_out_as_copy(result, _first(args, kwargs), "A")
 
 
-def _reduced(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _lay_out_reduction(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     operand = _first(args, kwargs)
     axis = args[1] if len(args) > 1 else kwargs.get("axis")
-    if axis is None or type(result) is not ndarray or is_ordinary(operand):
+    if axis is None or type(result) is not ndarray or is_c_ordered(operand):
         return result
     rank = operand.ndim
     axes = [int(one) % rank for one in (axis if isinstance(axis, (tuple, list)) else (axis,))]
-    return _ordered(result, order_of_reduced(operand, axes, result.tensor.shape.rank == rank))
+    return _lay_out_result(result, order_of_reduced(operand, axes, result.tensor.shape.rank == rank))
 
 
-def _joined(shaped: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
+def _rule_for_joining(shaped: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
     """Return the rule for a function that joins arrays.
 
     Args:
@@ -86,11 +82,11 @@ def _joined(shaped: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
     def rule(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arrays = _first(args, kwargs)
         axis = args[1] if len(args) > 1 else kwargs.get("axis", 0)
-        if axis is None or not isinstance(arrays, (tuple, list)) or all(map(is_ordinary, arrays)):
+        if axis is None or not isinstance(arrays, (tuple, list)) or all(map(is_c_ordered, arrays)):
             return result
         layouts = [layout_of(one) for one in arrays]
         known = [shaped(layout, axis) for layout in layouts if layout is not None]
-        return _ordered(result, order_of_joined(known)) if len(known) == len(layouts) else result
+        return _lay_out_result(result, order_of_joined(known)) if len(known) == len(layouts) else result
 
     return rule
 
@@ -105,28 +101,28 @@ def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """
     nested = _first(args, kwargs)
     leaves = list(blocks_within(nested))
-    if type(result) is not ndarray or all(map(is_ordinary, leaves)):
+    if type(result) is not ndarray or all(map(is_c_ordered, leaves)):
         return result
     layouts = {id(one): layout_of(one) if isinstance(one, np.ndarray) else np.empty(()) for one in leaves}
     rank, size = result.tensor.shape.rank, result.tensor.shape.num_elements()
     if size is None or any(one is None for one in layouts.values()):
-        if current_region() is None:
+        if current_scope() is None:
             return result
-        raise StagingError("np.block of arrays that are not in C order", "NP2TF503")
+        raise MemoryLayoutError("np.block of arrays that are not in C order")
     depth = _depth(nested)
     if depth * size <= _JOINED_BLOCKS:
-        return _ordered(result, order_of_copy(_joined_blocks(nested, layouts, rank, depth), "K"))
+        return _lay_out_result(result, order_of_copy(_joined_blocks(nested, layouts, rank, depth), "K"))
     fortran = all(one.flags.f_contiguous for one in layouts.values())  # type: ignore[union-attr]
     c = all(one.flags.c_contiguous for one in layouts.values())  # type: ignore[union-attr]
-    return _ordered(result, tuple(reversed(range(rank)))) if fortran and not c else result
+    return _lay_out_result(result, tuple(reversed(range(rank)))) if fortran and not c else result
 
 
-#: NumPy joins blocks whose sizes, times the depth of the lists, are no more than this.
+#: NumPy joins the blocks if their total size times the depth of the lists is at most this number.
 _JOINED_BLOCKS = 2 * 512 * 512
 
 
 def blocks_within(nested: Any) -> Iterator[Any]:
-    """Yield the arrays in the nested lists that `np.block` is given."""
+    """Yield the arrays in the nested lists that `np.block` receives."""
     if isinstance(nested, list):
         for one in nested:
             yield from blocks_within(one)
@@ -152,20 +148,20 @@ def _joined_blocks(nested: Any, layouts: dict[int, Any], rank: int, depth: int) 
 
 _KINDS: dict[Rule, tuple[str, ...]] = {
     _elementwise: ("clip", "isclose", "angle", "fix", "i0", "sinc", "real_if_close"),
-    _iterated: ("where", "cumsum", "cumprod"),
-    _rounded: ("round", "around"),
+    _order_of_iterated_result: ("where", "cumsum", "cumprod"),
+    _order_of_rounded: ("round", "around"),
     _copy: ("sort", "partition", "nan_to_num"),
     _fortran: ("pad",),
-    _reduced: (
+    _lay_out_reduction: (
         *("sum", "prod", "max", "min", "amax", "amin", "any", "all", "mean", "var", "std", "ptp"),
         *("nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd", "count_nonzero"),
     ),
     _blocks: ("block",),
-    _joined(lambda layout, axis: layout): ("concatenate",),
-    _joined(lambda layout, axis: np.expand_dims(layout, axis)): ("stack",),
-    _joined(lambda layout, axis: np.atleast_1d(layout)): ("hstack",),
-    _joined(lambda layout, axis: np.atleast_2d(layout)): ("vstack",),
-    _joined(lambda layout, axis: np.atleast_3d(layout)): ("dstack",),
+    _rule_for_joining(lambda layout, axis: layout): ("concatenate",),
+    _rule_for_joining(lambda layout, axis: np.expand_dims(layout, axis)): ("stack",),
+    _rule_for_joining(lambda layout, axis: np.atleast_1d(layout)): ("hstack",),
+    _rule_for_joining(lambda layout, axis: np.atleast_2d(layout)): ("vstack",),
+    _rule_for_joining(lambda layout, axis: np.atleast_3d(layout)): ("dstack",),
 }
 #: NumPy's function -> its rule.
 ORDERS: dict[Any, Rule] = {

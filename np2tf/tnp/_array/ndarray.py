@@ -1,9 +1,8 @@
 """`tnp.ndarray`: NumPy's mutable, view-making array over a tensor.
 
-On the host an array is np.ndarray; this class is the array on TensorFlow. This module is the small core
-that all other modules import. The modules that implement operators and methods attach them to the class
-(`op.attach`); the first array on TensorFlow loads these modules. Nothing here imports TensorFlow before
-that.
+On the host an array is np.ndarray; this class is the array on TensorFlow. This module is the small core that
+all other modules import. The modules that implement operators and methods attach them to the class
+(`op.attach`); the first array on TensorFlow loads these modules. Nothing here imports TensorFlow before then.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from np2tf.lazy import LazyModule, tf
-from np2tf.staging import StagingError
-from np2tf.tnp._array.subclasses import Derived
-from np2tf.tnp._front.fast_flags import quick
-from np2tf.tnp._tensor.storage import Cell, current_region, represents_staged, writing
+from np2tf.staging import ShapeNeededError, ValueNeededError
+from np2tf.tnp._array.subclasses import SubclassBase
+from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._tensor.storage import Storage, current_scope, is_stand_in, write_lock
 from np2tf.tnp._tensor.symint import SymInt
 
 if TYPE_CHECKING:
     from np2tf.tnp._array import strides as layout
-    from np2tf.tnp._slicing import view_transforms as lenses
-    from np2tf.tnp._slicing.view_transforms import Lens
+    from np2tf.tnp._slicing import view_transforms
+    from np2tf.tnp._slicing.view_transforms import ViewTransform
 else:
     layout = LazyModule("np2tf.tnp._array.strides")
-    lenses = LazyModule("np2tf.tnp._slicing.view_transforms")
+    view_transforms = LazyModule("np2tf.tnp._slicing.view_transforms")
 
 
 #: The parameters of the constructor, in order.
@@ -44,14 +43,14 @@ class _ArrayType(type):
     """
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **rest: Any) -> type:
-        """A class derived from `tnp.ndarray` elsewhere is one derived from np.ndarray."""
+        """Make a class. A program's subclass of `tnp.ndarray` is derived from np.ndarray instead."""
         if not bases or namespace.get("__module__") == __name__:
             return super().__new__(mcs, name, bases, namespace)
-        numpys = tuple(Derived if base is ndarray else base for base in bases)
+        numpys = tuple(SubclassBase if base is ndarray else base for base in bases)
         return types.prepare_class(name, numpys)[0](name, numpys, namespace, **rest)
 
     def __getattr__(cls, name: str) -> Any:
-        """Attributes that only np.ndarray has (``__array_finalize__``), for classes derived from it."""
+        """Return an attribute that only np.ndarray has (``__array_finalize__``), for subclasses."""
         return getattr(np.ndarray, name)
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -65,110 +64,116 @@ class _ArrayType(type):
         )
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """``ndarray(shape, dtype, …)`` makes an array of anything; over a buffer, of the buffer's kind."""
+        """Make an array of ``ndarray(shape, dtype, …)`` where new arrays live; over a buffer, where the
+        buffer lives.
+        """
         given = {**dict(zip(_MAKING, args, strict=False)), **kwargs}
-        if given.get("buffer") is not None and quick.tensors:
-            made_over = importlib.import_module(
+        if given.get("buffer") is not None and fast_flags.tensors:
+            view_of_buffer = importlib.import_module(
                 "np2tf.tnp._chapters.manipulation.views.shared_memory"
-            ).made_over
-            view = made_over(given["buffer"], lambda buffer: np.ndarray(**{**given, "buffer": buffer}))
+            ).view_of_buffer
+            view = view_of_buffer(given["buffer"], lambda buffer: np.ndarray(**{**given, "buffer": buffer}))
             if view is not None:
                 return view
         made: np.ndarray = np.ndarray(*args, **kwargs)
-        if quick.host or made.base is not None:
+        if fast_flags.host or made.base is not None:
             return made
-        return importlib.import_module("np2tf.tnp._dispatch.residency").placed(made)
+        return importlib.import_module("np2tf.tnp._dispatch.residency").wrap_result(made)
 
 
 class ndarray(metaclass=_ArrayType):
-    """An N-dimensional array with NumPy's meaning, held by TensorFlow.
+    """An array of any number of axes with NumPy's meaning, held by TensorFlow.
 
-    It has a cell, which holds a tensor, and a path of lenses through which it sees the cell. See
-    https://numpy.org/doc/stable/reference/arrays.ndarray.html.
+    It has a storage, which holds a tensor, and a chain of view transforms through which it sees the storage.
+    See https://numpy.org/doc/stable/reference/arrays.ndarray.html.
     """
 
-    __slots__ = ("__weakref__", "_cache", "_cell", "_path")
+    __slots__ = ("__weakref__", "_cache", "_chain", "_storage")
 
     __array_priority__ = 1000.0
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """``tnp.ndarray.__new__(cls, …)`` in a class derived from np.ndarray."""
+        """Make an object of a class derived from np.ndarray, which calls ``tnp.ndarray.__new__(cls, …)``."""
         return np.ndarray.__new__(cls, *args, **kwargs)  # type: ignore[type-var]
 
-    _cell: Cell
-    _path: tuple[Lens, ...]
+    _storage: Storage
+    _chain: tuple[ViewTransform, ...]
     _cache: tuple[Any, Any, tf.Tensor] | None
 
     # -- the storage -----------------------------------------------------------------------------------------
 
-    def storage(self) -> tuple[Cell, tuple[Lens, ...]]:
-        """The cell, and the path of lenses through which this array sees it."""
-        return self._cell, self._path
+    def storage_and_chain(self) -> tuple[Storage, tuple[ViewTransform, ...]]:
+        """Return the storage, and the chain of view transforms through which this array sees it."""
+        return self._storage, self._chain
 
     @property
     def tensor(self) -> tf.Tensor:
-        """The current value as a tensor."""
-        base = self._cell.value
-        if not self._path:
+        """Return the current value as a tensor."""
+        base = self._storage.value
+        if not self._chain:
             return base
         graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
         if self._cache is not None and self._cache[0] is base and self._cache[1] is graph:
             return self._cache[2]
-        value = lenses.read_path(base, self._path)
+        value = view_transforms.read_chain(base, self._chain)
         self._cache = (base, graph, value)
         return value
 
     def remember(self, value: tf.Tensor) -> None:
-        """Store `value`, which must be the current value, so that it need not be computed again."""
+        """Keep `value`, which must be the current value, so that it is not computed again."""
         graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
-        self._cache = (self._cell.value, graph, value)
+        self._cache = (self._storage.value, graph, value)
 
     def store(self, value: tf.Tensor) -> None:
-        """Replace the whole contents by `value` (of the same shape and dtype), as `x[...] = value` does."""
-        cell, path = self._cell, self._path
-        with writing:
-            cell.write(lenses.write_path(cell.value, path, value) if path else value)
+        """Replace the whole contents by `value`, of the same shape and dtype, as `x[...] = value` does."""
+        storage, chain = self._storage, self._chain
+        with write_lock:
+            storage.write(view_transforms.write_chain(storage.value, chain, value) if chain else value)
 
-    def store_through(self, lens: Lens, value: tf.Tensor) -> None:
-        """Replace the contents of a further view by `value`, as `view_through(lens).store(value)` does."""
-        cell, path = self._cell, self._path
-        with writing:
-            cell.write(lenses.write_path(cell.value, (*path, lens), value))
+    def store_through(self, transform: ViewTransform, value: tf.Tensor) -> None:
+        """Replace the contents of a further view, as `view_through(transform).store(value)` does."""
+        storage, chain = self._storage, self._chain
+        with write_lock:
+            storage.write(view_transforms.write_chain(storage.value, (*chain, transform), value))
 
-    def view_through(self, lens: Lens) -> ndarray:
-        """A view of this array, one lens further on."""
-        cell, path = self._cell, self._path
-        if path == cell.owner_path and cell.owner is None:
-            cell.owner = weakref.ref(self)
-        return array_over(cell, (*path, lens))
+    def view_through(self, transform: ViewTransform) -> ndarray:
+        """Return a view of this array through one more view transform."""
+        storage, chain = self._storage, self._chain
+        if chain == storage.owner_chain and storage.owner is None:
+            storage.owner = weakref.ref(self)
+        return array_over(storage, (*chain, transform))
 
-    def move_to(self, cell: Cell, path: tuple[Lens, ...] = ()) -> None:
-        """Make this array see another cell, or its cell differently: ``x.shape = …``, ``x.resize(…)``."""
-        self._cell, self._path, self._cache = cell, path, None
+    def move_to(self, storage: Storage, chain: tuple[ViewTransform, ...] = ()) -> None:
+        """Make this array see another storage, or its own differently: ``x.shape = …``, ``x.resize(…)``."""
+        self._storage, self._chain, self._cache = storage, chain, None
 
     @property
     def is_read_only(self) -> bool:
-        """Whether writing through this array is forbidden."""
-        return lenses.is_read_only(self._path)
+        """Return whether writing through this array is forbidden."""
+        return view_transforms.is_read_only(self._chain)
 
     def numpy(self) -> np.ndarray:
-        """The contents as np.ndarray in the same memory order, copied from the tensor.
+        """Return the contents as np.ndarray in the same memory order, copied from the tensor.
 
         Raises:
             StagingError: the value is not known while staging.
         """
-        if self._path and self._cache is None and all(type(lens) is lenses.Transpose for lens in self._path):
-            return lenses.view_on_host(array_over(self._cell).numpy(), self._path)
+        if (
+            self._chain
+            and self._cache is None
+            and all(type(transform) is view_transforms.Transpose for transform in self._chain)
+        ):
+            return view_transforms.view_on_host(array_over(self._storage).numpy(), self._chain)
         tensor = self.tensor
         if isinstance(tensor, tf.Tensor) and not hasattr(tensor, "numpy"):
             static = tf.get_static_value(tensor)
             if static is None:
-                raise StagingError("the value of a staged array is needed while staging")
+                raise ValueNeededError("the value of a staged array is needed while staging")
             return np.array(static)
         value = tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
-        if value.ndim > 1 and not is_ordinary(self):
+        if value.ndim > 1 and not is_c_ordered(self):
             value = layout.host_copy(self, value)
-        if self._path:
+        if self._chain:
             if self.dtype.num != value.dtype.num:
                 value = value.view(self.dtype)
             if self.is_read_only:
@@ -178,18 +183,20 @@ class ndarray(metaclass=_ArrayType):
     @property
     def _selection(self) -> Any:
         """Return the selection that the whole array is, so that its value need not be computed; else None."""
-        return None if self._path else getattr(self._cell, "selection", None)
+        return None if self._chain else getattr(self._storage, "selection", None)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """np.ndarray to ``isinstance``: code that is not translated (numpy.testing, scipy) asks for it."""
+        """Return np.ndarray for ``isinstance``: code that is not translated (numpy.testing, scipy) asks for
+        it.
+        """
         return np.ndarray if type(self) is ndarray else type(self)
 
     # -- attributes ------------------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """Lengths of the axes; one that is known only at run time is a staged integer."""
+        """Return the lengths of the axes; a length that is known only at run time is a staged integer."""
         selection = self._selection
         if selection is not None:
             return selection.sizes  # type: ignore[no-any-return]
@@ -197,8 +204,8 @@ class ndarray(metaclass=_ArrayType):
         if tensor.shape.is_fully_defined():
             return tuple(tensor.shape.as_list())
         if tensor.shape.rank is None:
-            raise StagingError("the shape of an array of unknown rank is needed while staging")
-        lengths = lenses.lengths(self._cell.value, self._path)
+            raise ShapeNeededError("the shape of an array of unknown rank is needed while staging")
+        lengths = view_transforms.lengths(self._storage.value, self._chain)
         if lengths is None:
             sizes = tf.shape(tensor, out_type=tf.int64)
             known = enumerate(tensor.shape.as_list())
@@ -210,21 +217,21 @@ class ndarray(metaclass=_ArrayType):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The element type, always a NumPy dtype."""
-        cell, path = self._cell, self._path
+        """Return the type of the elements, always as a NumPy dtype."""
+        storage, chain = self._storage, self._chain
         selection = self._selection
         if selection is not None:
             return np.dtype(selection.whole.dtype.as_numpy_dtype)
-        for lens in reversed(path):
-            if isinstance(lens, lenses.Bitcast):
-                return lens.dtype
-            if isinstance(lens, lenses.Part):
+        for transform in reversed(chain):
+            if isinstance(transform, view_transforms.Bitcast):
+                return transform.dtype
+            if isinstance(transform, view_transforms.ComplexPart):
                 return np.dtype(self.tensor.dtype.as_numpy_dtype)
-        return np.dtype(cell.value.dtype.as_numpy_dtype)
+        return np.dtype(storage.value.dtype.as_numpy_dtype)
 
     @property
     def ndim(self) -> Any:
-        """Number of axes; a staged integer where it is known only at run time."""
+        """Return the number of axes; a staged integer if the number is known only at run time."""
         selection = self._selection
         if selection is not None:
             return len(selection.parts)
@@ -234,7 +241,7 @@ class ndarray(metaclass=_ArrayType):
 
     @property
     def size(self) -> Any:
-        """Number of elements."""
+        """Return the number of elements."""
         if self._selection is not None:
             return math.prod(self.shape)
         tensor = self.tensor
@@ -247,17 +254,17 @@ class ndarray(metaclass=_ArrayType):
 
     @property
     def itemsize(self) -> int:
-        """Bytes of one element."""
+        """Return the number of bytes of one element."""
         return self.dtype.itemsize
 
     @property
     def nbytes(self) -> Any:
-        """Bytes of all elements."""
+        """Return the number of bytes of all elements."""
         return self.size * self.itemsize
 
 
 class scalar(ndarray):
-    """A number that is a tensor, in place of NumPy's np.float64 and the like, or of Python's int or float.
+    """A number that is a tensor, in the place of NumPy's np.float64 and similar, or of Python's int or float.
 
     It is immutable, as NumPy's scalars are.
 
@@ -265,22 +272,22 @@ class scalar(ndarray):
         weak: the Python type (int, float, complex, bool) of a staged Python number, which is weak in
             promotion; None for a number with a NumPy dtype.
         known: the known bounds of a staged Python integer.
-        undecided: the two kinds of a path-dependent number; None for any other number.
+        path_dependent: the two kinds of a path-dependent number; None for any other number.
         python: a boolean tensor, true at run time if a path-dependent number is Python's.
     """
 
-    __slots__ = ("known", "python", "undecided", "weak")
+    __slots__ = ("known", "path_dependent", "python", "weak")
 
     weak: type | None
     known: SymInt | None
-    undecided: Any
+    path_dependent: Any
     python: tf.Tensor | None
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """The class that ``isinstance`` sees: for a known number NumPy's (np.float64 is also a float)."""
-        # Asking is not reading: the cell of a name that may be unbound takes note of every read.
-        tensor = self._cell._value
+        """Return the class for ``isinstance``; for a known number NumPy's (np.float64 is also a float)."""
+        # This does not read the value: the storage of a name that may be unbound records every read.
+        tensor = self._storage._value
         if self.weak is not None or not hasattr(tensor, "numpy"):
             return scalar
         return self.dtype.type
@@ -288,10 +295,10 @@ class scalar(ndarray):
 
 def is_array(value: Any) -> bool:
     """Return whether `value` is an array or number on TensorFlow; ``isinstance`` also accepts np.ndarray."""
-    return type(value) in _OURS or represents_staged(value)
+    return type(value) in _OURS or is_stand_in(value)
 
 
-def is_foreign(dtype: np.dtype[Any]) -> bool:
+def is_unsupported_dtype(dtype: np.dtype[Any]) -> bool:
     """Return whether TensorFlow lacks a dtype (objects, strings, records, dates, long doubles)."""
     if dtype.kind in "biufc":
         return dtype.char in "gG"
@@ -301,54 +308,54 @@ def is_foreign(dtype: np.dtype[Any]) -> bool:
 _OURS = frozenset({ndarray, scalar})
 
 
-def is_ordinary(operand: Any) -> bool:
+def is_c_ordered(operand: Any) -> bool:
     """Return whether an operand is certainly in C order in memory, without a closer look."""
     if type(operand) is ndarray:
-        if operand._cell.order is not None:
+        if operand._storage.order is not None:
             return False
-        return not operand._path or all(lens.keeps_order for lens in operand._path)
+        return not operand._chain or all(transform.keeps_order for transform in operand._chain)
     return not isinstance(operand, np.ndarray) or is_array(operand) or operand.flags.c_contiguous
 
 
-def cell_of(array: Any) -> Cell:
-    """Return the cell of an array on TensorFlow, without the path through which the array sees it."""
-    return array._cell  # type: ignore[no-any-return]
+def storage_of(array: Any) -> Storage:
+    """Return the storage of an array on TensorFlow, without the chain through which the array sees it."""
+    return array._storage  # type: ignore[no-any-return]
 
 
-def path_of(array: Any) -> tuple[Lens, ...]:
-    """Return the path of lenses through which an array on TensorFlow sees its cell."""
-    return array._path  # type: ignore[no-any-return]
+def chain_of(array: Any) -> tuple[ViewTransform, ...]:
+    """Return the chain of view transforms through which an array on TensorFlow sees its storage."""
+    return array._chain  # type: ignore[no-any-return]
 
 
-def _new(cls: type[ndarray], cell: Cell, path: tuple[Lens, ...]) -> Any:
-    if not quick.tensors:
+def _new(cls: type[ndarray], storage: Storage, chain: tuple[ViewTransform, ...]) -> Any:
+    if not fast_flags.tensors:
         importlib.import_module("np2tf.tnp._entry.routing")
     array = object.__new__(cls)
-    array._cell = cell
-    array._path = path
+    array._storage = storage
+    array._chain = chain
     array._cache = None
     return array
 
 
-def array_over(cell: Cell, path: tuple[Lens, ...] = ()) -> ndarray:
-    """Return the array that sees `cell` through `path`."""
-    made: ndarray = _new(ndarray, cell, path)
+def array_over(storage: Storage, chain: tuple[ViewTransform, ...] = ()) -> ndarray:
+    """Return the array that sees `storage` through `chain`."""
+    made: ndarray = _new(ndarray, storage, chain)
     return made
 
 
 def tensor_array(tensor: tf.Tensor) -> ndarray:
     """Return a new array whose contents are `tensor`."""
-    made: ndarray = _new(ndarray, Cell(tensor), ())
+    made: ndarray = _new(ndarray, Storage(tensor), ())
     return made
 
 
 def tensor_scalar(tensor: tf.Tensor) -> scalar:
     """Return a number with a NumPy dtype."""
-    number: scalar = _new(scalar, Cell(tensor), ())
-    number.weak = number.known = number.undecided = number.python = None
-    entered = current_region()
-    if entered is not None and entered.counter is not None:
-        entered.numbers.append(weakref.ref(number))
+    number: scalar = _new(scalar, Storage(tensor), ())
+    number.weak = number.known = number.path_dependent = number.python = None
+    scope = current_scope()
+    if scope is not None and scope.counter is not None:
+        scope.numbers.append(weakref.ref(number))
     return number
 
 
@@ -361,7 +368,7 @@ def weak_scalar(tensor: tf.Tensor, kind: type, known: SymInt | None = None) -> s
 
 
 def wrap_tensor(value: Any) -> Any:
-    """Return the result of an op as NumPy would: results of no axes are numbers."""
+    """Return the result of an op in NumPy's form: a result without axes is a number."""
     if isinstance(value, tf.Tensor):
         return tensor_scalar(value) if value.shape.rank == 0 else tensor_array(value)
     if type(value) in (tuple, list):
@@ -371,16 +378,16 @@ def wrap_tensor(value: Any) -> Any:
     return value
 
 
-def as_raw(value: Any) -> Any:
+def unwrap_tensors(value: Any) -> Any:
     """Return `value` with arrays on TensorFlow replaced by their tensors, also in tuples, lists and dicts."""
     if is_array(value):
         return value.tensor
     kind = type(value)
     if kind is dict:
-        items = list(map(as_raw, value.values()))
+        items = list(map(unwrap_tensors, value.values()))
         return value if all(map(is_, items, value.values())) else dict(zip(value, items))
     if kind is list or isinstance(value, tuple):
-        items = list(map(as_raw, value))
+        items = list(map(unwrap_tensors, value))
         if any(map(is_not, items, value)):
             return kind(*items) if hasattr(value, "_fields") else kind(items)
     return value

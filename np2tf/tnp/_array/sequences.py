@@ -8,31 +8,33 @@ from typing import Any
 import tensorflow as tf
 
 
-class Rows:
+class StackableSequence:
     """A sequence of values of one shape and dtype; `np2tf.runtime.structures.staged_list` implements it."""
 
     __slots__ = ()
 
-    def flat(self) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]:
-        """Return the leaves, a function that rebuilds the sequence from leaves, and a comparable outline."""
+    def flatten(self) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]:
+        """Return the leaves, a function that rebuilds the sequence from leaves, and an outline for
+        comparison.
+        """
         raise NotImplementedError
 
     def known_length(self) -> int:
-        """Return the number of values, if it is known while staging."""
+        """Return the number of values, which must be known while staging."""
         raise NotImplementedError
 
-    def copy(self) -> Rows:
+    def copy(self) -> StackableSequence:
         """Return another sequence of the same values."""
         raise NotImplementedError
 
-    def take(self, other: Any) -> Rows:
-        """Take over the contents of `other`."""
+    def take(self, other: Any) -> StackableSequence:
+        """Replace the contents by those of `other`."""
         raise NotImplementedError
 
-    def stacked(self, joins: bool = False) -> tf.Tensor:
+    def stack(self, joins: bool = False) -> tf.Tensor:
         """Return the rows as one array, stacked along a new first axis.
 
         Args:
-            joins: whether a function that joins arrays asks for it, and not ``np.array``.
+            joins: whether the caller is a function that joins arrays, and not ``np.array``.
         """
         raise NotImplementedError

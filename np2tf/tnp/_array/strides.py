@@ -1,9 +1,9 @@
 """NumPy's memory layout of an array on TensorFlow: strides, the order of axes, and which results are views.
 
 A tensor has no memory order. The order that NumPy's array would have is noted with the memory
-(`Cell.order`), and costs no more than the note. The answers come from NumPy itself: the array's path of
-lenses is applied to a shadow, an np.ndarray of the right shape and strides over one element that is never
-read.
+(`Storage.order`), and costs no more than the note. The answers come from NumPy itself: the array's chain of
+view transforms is applied to a layout probe, an np.ndarray of the right shape and strides over one element
+that is never read. (PyTorch's meta tensors serve the same purpose.)
 """
 
 from __future__ import annotations
@@ -16,191 +16,40 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.stride_tricks import as_strided
 
+from np2tf.tnp._array.layout_probes import Order, is_whole, layout_of, layout_probe, strides_of
 from np2tf.tnp._array.ndarray import (
     array_over,
-    cell_of,
     is_array,
-    is_ordinary,
+    is_c_ordered,
     ndarray,
-    path_of,
+    storage_of,
     tensor_array,
 )
 from np2tf.tnp._slicing.view_transforms import (
-    Basic,
     Bitcast,
-    Diagonal,
-    Lens,
-    Part,
-    ReadOnly,
-    Reshape,
-    Sealed,
-    Transpose,
     view_on_host,
 )
-from np2tf.tnp._tensor.storage import Gapped
-from np2tf.tnp._tensor.symint import SymInt
-
-#: Stands for a length that is known only at run time.
-_SOME_LENGTH = 7
-
-#: The axes of an array from the slowest to the fastest in memory; None: C order.
-Order = tuple[int, ...] | None
-
-
-def shadow(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | None:
-    """Return an np.ndarray with the shape and strides of NumPy's array, whose elements must not be read.
-
-    Args:
-        array: the array on TensorFlow.
-        memory: the shadow of the array that owns the memory, so that several shadows share it.
-
-    Returns:
-        None if the layout is not known.
-    """
-    path = path_of(array)
-    made = memory if memory is not None else memory_of(array)
-    for lens in path:
-        following = _through(lens, made)
-        if following is None:
-            return None
-        made = following
-    return made
-
-
-def memory_of(array: ndarray) -> np.ndarray:
-    """Return the shadow of the memory that an array sees; the same object for the same layout."""
-    cell = cell_of(array)
-    base = cell.value
-    shape = [_SOME_LENGTH if n is None else n for n in base.shape.as_list()]
-    return _dummy(tuple(shape), np.dtype(base.dtype.as_numpy_dtype), cell.order)
-
-
-@functools.lru_cache(1024)
-def _dummy(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order | Gapped) -> np.ndarray:
-    if 0 in shape:
-        return np.empty(shape, dtype)
-    return as_strided(np.empty(1, dtype), shape, strides_of(shape, dtype.itemsize, order))
-
-
-def strides_of(shape: Sequence[int], itemsize: int, order: Order | Gapped) -> tuple[int, ...]:
-    """The strides of memory that is laid out so."""
-    if isinstance(order, Gapped):
-        return tuple(itemsize * stride for stride in order.strides)
-    strides = [0] * len(shape)
-    for axis in reversed(range(len(shape)) if order is None else order):
-        strides[axis] = itemsize
-        itemsize *= shape[axis]
-    return tuple(strides)
-
-
-def _through(lens: Lens, base: np.ndarray) -> np.ndarray | None:
-    if isinstance(lens, Basic):
-        return base[(*map(_settled, lens.key), ...)]
-    if isinstance(lens, Transpose):
-        return base.transpose(lens.permutation)
-    if isinstance(lens, Reshape):
-        return _reshaped(base, lens.shape)
-    if isinstance(lens, Part):
-        return base.imag if lens.imaginary else base.real
-    if isinstance(lens, Diagonal):
-        return np.diagonal(base, lens.offset, -2, -1)
-    if isinstance(lens, Bitcast):
-        return base.view(lens.dtype)
-    if isinstance(lens, Sealed):
-        return base
-    return np.broadcast_to(base, lens.shape) if isinstance(lens, ReadOnly) else None
-
-
-def _settled(item: Any) -> Any:
-    """Return a known item of a key in place of a staged one; strides do not depend on the chosen element."""
-    if type(item) is slice:
-        return slice(None, -1) if SymInt in (type(item.start), type(item.stop)) else item
-    return 0 if type(item) is SymInt else item
-
-
-def _reshaped(base: np.ndarray, shape: Any) -> np.ndarray | None:
-    """Return the shadow in another shape; None if NumPy would copy, or if that is not known."""
-    if not isinstance(shape, (tuple, list)) or not all(isinstance(n, int) for n in shape):
-        return None
-    lengths = [_SOME_LENGTH if n is None else n for n in shape]
-    probe = base[...]
-    try:
-        if hasattr(probe, "_set_shape"):  # NumPy 2.5 warns of the assignment below.
-            probe._set_shape(tuple(lengths))
-        else:
-            probe.shape = tuple(lengths)
-    except (AttributeError, ValueError):
-        return None
-    return probe
-
-
-# -- views or copies -----------------------------------------------------------------------------------------
-
-
-def reshapes_in_place(array: ndarray, shape: Any) -> bool:
-    """Return whether NumPy's ``array.reshape(shape)`` would be a view."""
-    if is_whole(array):
-        return True
-    made = shadow(array)
-    if made is None:
-        return False
-    return bool(made.flags.c_contiguous) or _reshaped(made, shape) is not None
-
-
-def is_contiguous(array: ndarray) -> bool:
-    """Return whether NumPy's array would be contiguous in C order, as far as this is known."""
-    if is_whole(array):
-        return True
-    made = shadow(array)
-    return made is not None and bool(made.flags.c_contiguous)
-
-
-def is_laid_out(array: ndarray, letter: str | None) -> bool:
-    """Return whether NumPy's array has the memory layout that a copy in this order would have."""
-    if letter in (None, "K") or (letter != "F" and is_whole(array)):
-        return True
-    made = shadow(array)
-    if made is None:
-        return False
-    in_c, in_f = made.flags.c_contiguous, made.flags.f_contiguous
-    return bool(in_c if letter == "C" else in_f if letter == "F" else in_c or in_f)
-
-
-def is_whole(array: ndarray) -> bool:
-    """Return whether an array is all of its memory, unchanged and in C order."""
-    return not path_of(array) and cell_of(array).order is None
-
-
-def owns_memory(array: ndarray) -> bool:
-    """Return whether NumPy's array would have memory of its own, and not be a view."""
-    cell, path = array.storage()
-    owner = cell.owner() if cell.owner is not None else None
-    if owner is not None and owner.storage()[0] is cell:
-        return owner is array
-    while cell.owner is None and len(path) > len(cell.owner_path) and isinstance(path[-1], Sealed):
-        path = path[:-1]
-    return path == cell.owner_path
-
+from np2tf.tnp._tensor.storage import GappedLayout
 
 # -- orders of axes ------------------------------------------------------------------------------------------
 
 
-def laid_out(tensor: tf.Tensor, order: Order) -> ndarray:
-    """Return an array over memory of its own, with its axes in the given memory order."""
+def lay_out(tensor: tf.Tensor, order: Order) -> ndarray:
+    """Return an array over new memory, with its axes in the given memory order."""
     made = tensor_array(tensor)
-    cell_of(made).order = order
+    storage_of(made).order = order
     return made
 
 
-def named(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
+def rename_dtype(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
     """Return `array` with a dtype of the same size and another name, such as NumPy's long and long long."""
     if dtype is None or dtype.num == array.dtype.num:
         return array
-    cell, path = array.storage()
-    seen = (*path, Bitcast(dtype))
-    if path == cell.owner_path:
-        cell.owner_path = seen
-    return array_over(cell, seen)
+    storage, chain = array.storage_and_chain()
+    seen = (*chain, Bitcast(dtype))
+    if chain == storage.owner_chain:
+        storage.owner_chain = seen
+    return array_over(storage, seen)
 
 
 def order_of_new(rank: int, letter: str | None) -> Order:
@@ -208,7 +57,7 @@ def order_of_new(rank: int, letter: str | None) -> Order:
     return tuple(reversed(range(rank))) if letter == "F" and rank > 1 else None
 
 
-def copied(tensor: tf.Tensor, source: Any, letter: str | None = None) -> ndarray:
+def lay_out_copy(tensor: tf.Tensor, source: Any, letter: str | None = None) -> ndarray:
     """Return an array over a copy of `source`, in the memory order that NumPy's copy would have.
 
     Args:
@@ -223,7 +72,7 @@ def copied(tensor: tf.Tensor, source: Any, letter: str | None = None) -> ndarray
     if order is not None and len(order) < rank:
         added = rank - len(order)
         order = tuple(range(added)) + tuple(axis + added for axis in order)
-    return laid_out(tensor, order)
+    return lay_out(tensor, order)
 
 
 def order_of_copy(source: Any, letter: str | None) -> Order:
@@ -248,16 +97,16 @@ def order_of_copy(source: Any, letter: str | None) -> Order:
     return _sorted(layout.strides)
 
 
-def order_of_memory(array: Any) -> Order | Gapped:
+def order_of_memory(array: Any) -> Order | GappedLayout:
     """Return the memory order of an array of either kind, which decides which results are views of it."""
-    if is_ordinary(array):
+    if is_c_ordered(array):
         return None
     layout = layout_of(array)
     return None if layout is None else _order_of_memory(layout.shape, layout.strides, layout.itemsize)
 
 
 @functools.lru_cache(1024)
-def _order_of_memory(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Order | Gapped:
+def _order_of_memory(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Order | GappedLayout:
     order = _sorted(strides)
     long = [axis for axis, length in enumerate(shape) if length > 1]
     without_gaps = strides_of(shape, itemsize, order)
@@ -271,21 +120,16 @@ def _order_of_memory(shape: tuple[int, ...], strides: tuple[int, ...], itemsize:
             made_step = made_end if step == end else 2 * made_end
             made[axis] = made_step if strides[axis] > 0 else -made_step
             end, made_end = step * shape[axis], made_step * shape[axis]
-    return Gapped(tuple(made))
+    return GappedLayout(tuple(made))
 
 
 def _sorted(strides: Sequence[int]) -> Order:
     return _or_c(sorted(range(len(strides)), key=lambda axis: -abs(strides[axis])))
 
 
-def layout_of(value: Any) -> np.ndarray | None:
-    """Return an np.ndarray with the shape and strides of an array of either kind; None if not known."""
-    if is_array(value):
-        return shadow(value)
-    return value if isinstance(value, np.ndarray) else None
-
-
-def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, iterated: bool = False) -> Any:
+def lay_out_like_operands(
+    made: Any, operands: Iterable[Any], letter: str | None = None, iterated: bool = False
+) -> Any:
     """Give the new arrays of an elementwise function the memory order that NumPy's arrays would have.
 
     Args:
@@ -297,17 +141,17 @@ def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, i
     Returns:
         The same objects as `made`.
     """
-    if letter in (None, "K", "C") and (letter == "C" or all(map(is_ordinary, operands))):
+    if letter in (None, "K", "C") and (letter == "C" or all(map(is_c_ordered, operands))):
         return made
     for one in made if isinstance(made, tuple) else (made,):
         if type(one) is ndarray and one.tensor.shape.rank not in (None, 0, 1):
             order = order_of_result(operands, one.tensor.shape.rank, letter or "K", iterated)
-            cell_of(one).order = order
+            storage_of(one).order = order
     return made
 
 
 def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K", iterated: bool = False) -> Order:
-    """Return the memory order of an elementwise function's result; see `in_order_of`."""
+    """Return the memory order of an elementwise function's result; see `lay_out_like_operands`."""
     if letter in "CF":
         return order_of_new(rank, letter)
     known = []
@@ -326,18 +170,18 @@ def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K", itera
             return None
         if in_f:
             return order_of_new(rank, "F")
-    order = _iterated(_few(known), letter) if known else None
+    order = _iterator_order(_layout_key(known), letter) if known else None
     return order if order is None or len(order) == rank else None
 
 
 def _or_in_c_order(operand: Any) -> np.ndarray | None:
     if isinstance(operand, (tf.Tensor, tf.Variable)):
-        return shadow(tensor_array(operand)) if operand.shape.rank is not None else None
+        return layout_probe(tensor_array(operand)) if operand.shape.rank is not None else None
     return layout_of(operand)
 
 
 @functools.lru_cache(1024)
-def _iterated(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] | None = None) -> Order:
+def _iterator_order(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] | None = None) -> Order:
     """Return the memory order of the array that NumPy's iterator allocates for operands.
 
     Args:
@@ -373,7 +217,7 @@ def _iterated(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] |
 _Layout = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def _few(layouts: Iterable[np.ndarray]) -> tuple[_Layout, ...]:
+def _layout_key(layouts: Iterable[np.ndarray]) -> tuple[_Layout, ...]:
     """Return shapes and strides as a key; lengths matter only as 0, 1 or more, so that few keys differ."""
     return tuple((tuple(min(n, 2) for n in one.shape), one.strides) for one in layouts)
 
@@ -385,7 +229,7 @@ def _or_c(order: Sequence[int]) -> Order:
 def order_of_reduced(array: Any, axes: Sequence[int], keepdims: bool) -> Order:
     """Return the memory order of the result of a reduction over `axes`."""
     layout = layout_of(array)
-    if layout is None or is_ordinary(array):
+    if layout is None or is_c_ordered(array):
         return None
     order = order_of_iteration(layout) or tuple(range(layout.ndim))
     kept = [k for k in range(layout.ndim) if keepdims or k not in axes]
@@ -416,7 +260,7 @@ def order_of_products(layouts: Sequence[Any], terms: Sequence[str], result: str,
             for label in labels
         ]
         seen.append((tuple(min(n, 2) for n in shape), tuple(steps)))
-    return _iterated(tuple(seen), letter, tuple(range(len(result))))
+    return _iterator_order(tuple(seen), letter, tuple(range(len(result))))
 
 
 def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
@@ -439,17 +283,9 @@ def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
     return _or_c(order)
 
 
-# -- on the host ---------------------------------------------------------------------------------------------
-
-
-def settled(layout: np.ndarray | None, letter: str | None) -> str | None:
-    """Return the order that "A" means for an array ("C" or "F"); any other letter is returned as it is."""
-    return letter if letter != "A" else "F" if layout is not None and layout.flags.fnc else "C"
-
-
 def order_of_iteration(layout: np.ndarray) -> Order:
     """Return the order in which NumPy's iterator visits the axes of an array."""
-    return _iterated(_few([layout]), "K")
+    return _iterator_order(_layout_key([layout]), "K")
 
 
 def host_copy(array: ndarray, value: np.ndarray) -> np.ndarray:
@@ -469,5 +305,5 @@ def host_view(array: ndarray) -> np.ndarray:
     Raises:
         StagingError: the value is not known while staging.
     """
-    cell, path = array.storage()
-    return view_on_host(np.array(array_over(cell).numpy(), order="K"), path)
+    storage, chain = array.storage_and_chain()
+    return view_on_host(np.array(array_over(storage).numpy(), order="K"), chain)

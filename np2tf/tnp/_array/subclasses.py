@@ -11,11 +11,14 @@ from np2tf.lazy import LazyModule
 _ours: Any = LazyModule("np2tf.tnp._array.ndarray")
 
 
-class Derived(np.ndarray):
-    """np.ndarray, with methods that take `tnp.ndarray` for np.ndarray."""
+class SubclassBase(np.ndarray):
+    """np.ndarray, with methods that accept `tnp.ndarray` in the place of np.ndarray."""
 
     def view(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a new view of this array, as another dtype or another class."""
+        """Return a new view of this array, as another dtype or another class.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ndarray.view.html.
+        """
         named = {name: _numpys(given) for name, given in kwargs.items()}
         return super().view(*map(_numpys, args), **named)
 

@@ -1,10 +1,10 @@
-"""Ordering of writes that keeps XLA from copying an array for every element that a loop writes.
+"""The order of writes, which keeps XLA from copying an array for every element that a loop writes.
 
 XLA updates an array in place if nothing reads the old contents afterwards. But it may compute a cheap value
 twice, once for the write and once for each further use. The second computation then reads the old contents,
 so that every iteration copies the whole array (measured: 2000 ns instead of 7 for an element of a 48 × 48
-array). Numbers that were computed from the array and are still in use are therefore pinned before the
-write: computed once, and kept.
+array). Therefore numbers that were computed from the array and are still in use are pinned before the write:
+XLA computes them once, and keeps them.
 """
 
 from __future__ import annotations
@@ -13,52 +13,54 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from np2tf.tnp._array.ndarray import cell_of, ndarray
-from np2tf.tnp._tensor.graph_queries import depends
-from np2tf.tnp._tensor.storage import Cell, current_region, staging_for_xla
+from np2tf.tnp._array.ndarray import ndarray, storage_of
+from np2tf.tnp._tensor.graph_queries import depends_on
+from np2tf.tnp._tensor.storage import Storage, current_scope, staging_for_xla
 
 
 def compute_before_write(array: ndarray, value: tf.Tensor) -> tf.Tensor:
-    """Return `value`, about to be written to an element of `array`, computed once and before the write."""
+    """Return `value`, which will be written to an element of `array`, computed once and before the write."""
     if not staging_for_xla():
         return value
-    return pin_before_write(cell_of(array), [value], always=False)[0]
+    return pin_before_write(storage_of(array), [value], always=False)[0]
 
 
-def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -> list[tf.Tensor]:
-    """Return `values`, which are about to be written to `cell`, computed once and before the writes.
+def pin_before_write(storage: Storage, values: list[tf.Tensor], always: bool = True) -> list[tf.Tensor]:
+    """Return `values`, which will be written to `storage`, computed once and before the writes.
 
-    The other staged numbers that depend on the contents of the cell are pinned with them.
+    The other staged numbers that depend on the contents of the storage are pinned with them.
 
     Args:
-        cell: the cell.
+        storage: the storage.
         values: the tensors to write.
         always: whether to pin the values if there are no such numbers.
     """
-    entered = current_region()
-    if entered is None or entered.counter is None:
+    scope = current_scope()
+    if scope is None or scope.counter is None:
         return values
-    alive = [number for number in (reference() for reference in entered.numbers) if number is not None]
-    # Inside a branch or a throw-away trace the numbers of the loop's body would be replaced by tensors that
-    # do not leave it.
-    inside = tf.compat.v1.get_default_graph() is not getattr(cell.value, "graph", None)
-    others = [number for number in alive if not inside and depends(cell_of(number).value, cell.value)]
+    alive = [number for number in (reference() for reference in scope.numbers) if number is not None]
+    # Inside a branch or a throw-away trace, the numbers of the loop's body would be replaced by tensors that
+    # must not leave the branch or trace.
+    inside = tf.compat.v1.get_default_graph() is not getattr(storage.value, "graph", None)
+    others = [
+        number for number in alive if not inside and depends_on(storage_of(number).value, storage.value)
+    ]
     if not others and not always:
         return values
-    results = pinned(entered.counter, [*values, *[cell_of(number).value for number in others]])
+    results = pin_values(scope.counter, [*values, *[storage_of(number).value for number in others]])
     for number, tensor in zip(others, results[len(values) :], strict=True):
-        cell_of(number).rebase(tensor)
+        storage_of(number).rebase(tensor)
     return results[: len(values)]
 
 
-def pinned(counter: tf.Tensor, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+def pin_values(counter: tf.Tensor, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
     """Return `tensors`, each computed only once.
 
     Args:
         counter: the counter of the loop, an integer tensor that is never negative.
         tensors: tensors of the loop's body.
     """
-    # XLA neither fuses a conditional nor computes it twice; its predicate must not be known to be true.
+    # XLA neither fuses a conditional nor computes it twice, unless it knows that the predicate is true.
     values = tf.cond(
         counter >= 0,
         lambda: [tf.identity(tensor) for tensor in tensors],

@@ -1,4 +1,4 @@
-"""NumPy's constants: the same objects."""
+"""NumPy's constants, which are the same objects."""
 
 from __future__ import annotations
 

@@ -1,23 +1,28 @@
-"""Comparisons of whole arrays, with tolerance and without, and tests of kinds."""
+"""Comparisons of whole arrays, with tolerance and without, and tests of kinds and of shared memory."""
 
 from __future__ import annotations
 
+import math
 import numbers
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, scalar
+from np2tf.staging import MemoryLayoutError, NoGraphFormError, ShapeNeededError
+from np2tf.tnp._array.layout_probes import layout_probe, memory_of
+from np2tf.tnp._array.ndarray import chain_of, is_array, ndarray, scalar, storage_of
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all
-from np2tf.tnp._dispatch.op import Array, Operand, op
+from np2tf.tnp._dispatch.argument_types import Array, Operand
+from np2tf.tnp._dispatch.op import OPS, op
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._front.promotion_mode import unrefused
-from np2tf.tnp._operands.axis_arguments import rank
+from np2tf.tnp._front.promotion_mode import promote_in_any_mode
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type
+from np2tf.tnp._slicing.view_transforms import read_chain
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
@@ -35,11 +40,16 @@ __all__ = [
     "isreal",
     "isrealobj",
     "isscalar",
+    "iterable",
+    "may_share_memory",
+    "shares_memory",
 ]
 
 
 def _apply(name: str, *operands: Any) -> tf.Tensor:
-    """A ufunc on tensors and Python numbers, as a tensor."""
+    """Apply a ufunc to tensors and Python numbers, and return a tensor, or a Python number for Python
+    numbers.
+    """
     ufunc: Ufunc = getattr(ufuncs, name)
     if name in _IN_PYTHON and all(type(operand) in _NUMBERS for operand in operands):
         return _IN_PYTHON[name](*operands)
@@ -60,7 +70,7 @@ def _close(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
     result_type(a, b)  # whether they may meet
     if NUMPY >= (2, 3) and tf.executing_eagerly() and not (_is_finite(rtol) and _is_finite(atol)):
         _complain(rtol, atol)
-    return _near(a, b, rtol, atol, equal_nan)
+    return _is_near(a, b, rtol, atol, equal_nan)
 
 
 def _is_finite(tolerance: Any) -> bool:
@@ -74,13 +84,13 @@ def _complain(rtol: Any, atol: Any) -> None:
         StagingError: ``np.errstate`` asks for anything but a warning.
     """
     if np.geterr()["invalid"] != "warn":
-        raise StagingError("a tolerance that is not finite", "NP2TF503")
+        raise NoGraphFormError("a tolerance that is not finite")
     given = f"atol: {to_numpy(atol)}, rtol: {to_numpy(rtol)}"
     warn_where(True, f"One of rtol or atol is not valid, {given}")
 
 
-@unrefused
-def _near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
+@promote_in_any_mode
+def _is_near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
     y = float(b) if type(b) is int else b
     if isinstance(y, tf.Tensor):
         y = cast(y, inexact_type(y))
@@ -97,31 +107,74 @@ def _near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
 def isclose(
     a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isclose.html"""
+    """Return which elements of two arrays are equal within a tolerance.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers, to which the relative tolerance applies.
+        rtol: the relative tolerance.
+        atol: the absolute tolerance.
+        equal_nan: whether NaN equals NaN.
+
+    Returns:
+        An array of booleans in the common shape.
+
+    Raises:
+        StagingError: a tolerance is not finite, and ``np.errstate`` asks for anything but a warning.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isclose.html.
+    """
     return _close(a, b, rtol, atol, equal_nan)
 
 
-def _all(x: tf.Tensor) -> tf.Tensor:
-    return raw_all(x, tuple(range(rank(x))), False)
+def _reduce_all(x: tf.Tensor) -> tf.Tensor:
+    return raw_all(x, tuple(range(rank_of(x))), False)
 
 
 @op(np.allclose)
 def allclose(
     a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.allclose.html"""
-    return _answer(_all(_close(a, b, rtol, atol, equal_nan)))
+    """Return whether all elements of two arrays are equal within a tolerance.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers, to which the relative tolerance applies.
+        rtol: the relative tolerance.
+        atol: the absolute tolerance.
+        equal_nan: whether NaN equals NaN.
+
+    Returns:
+        A bool, or a boolean tensor while staging.
+
+    Raises:
+        StagingError: a tolerance is not finite, and ``np.errstate`` asks for anything but a warning.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.allclose.html.
+    """
+    return _answer(_reduce_all(_close(a, b, rtol, atol, equal_nan)))
 
 
 @op(np.array_equal)
 def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.array_equal.html"""
+    """Return whether two arrays have the same shape and equal elements.
+
+    Args:
+        a1: array of any dtype and shape.
+        a2: array of any dtype and shape.
+        equal_nan: whether NaN equals NaN.
+
+    Returns:
+        A bool, or a boolean tensor while staging.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.array_equal.html.
+    """
     if not a1.shape.is_compatible_with(a2.shape):
         return False
     if not (a1.shape.is_fully_defined() and a2.shape.is_fully_defined()):
         same = tf.reduce_all(tf.shape(a1) == tf.shape(a2))
-        return tf.cond(same, lambda: _all(_same(a1, a2, equal_nan)), lambda: tf.constant(False))
-    return _answer(_all(_same(a1, a2, equal_nan)))
+        return tf.cond(same, lambda: _reduce_all(_is_same(a1, a2, equal_nan)), lambda: tf.constant(False))
+    return _answer(_reduce_all(_is_same(a1, a2, equal_nan)))
 
 
 def _answer(all_of_them: tf.Tensor) -> Any:
@@ -129,7 +182,7 @@ def _answer(all_of_them: tf.Tensor) -> Any:
     return bool(all_of_them.numpy()) if tf.executing_eagerly() else all_of_them
 
 
-def _same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
+def _is_same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
     same = _apply("equal", a, b)
     if equal_nan and isnan(a) is not None and isnan(b) is not None:
         same |= isnan(a) & isnan(b)  # type: ignore[operator]
@@ -138,12 +191,22 @@ def _same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
 
 @op(np.array_equiv)
 def array_equiv(a1: Array, a2: Array) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.array_equiv.html"""
+    """Return whether two arrays are equal after broadcasting.
+
+    Args:
+        a1: array of any dtype and shape.
+        a2: array of any dtype and shape.
+
+    Returns:
+        A bool, or a boolean tensor while staging.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.array_equiv.html.
+    """
     try:
         tf.broadcast_static_shape(a1.shape, a2.shape)
     except ValueError:
         return False
-    return _answer(_all(_apply("equal", a1, a2)))
+    return _answer(_reduce_all(_apply("equal", a1, a2)))
 
 
 # -- kinds ---------------------------------------------------------------------------------------------------
@@ -151,7 +214,16 @@ def array_equiv(a1: Array, a2: Array) -> Any:
 
 @op(np.iscomplex)
 def iscomplex(x: Array) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.iscomplex.html"""
+    """Return which elements have an imaginary part other than 0.
+
+    Args:
+        x: array of numbers.
+
+    Returns:
+        An array of booleans in the shape of `x`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.iscomplex.html.
+    """
     if x.dtype not in COMPLEX:
         return tf.fill(tf.shape(x), False)
     imaginary = tf.math.imag(x)
@@ -160,7 +232,16 @@ def iscomplex(x: Array) -> tf.Tensor:
 
 @op(np.isreal)
 def isreal(x: Array) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isreal.html"""
+    """Return which elements have the imaginary part 0.
+
+    Args:
+        x: array of numbers.
+
+    Returns:
+        An array of booleans in the shape of `x`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isreal.html.
+    """
     return ~iscomplex.__wrapped__(x)  # type: ignore[attr-defined]
 
 
@@ -176,18 +257,50 @@ def _infinite(x: tf.Tensor, sign: int, name: str) -> tf.Tensor:
 
 @op(np.isposinf)
 def isposinf(x: Array, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isposinf.html"""
+    """Return which elements are positive infinity.
+
+    Args:
+        x: array of real numbers.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array of booleans in the shape of `x`.
+
+    Raises:
+        TypeError: the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isposinf.html.
+    """
     return _infinite(x, 1, "isposinf")
 
 
 @op(np.isneginf)
 def isneginf(x: Array, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isneginf.html"""
+    """Return which elements are negative infinity.
+
+    Args:
+        x: array of real numbers.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array of booleans in the shape of `x`.
+
+    Raises:
+        TypeError: the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isneginf.html.
+    """
     return _infinite(x, -1, "isneginf")
 
 
 def iscomplexobj(x: Any) -> bool:
-    """https://numpy.org/doc/stable/reference/generated/numpy.iscomplexobj.html"""
+    """Return whether an object has a complex dtype.
+
+    Args:
+        x: any object.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.iscomplexobj.html.
+    """
     if not is_array(x) and not isinstance(x, (tf.Tensor, tf.Variable)):
         return np.iscomplexobj(x)
     kind = kind_of(x)
@@ -195,10 +308,110 @@ def iscomplexobj(x: Any) -> bool:
 
 
 def isrealobj(x: Any) -> bool:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isrealobj.html"""
+    """Return whether an object does not have a complex dtype.
+
+    Args:
+        x: any object.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isrealobj.html.
+    """
     return not iscomplexobj(x)
 
 
 def isscalar(element: Any) -> bool:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isscalar.html"""
+    """Return whether an object is a scalar: a number, a string, or a scalar of NumPy or np2tf.
+
+    Args:
+        element: any object.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isscalar.html.
+    """
     return type(element) is scalar or np.isscalar(element) or isinstance(element, numbers.Number)
+
+
+def iterable(y: Any) -> bool:
+    """Return whether `y` can be iterated over.
+
+    Args:
+        y: any object.
+
+    Raises:
+        StagingError: `y` is a tensor of unknown rank.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.iterable.html.
+    """
+    if isinstance(y, (tf.Tensor, tf.Variable)):
+        if y.shape.rank is None:
+            raise ShapeNeededError.of(what="the rank of a tensor")
+        return y.shape.rank > 0
+    return y.ndim > 0 if is_array(y) else np.iterable(y)
+
+
+def _positions(array: ndarray) -> np.ndarray:
+    """Return the positions in its storage of the elements that an array sees.
+
+    Raises:
+        StagingError: the positions are not known while staging.
+    """
+    if not tf.executing_eagerly():
+        raise MemoryLayoutError("which parts of an array overlap is asked while staging")
+    storage, chain = array.storage_and_chain()
+    shape = storage.value.shape
+    places = tf.reshape(tf.range(math.prod(shape), dtype=tf.int64), shape)
+    return read_chain(places, chain).numpy()
+
+
+def _compare_memory(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
+    if not (is_array(a) and is_array(b)):
+        if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
+            # Raw tensors cannot be written to in part: whether two of them share memory makes no difference.
+            return a is b
+        # Memory of NumPy's and memory of TensorFlow's are never the same.
+        return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
+    storage = storage_of(a)
+    if storage is not storage_of(b):
+        if storage_of(b) in storage.may_alias:
+            raise MemoryLayoutError("whether two staged arrays share memory is known only at run time")
+        return False
+    if a is b or not (chain_of(a) or chain_of(b)):
+        return a.size > 0  # type: ignore[no-any-return]
+    memory = memory_of(a)
+    first, second = layout_probe(a, memory), layout_probe(b, memory)
+    if first is not None and second is not None:
+        return numpy(first, second)
+    return bool(np.isin(_positions(a), _positions(b)).any())
+
+
+def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+    """Return whether two arrays have an element in common.
+
+    Args:
+        a: array of any dtype and shape.
+        b: array of any dtype and shape.
+        max_work: ignored.
+
+    Raises:
+        StagingError: the answer is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.shares_memory.html.
+    """
+    return _compare_memory(np.shares_memory, a, b)
+
+
+def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+    """Return whether the memory ranges of two arrays overlap.
+
+    Args:
+        a: array of any dtype and shape.
+        b: array of any dtype and shape.
+        max_work: ignored.
+
+    Raises:
+        StagingError: the answer is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.may_share_memory.html.
+    """
+    return _compare_memory(np.may_share_memory, a, b)
+
+
+OPS |= {np.iterable: iterable, np.shares_memory: shares_memory, np.may_share_memory: may_share_memory}

@@ -1,4 +1,4 @@
-"""Rounding and clipping, and functions that replace or detect special values."""
+"""Rounding and clipping, parts of complex numbers, and functions that replace special values."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array
-from np2tf.tnp._dispatch.op import OPS, Array, Int, Operand, attach, op
-from np2tf.tnp._operands.axis_arguments import rank
+from np2tf.staging import NoGraphFormError, ValueNeededError
+from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.tnp._chapters.creation.arrays import asarray
+from np2tf.tnp._dispatch.argument_types import Array, Int, Operand
+from np2tf.tnp._dispatch.op import OPS, attach, op
+from np2tf.tnp._front.promotion_mode import promote_in_any_mode
+from np2tf.tnp._operands.axes import difference_along, slice_along
+from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._operands.promotion import inexact_type, kind_of, ufunc_loop
-from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, by_parts, constant
+from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type, ufunc_loop
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, apply_to_parts, constant
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.comparison import EXTREMES
+from np2tf.tnp._ufuncs.real import remainder
 
 __all__ = [
     "angle",
@@ -24,14 +29,17 @@ __all__ = [
     "clip",
     "fix",
     "i0",
+    "imag",
     "nan_to_num",
+    "real",
     "real_if_close",
     "round",
     "sinc",
+    "unwrap",
 ]
 
 
-def _rounded(x: tf.Tensor, decimals: int) -> tf.Tensor:
+def _round_tensor(x: tf.Tensor, decimals: int) -> tf.Tensor:
     if decimals == 0:
         return tf.round(x)
     factor = constant(10.0 ** abs(decimals), x)
@@ -44,30 +52,68 @@ def _round(a: tf.Tensor, decimals: Any) -> tf.Tensor:
     decimals = 0 if decimals is None else int(decimals)
     if a.dtype == tf.bool:
         if decimals != 0:
-            raise StagingError("rounding truth values to decimals", "NP2TF503")
+            raise NoGraphFormError("rounding truth values to decimals")
         return cast(a, np.float16)
     if a.dtype in COMPLEX:
-        return by_parts(lambda part: _rounded(part, decimals))(a)
+        return apply_to_parts(lambda part: _round_tensor(part, decimals))(a)
     if not a.dtype.is_integer:
-        return _rounded(a, decimals)
-    return a if decimals >= 0 else cast(_rounded(cast(a, np.float64), decimals), a.dtype.as_numpy_dtype)
+        return _round_tensor(a, decimals)
+    return a if decimals >= 0 else cast(_round_tensor(cast(a, np.float64), decimals), a.dtype.as_numpy_dtype)
 
 
 @op(np.round, method=True)
 def round(a: Array, decimals: Int = 0, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.round.html"""
+    """Round to a number of decimals; halves are rounded to even.
+
+    Args:
+        a: array of numbers.
+        decimals: the number of decimals; negative numbers round to tens, hundreds and so on.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array of the shape and dtype of `a`; float16 for booleans.
+
+    Raises:
+        StagingError: `a` is of booleans, and `decimals` is not 0.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.round.html.
+    """
     return _round(a, decimals)
 
 
 @op(np.around)
 def around(a: Array, decimals: Int = 0, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.around.html"""
+    """Round to a number of decimals, as `round` does.
+
+    Args:
+        a: array of numbers.
+        decimals: the number of decimals; negative numbers round to tens, hundreds and so on.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array of the shape and dtype of `a`; float16 for booleans.
+
+    Raises:
+        StagingError: `a` is of booleans, and `decimals` is not 0.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.around.html.
+    """
     return _round(a, decimals)
 
 
 @op(np.fix)
 def fix(x: Array, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.fix.html"""
+    """Round towards 0.
+
+    Args:
+        x: array of real numbers.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array of the shape and dtype of `x`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fix.html.
+    """
     if x.dtype.is_integer or x.dtype == tf.bool:
         return x
     return tf.where(x < constant(0, x), tf.math.ceil(x), tf.floor(x))
@@ -76,7 +122,7 @@ def fix(x: Array, out: Any = None) -> tf.Tensor:
 _CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
 
 
-def _clipped(a: Any, low: Any, high: Any) -> tf.Tensor:
+def _clip_tensor(a: Any, low: Any, high: Any) -> tf.Tensor:
     kind = kind_of(a)
     if isinstance(kind, np.dtype) and kind.kind in "iu":
         # A Python integer that no element can pass is no limit, and need not fit the dtype.
@@ -104,7 +150,25 @@ def clip(
     min: Operand = np._NoValue,
     max: Operand = np._NoValue,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.clip.html"""
+    """Limit the elements of an array to an interval.
+
+    Args:
+        a: array of numbers.
+        a_min: array of lower limits; None is no limit.
+        a_max: array of upper limits; None is no limit.
+        out: array to write the result into; None makes a new array.
+        min: another name of `a_min`.
+        max: another name of `a_max`.
+
+    Returns:
+        An array in the common shape and dtype.
+
+    Raises:
+        TypeError: only one of `a_min` and `a_max` is given.
+        ValueError: both names of a limit are given.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.clip.html.
+    """
     if (a_min is np._NoValue) != (a_max is np._NoValue):
         raise TypeError("clip() missing 1 required positional argument")
     limits = [a_min, a_max]
@@ -114,7 +178,7 @@ def clip(
         raise ValueError(
             "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
         )
-    return _clipped(a, *limits)
+    return _clip_tensor(a, *limits)
 
 
 def _clip_method(self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
@@ -128,16 +192,16 @@ attach("clip", _clip_method)
 def _nan_to_num(
     x: Array, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> tf.Tensor:
-    """Replace NaN and infinities by numbers.
+    """Replace NaN and infinities by numbers, in a new array.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html.
     """
     if x.dtype in COMPLEX:
-        return by_parts(lambda part: _replaced(part, nan, posinf, neginf))(x)
-    return _replaced(x, nan, posinf, neginf) if x.dtype.is_floating else x
+        return apply_to_parts(lambda part: _replace_special(part, nan, posinf, neginf))(x)
+    return _replace_special(x, nan, posinf, neginf) if x.dtype.is_floating else x
 
 
-def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
+def _replace_special(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
     dtype = x.dtype.as_numpy_dtype
     limits = np.finfo(dtype)
     high = as_tensor(limits.max if posinf is None else posinf, dtype)
@@ -145,7 +209,7 @@ def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
     number = as_tensor(nan, dtype)
     for value in [value for value in (number, high, low) if value.shape.rank != 0]:
         pairs = zip(reversed(value.shape.as_list()), reversed(x.shape.as_list()), strict=False)
-        if rank(value) > rank(x) or any(n not in (1, None, m) and m is not None for n, m in pairs):
+        if rank_of(value) > rank_of(x) or any(n not in (1, None, m) and m is not None for n, m in pairs):
             raise ValueError(f"could not broadcast input array from shape {value.shape} into shape {x.shape}")
     infinity = constant(np.inf, x)
     finite = tf.where(tf.equal(x, infinity), high, tf.where(tf.equal(x, -infinity), low, x))
@@ -153,7 +217,23 @@ def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html"""
+    """Replace NaN and infinities by numbers.
+
+    Args:
+        x: array of numbers.
+        copy: False writes the result into `x`.
+        nan: the number for NaN.
+        posinf: the number for positive infinity; None is the largest number of the dtype.
+        neginf: the number for negative infinity; None is the smallest number of the dtype.
+
+    Returns:
+        An array of the shape and dtype of `x`; `x` itself if `copy` is False and `x` is an array.
+
+    Raises:
+        ValueError: a replacement does not broadcast to the shape of `x`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html.
+    """
     result = _nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
     if copy or (not isinstance(x, np.ndarray) and not is_array(x)):
         return result
@@ -166,19 +246,39 @@ OPS[np.nan_to_num] = nan_to_num
 
 @op(np.real_if_close)
 def real_if_close(a: Array, tol: Any = 100) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.real_if_close.html"""
+    """Return the real parts of complex numbers if all imaginary parts are close to 0, else the numbers.
+
+    Args:
+        a: array of numbers.
+        tol: the tolerance, in units of the machine precision; up to 1, an absolute tolerance.
+
+    Raises:
+        StagingError: the imaginary parts are known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.real_if_close.html.
+    """
     if a.dtype not in COMPLEX:
         return a
     parts = tf.get_static_value(tf.math.imag(a))
     if parts is None:
-        raise StagingError("whether complex numbers are real is known only at run time", "NP2TF503")
+        raise ValueNeededError("whether complex numbers are real is known only at run time")
     close = tol if tol <= 1 else tol * np.finfo(a.dtype.as_numpy_dtype).eps
     return tf.math.real(a) if np.all(np.absolute(parts) < close) else a
 
 
 @op(np.angle)
 def angle(z: Array, deg: bool = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.angle.html"""
+    """Return the angles of complex numbers in the plane.
+
+    Args:
+        z: array of numbers.
+        deg: whether to return degrees, and not radians.
+
+    Returns:
+        An array of floats in the shape of `z`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.angle.html.
+    """
     parts = (tf.math.imag(z), tf.math.real(z)) if z.dtype in COMPLEX else (0, z)
     result = ufuncs.arctan2.compute(parts)
     return result * constant(180 / math.pi, result) if deg else result
@@ -186,7 +286,19 @@ def angle(z: Array, deg: bool = False) -> tf.Tensor:
 
 @op(np.i0)
 def i0(x: Array) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.i0.html"""
+    """Return the modified Bessel function of the first kind of order 0.
+
+    Args:
+        x: array of real numbers.
+
+    Returns:
+        An array of floats in the shape of `x`.
+
+    Raises:
+        TypeError: the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.i0.html.
+    """
     if x.dtype in COMPLEX:
         raise TypeError("i0 not supported for complex values")
     return tf.math.bessel_i0(x if x.dtype.is_floating else cast(x, np.float64))
@@ -194,8 +306,79 @@ def i0(x: Array) -> tf.Tensor:
 
 @op(np.sinc)
 def sinc(x: Array) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.sinc.html"""
+    """Return ``sin(pi * x) / (pi * x)``, and 1 for 0.
+
+    Args:
+        x: array of numbers.
+
+    Returns:
+        An array of floats or complex numbers in the shape of `x`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.sinc.html.
+    """
     x = cast(x, inexact_type(x))
     zero = tf.equal(x, constant(0, x))
     y = tf.where(zero, constant(1, x), x) * constant(math.pi, x)
     return tf.where(zero, constant(1, x), tf.sin(y) / y)
+
+
+def _part(val: Any, name: str) -> Any:
+    if isinstance(val, (tf.Tensor, tf.Variable)):
+        val = tensor_array(as_tensor(val))
+    elif isinstance(val, (list, tuple)):
+        val = asarray(val)
+    return getattr(val, name)
+
+
+def real(val: Any) -> Any:
+    """The real part, a view; of real numbers the array itself."""
+    return _part(val, "real")
+
+
+def imag(val: Any) -> Any:
+    """Return the imaginary part as a view; for real numbers, zeros that cannot be written to.
+
+    Args:
+        val: array of numbers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.imag.html.
+    """
+    return _part(val, "imag")
+
+
+@op(np.unwrap)
+@promote_in_any_mode
+def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2 * math.pi) -> tf.Tensor:
+    """Remove jumps of more than half a period from a sequence of phases.
+
+    Args:
+        p: array of floats.
+        discont: the smallest jump to remove; None is half a period.
+        axis: the axis of the sequences.
+        period: the period.
+
+    Returns:
+        An array of floats in the shape of `p`.
+
+    Raises:
+        StagingError: the phases and the period are integers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unwrap.html.
+    """
+    along = normalize_axis(axis, rank_of(p))
+    steps = difference_along(p, along)
+    dtype = result_type(steps, period)
+    if dtype.kind != "f":
+        raise NoGraphFormError("unwrapping integers")
+    steps, whole = cast(steps, dtype), as_tensor(period, dtype)
+    half = whole / tf.constant(2, whole.dtype)
+    limit = half if discont is None else as_tensor(discont, dtype)
+    wrapped = remainder(steps + half, whole) - half
+    wrapped = tf.where((wrapped == -half) & (steps > 0), half, wrapped)
+    correction = tf.where(tf.abs(steps) < limit, tf.zeros((), steps.dtype), wrapped - steps)
+    p = cast(p, dtype)
+    corrected = slice_along(p, along, 1, None) + tf.cumsum(correction, along)
+    return tf.concat([slice_along(p, along, None, 1), corrected], along)
+
+
+OPS |= {np.real: real, np.imag: imag}

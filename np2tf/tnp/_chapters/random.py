@@ -1,6 +1,6 @@
-"""Drawing random numbers where an argument or a new array is a tensor.
+"""Draw random numbers if an argument or a new array is a tensor.
 
-While staging, draws are the trace's affair; elsewhere in a graph they are refused.
+While code is staged, the trace records draws. In other graphs, draws are refused.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import RandomUseError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._dispatch.op import write_back
-from np2tf.tnp._dispatch.residency import placed
+from np2tf.tnp._dispatch.residency import wrap_result
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import current_region
-from np2tf.tnp._warnings.deprecations import asked
+from np2tf.tnp._tensor.storage import current_scope
+from np2tf.tnp._warnings.deprecations import ask_numpy
 from np2tf.tnp.random import Generator
 
 
@@ -28,14 +28,14 @@ def require_eager(name: str) -> None:
     Raises:
         StagingError: code is being staged.
     """
-    if current_region() is not None or not tf.executing_eagerly():
-        raise StagingError(f"numpy.random.{name} draws from a stream of random numbers", "NP2TF506")
+    if current_scope() is not None or not tf.executing_eagerly():
+        raise RandomUseError(f"numpy.random.{name} draws from a stream of random numbers")
 
 
 def _draws() -> Any:
     """Return the recorder of draws of the function that is being staged; None outside of staging."""
-    entered = current_region()
-    return None if entered is None or entered.trace is None else entered.trace.draws
+    scope = current_scope()
+    return None if scope is None or scope.trace is None else scope.trace.draws
 
 
 def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,28 +51,28 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
             return draws.draw(owner, name, *args, **kwargs)
         require_eager(name)
         if name == "shuffle":
-            return _shuffled(draw, *args, **kwargs)
+            return _shuffle_in_place(draw, *args, **kwargs)
         named = {key: to_numpy(value) for key, value in kwargs.items()}
         out: Any = kwargs.get("out")
         if is_array(out) and not out.flags.forc:
-            # The copy has gaps too: NumPy decides which arrays can be drawn into.
+            # The copy gets gaps, too, so that NumPy decides whether it can draw into such an array.
             named["out"] = np.stack([named["out"]] * 2, -1)[..., 0]
         result = draw(*map(to_numpy, args), **named)
         if out is not None:
             return write_back(out, named["out"])
-        return placed(result)
+        return wrap_result(result)
 
     return call
 
 
-def _shuffled(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
+def _shuffle_in_place(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
     """Shuffle an array or a list in place, and return it."""
     target = to_numpy(x) if is_array(x) or isinstance(x, (tf.Tensor, tf.Variable)) else x
-    asked(lambda: shuffle(target, *args, **kwargs))
+    ask_numpy(lambda: shuffle(target, *args, **kwargs))
     return write_back(x, target) if target is not x else x
 
 
-def made(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def stage_generator(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the generator that staged code makes of a class of NumPy; None if nothing is staged."""
     draws = _draws()
     given = (*args, *kwargs.values())
@@ -80,7 +80,16 @@ def made(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def default_rng(seed: Any = None) -> np.random.Generator:
-    """A generator of numbers that are NumPy's for the same seed."""
+    """Return a generator of NumPy's numbers for a seed.
+
+    Args:
+        seed: None, an integer, an array of integers, a bit generator or a generator.
+
+    Raises:
+        StagingError: a graph is built outside of np2tf.
+
+    See https://numpy.org/doc/stable/reference/random/generator.html.
+    """
     draws = _draws()
     if draws is not None:
         staged: np.random.Generator = draws.make(np.random.default_rng, (seed,), seed is None)
@@ -93,6 +102,7 @@ def default_rng(seed: Any = None) -> np.random.Generator:
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
+    """Return np2tf's functions for those of numpy.random, by name."""
     found = {name: getattr(np.random, name) for name in dir(np.random) if not name.startswith("_")}
     drawn = {name: value for name, value in found.items() if callable(value) and not isinstance(value, type)}
     for other in ("default_rng", "test", "get_bit_generator", "set_bit_generator"):

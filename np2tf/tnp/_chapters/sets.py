@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, XlaShapeError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.sorting.sort import keys, order_of
-from np2tf.tnp._dispatch.op import Array, op
-from np2tf.tnp._operands.axis_arguments import normalize_axis, rank
-from np2tf.tnp._operands.conversion import promote
+from np2tf.tnp._dispatch.argument_types import Array, OptionalArray
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
+from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._tensor.storage import staging_for_xla
 
 __all__ = [
+    "ediff1d",
     "in1d",
     "intersect1d",
     "isin",
@@ -30,12 +32,12 @@ __all__ = [
 ]
 
 
-def _sorted(flat: tf.Tensor) -> tf.Tensor:
+def _sort_flat(flat: tf.Tensor) -> tf.Tensor:
     return tf.gather(flat, order_of(flat))
 
 
 def _changes(ordered: tf.Tensor, equal_nan: bool) -> tf.Tensor:
-    """Return where an element of a sorted array differs from the element before; true for the first one."""
+    """Return where an element of a sorted array differs from the element before; true for the first."""
     after, before = ordered[1:], ordered[:-1]
     # Keys are integers, so that NaN equals NaN.
     differs = tf.not_equal(keys(after), keys(before)) if equal_nan else tf.not_equal(after, before)
@@ -43,13 +45,13 @@ def _changes(ordered: tf.Tensor, equal_nan: bool) -> tf.Tensor:
 
 
 def refuse_under_xla() -> None:
-    """End staging for XLA: its constant folding of these data-dependent shapes brings the process down.
+    """End staging for XLA, whose constant folding of data-dependent shapes crashes the process.
 
     Raises:
-        StagingError: so that the function becomes a graph that is not compiled.
+        StagingError: code is staged for XLA. The function becomes a graph that is not compiled.
     """
     if staging_for_xla():
-        raise StagingError("a set whose size depends on data", "NP2TF505")
+        raise XlaShapeError("a set whose size depends on data")
 
 
 class _Unique:
@@ -92,12 +94,27 @@ def unique(
 ) -> Any:
     """Return the sorted unique elements, and their indices, inverses and counts if wanted.
 
+    Args:
+        ar: array of any dtype.
+        return_index: whether to return the index of the first occurrence of each unique element.
+        return_inverse: whether to return the indices that rebuild `ar`.
+        return_counts: whether to return the number of occurrences.
+        axis: None, or the axis of a vector.
+        equal_nan: whether NaN equals NaN.
+        sorted: ignored: the result is always sorted.
+
+    Returns:
+        An array of one axis; a tuple of arrays if indices, inverses or counts are wanted.
+
+    Raises:
+        StagingError: `axis` is given for several axes, or code is staged for XLA.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.unique.html.
     """
     if axis is not None:
-        normalize_axis(axis, rank(ar))
+        normalize_axis(axis, rank_of(ar))
         if ar.shape.rank != 1:
-            raise StagingError("unique along an axis", "NP2TF503")
+            raise NoGraphFormError("unique along an axis")
     found = _Unique(tf.reshape(ar, [-1]), equal_nan)
     result = [tensor_array(found.values)]
     if return_index:
@@ -117,7 +134,16 @@ def _result(name: str) -> Any:
 
 @op(np.unique_values)
 def unique_values(x: Array) -> ndarray:
-    """Return the unique elements.
+    """Return the unique elements; each NaN is unique.
+
+    Args:
+        x: array of any dtype and shape.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.unique_values.html.
     """
@@ -126,7 +152,16 @@ def unique_values(x: Array) -> ndarray:
 
 @op(np.unique_counts)
 def unique_counts(x: Array) -> Any:
-    """Return the unique elements and their counts.
+    """Return the unique elements and their counts; each NaN is unique.
+
+    Args:
+        x: array of any dtype and shape.
+
+    Returns:
+        A named tuple of the arrays `values` and `counts`.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.unique_counts.html.
     """
@@ -136,7 +171,16 @@ def unique_counts(x: Array) -> Any:
 
 @op(np.unique_inverse)
 def unique_inverse(x: Array) -> Any:
-    """Return the unique elements and the indices that rebuild the array.
+    """Return the unique elements and the indices that rebuild the array; each NaN is unique.
+
+    Args:
+        x: array of any dtype and shape.
+
+    Returns:
+        A named tuple of the arrays `values` and `inverse_indices`.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.unique_inverse.html.
     """
@@ -147,7 +191,16 @@ def unique_inverse(x: Array) -> Any:
 
 @op(np.unique_all)
 def unique_all(x: Array) -> Any:
-    """Return the unique elements, their indices, inverses and counts.
+    """Return the unique elements, their indices, inverses and counts; each NaN is unique.
+
+    Args:
+        x: array of any dtype and shape.
+
+    Returns:
+        A named tuple of the arrays `values`, `indices`, `inverse_indices` and `counts`.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.unique_all.html.
     """
@@ -188,7 +241,21 @@ def isin(
     *,
     kind: Any = None,
 ) -> ndarray:
-    """Return which elements of an array occur in another one.
+    """Return which elements of an array occur in another array.
+
+    Args:
+        element: array of any dtype and shape.
+        test_elements: array of any dtype and shape.
+        assume_unique: ignored: the result does not depend on it.
+        invert: whether to return which elements do not occur.
+        kind: None, "sort" or "table"; only NumPy's checks depend on it.
+
+    Returns:
+        An array of booleans in the shape of `element`.
+
+    Raises:
+        ValueError: `kind` is unknown, or "table" is used for floats or complex numbers.
+        StagingError: NumPy refuses a table of so large a range.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.isin.html.
     """
@@ -198,14 +265,27 @@ def isin(
     if kind == "table" and not all(whole):
         raise ValueError("The 'table' method is only supported for boolean or integer arrays.")
     if kind == "table" and _is_too_wide(test_elements):
-        raise StagingError("a table of very many numbers, which NumPy refuses", "NP2TF503")
+        raise NoGraphFormError("a table of very many numbers, which NumPy refuses")
     left, right = promote(element, test_elements)
     found = _members(tf.reshape(left, [-1]), tf.reshape(right, [-1]), invert)
     return tensor_array(tf.reshape(found, tf.shape(left) if None in left.shape.as_list() else left.shape))
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None) -> Any:
-    """`isin` of the flattened arrays (a name of NumPy 1)."""
+    """Return which elements of a flattened array occur in another array (a function of NumPy 1).
+
+    Args:
+        ar1: array of any dtype and shape.
+        ar2: array of any dtype and shape.
+        assume_unique: as for `isin`.
+        invert: whether to return which elements do not occur.
+        kind: as for `isin`.
+
+    Returns:
+        An array of booleans with one axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.in1d.html.
+    """
     return isin(ar1, ar2, assume_unique, invert, kind=kind).ravel()
 
 
@@ -215,7 +295,17 @@ def _flat(*arrays: Any) -> list[tf.Tensor]:
 
 @op(np.union1d)
 def union1d(ar1: Array, ar2: Array) -> ndarray:
-    """Return the sorted elements that occur in one of two arrays.
+    """Return the sorted elements that occur in at least one of two arrays.
+
+    Args:
+        ar1: array of any dtype and shape.
+        ar2: array of any dtype and shape.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.union1d.html.
     """
@@ -224,7 +314,18 @@ def union1d(ar1: Array, ar2: Array) -> ndarray:
 
 @op(np.setdiff1d)
 def setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
-    """Return the sorted elements of an array that another one lacks.
+    """Return the sorted elements of an array that do not occur in another array.
+
+    Args:
+        ar1: array of any dtype and shape.
+        ar2: array of any dtype and shape.
+        assume_unique: whether `ar1` has no duplicates; then its order is kept.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.setdiff1d.html.
     """
@@ -238,11 +339,22 @@ def setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
 def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
     """Return the sorted elements that occur in exactly one of two arrays.
 
+    Args:
+        ar1: array of any dtype and shape.
+        ar2: array of any dtype and shape.
+        assume_unique: whether both arrays have no duplicates.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        StagingError: code is staged for XLA.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.setxor1d.html.
     """
     refuse_under_xla()
     parts = _flat(ar1, ar2)
-    ordered = _sorted(tf.concat(parts if assume_unique else [_Unique(part).values for part in parts], 0))
+    ordered = _sort_flat(tf.concat(parts if assume_unique else [_Unique(part).values for part in parts], 0))
     if ordered.shape[0] == 0:
         return tensor_array(ordered)
     edges = tf.concat([_changes(ordered, equal_nan=False), [True]], 0)
@@ -251,7 +363,19 @@ def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
 
 @op(np.intersect1d)
 def intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """Return the sorted elements that occur in both arrays.
+    """Return the sorted elements that occur in both of two arrays.
+
+    Args:
+        ar1: array of any dtype and shape.
+        ar2: array of any dtype and shape.
+        assume_unique: whether both arrays have no duplicates.
+        return_indices: whether to return the indices of the common elements in both arrays.
+
+    Returns:
+        An array of one axis; with `return_indices` a tuple of three arrays.
+
+    Raises:
+        StagingError: code is staged for XLA.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.intersect1d.html.
     """
@@ -276,3 +400,37 @@ def intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indi
     if index:
         places = [tf.gather(part, place) for part, place in zip(index, places, strict=True)]
     return tuple(map(tensor_array, (common, *places)))
+
+
+@op(np.ediff1d)
+def ediff1d(ary: Array, to_end: OptionalArray = None, to_begin: OptionalArray = None) -> tf.Tensor:
+    """Return the differences of neighbours in the flattened array.
+
+    Args:
+        ary: array of numbers.
+        to_end: array to put behind the differences.
+        to_begin: array to put before the differences.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        TypeError: `ary` is of booleans, or a dtype is not compatible.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ediff1d.html.
+    """
+    x = tf.reshape(ary, (-1,))
+    if x.dtype == tf.bool:
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
+    parts = [x[1:] - x[:-1]]
+    for name, extra in (("to_begin", to_begin), ("to_end", to_end)):
+        if extra is None:
+            continue
+        given = np.dtype(x.dtype.as_numpy_dtype)
+        if not np.can_cast(extra.dtype.as_numpy_dtype, given, "same_kind"):
+            raise TypeError(
+                f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
+            )
+        extra = tf.reshape(cast(extra, given), (-1,))
+        parts = [extra, *parts] if name == "to_begin" else [*parts, extra]
+    return tf.concat(parts, 0)

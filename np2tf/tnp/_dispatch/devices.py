@@ -1,4 +1,4 @@
-"""Arrays moved between the host and TensorFlow by hand, in every mode."""
+"""Functions that move arrays between the host and TensorFlow, in every mode."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp._array.ndarray import cell_of, ndarray, tensor_array
-from np2tf.tnp._array.strides import copied
+from np2tf.tnp._array.ndarray import ndarray, storage_of, tensor_array
+from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._front.loading import announce_programs_tensors
 from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 
@@ -35,8 +35,8 @@ def device_put(x: Any, device: str | None = None) -> ndarray:
     announce_programs_tensors()
     with tf.device(device) if device is not None else nullcontext():
         tensor = as_tensor(x)
-        # A copy: writes to one array are not seen in the other, and the tensor is on the named device.
-        return copied(tf.identity(tensor), x)
+        # A copy, so that neither array sees writes to the other, and the tensor is on the named device.
+        return lay_out_copy(tf.identity(tensor), x)
 
 
 def device_get(x: Any) -> Any:
@@ -60,18 +60,18 @@ def device_get(x: Any) -> Any:
     return to_numpy(x)
 
 
-def moved(x: Any) -> Any:
-    """Return `x`, or its contents as np.ndarray if it is an array on TensorFlow with a single reference.
+def move_out(x: Any) -> Any:
+    """Return `x`, or its contents as np.ndarray if `x` is an array on TensorFlow with a single reference.
 
     Only the caller's caller may refer to the array.
 
     Raises:
-        TypeError: something else refers to the array.
+        TypeError: another object refers to the array.
     """
     if type(x) is not ndarray:
         return x
-    references = getrefcount(x), getrefcount(cell_of(x))
-    if any(have > alone for have, alone in zip(references, _alone(), strict=True)):
+    references = getrefcount(x), getrefcount(storage_of(x))
+    if any(have > alone for have, alone in zip(references, _sole_reference_counts(), strict=True)):
         raise TypeError(
             "an array on TensorFlow has no memory that another array could share; give a copy: np.array(x)"
         )
@@ -79,12 +79,12 @@ def moved(x: Any) -> Any:
 
 
 @cache
-def _alone() -> tuple[int, int]:
-    """Return the reference counts, as `moved` sees them, of an array with one name and of its cell."""
+def _sole_reference_counts() -> tuple[int, int]:
+    """Return the reference counts that `move_out` sees for an array with one name and for its storage."""
     name = tensor_array(tf.zeros(1))
 
     def inner(x: ndarray) -> tuple[int, int]:
-        return getrefcount(x), getrefcount(cell_of(x))
+        return getrefcount(x), getrefcount(storage_of(x))
 
     def outer(x: ndarray) -> tuple[int, int]:
         return inner(x)
@@ -92,4 +92,4 @@ def _alone() -> tuple[int, int]:
     return outer(name)
 
 
-__all__ = ["device_get", "device_put", "moved"]
+__all__ = ["device_get", "device_put", "move_out"]

@@ -1,10 +1,10 @@
-"""The fast path of small eager operations: it calls one kernel of TensorFlow, and nothing around it.
+"""The fast path of small eager operations, which calls a kernel of TensorFlow directly.
 
 TensorFlow takes some microseconds for a small operation on tensors; the general handling of arguments takes
-several times as long. The fast path therefore recognises the usual calls (operands of one dtype, or a
-Python number that fits it) by exact types and dtypes. It calls the kernel by TensorFlow's generated
-functions, which record for gradient tapes like any other call. For every other call the fast path returns
-None, and the general path takes over.
+several times as long. The fast path therefore recognises the usual calls (operands of one dtype, or a Python
+number that fits it) by exact types and dtypes. It calls the kernel by TensorFlow's generated functions, which
+record for gradient tapes like any other call. For every other call the fast path returns None, and the
+general path takes over.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from tensorflow.python.eager import record
 from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.ops import gen_array_ops, gen_math_ops
 
-from np2tf.tnp._array.ndarray import is_ordinary, ndarray, scalar, tensor_array, tensor_scalar, wrap_tensor
-from np2tf.tnp._array.strides import copied, in_order_of, laid_out, order_of_reduced
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._array.ndarray import is_c_ordered, ndarray, scalar, tensor_array, tensor_scalar, wrap_tensor
+from np2tf.tnp._array.strides import lay_out, lay_out_copy, lay_out_like_operands, order_of_reduced
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._slicing.view_transforms import Transpose
 from np2tf.tnp._tensor.small_constants import constant
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
-#: The result of a call, or None for a call of another kind.
+#: A function that returns the result of a call, or None for a call of another kind.
 Direct = Callable[[tuple[Any, ...]], Any]
 
 
@@ -41,7 +41,7 @@ _COMPLEX = _enums(tf.complex64, tf.complex128)
 _NUMBERS = _FLOATS | _INTS | _COMPLEX
 _INT64 = tf.int64.as_datatype_enum
 _BOOL = tf.bool.as_datatype_enum
-#: Python integers up to here are exact in every float, and fit every integer, of the dtypes above.
+#: Python integers up to this size are exact in all floating dtypes above, and fit all integer dtypes above.
 _EXACT = 2**24
 
 
@@ -49,12 +49,12 @@ def eager(value: Any) -> Any:
     """Return the eager tensor that an operand holds; None for any other operand."""
     kind = type(value)
     if kind is ndarray or (kind is scalar and value.weak is None):
-        tensor = value._cell.value if not value._path else value.tensor
+        tensor = value._storage.value if not value._chain else value.tensor
         return tensor if type(tensor) is EagerTensor else None
     return value if kind is EagerTensor else None
 
 
-def _wrapped(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> Any:
+def _wrap(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> Any:
     if type(result) is not EagerTensor:
         return wrap_tensor(result)
     rank = result._rank()
@@ -62,12 +62,12 @@ def _wrapped(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> 
         return tensor_array(result) if rank else tensor_scalar(result)
     made = tensor_array(result)
     for one in operands:
-        if type(one) is ndarray and (one._path or one._cell.order is not None):
-            return in_order_of(made, operands, iterated=iterated)
+        if type(one) is ndarray and (one._chain or one._storage.order is not None):
+            return lay_out_like_operands(made, operands, iterated=iterated)
     return made
 
 
-def on_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+def apply_to_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Apply an elementwise function to arrays that are all the same permutation of their memory.
 
     The function is applied to the memory, and the result is the same permutation of the new memory, as in
@@ -77,18 +77,18 @@ def on_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         None for any other operands, and if a gradient tape may follow the memory.
     """
     for one in args:
-        if type(one) is ndarray and one._path:
+        if type(one) is ndarray and one._chain:
             break
     else:
         return None
-    path: Any = None
+    chain: Any = None
     bases = []
     for one in args:
         if type(one) is ndarray:
             base = _permuted_base(one)
-            if base is None or (path is not None and one._path[0].permutation != path[0].permutation):  # type: ignore[attr-defined]
+            if base is None or (chain is not None and one._chain[0].permutation != chain[0].permutation):  # type: ignore[attr-defined]
                 return None
-            path = one._path
+            chain = one._chain
             bases.append(base)
         elif type(one) is int or type(one) is float:
             bases.append(one)
@@ -98,26 +98,26 @@ def on_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     if len(shapes) > 1 or min(shapes.pop(), default=0) < 2 or record.could_possibly_record():
         return None
     made = function(*bases)
-    if type(made) is ndarray and not made._path:
-        made._cell.owner_path = path
-        made.move_to(made._cell, path)
+    if type(made) is ndarray and not made._chain:
+        made._storage.owner_chain = chain
+        made.move_to(made._storage, chain)
     return made
 
 
 def _permuted_base(array: ndarray) -> Any:
     """Return the tensor that an array permutes, if the permutation has not been computed yet; else None."""
-    path = array._path
-    if len(path) != 1 or type(path[0]) is not Transpose or array._cache is not None:
+    chain = array._chain
+    if len(chain) != 1 or type(chain[0]) is not Transpose or array._cache is not None:
         return None
-    base = array._cell.value
-    return base if type(base) is EagerTensor and array._cell.order is None else None
+    base = array._storage.value
+    return base if type(base) is EagerTensor and array._storage.order is None else None
 
 
 def _number(value: Any, enum: int) -> Any:
-    """Return a Python number that the kernel converts to the other's dtype as NumPy does, else None."""
+    """Return a Python number that the kernel converts to the other dtype as NumPy does, else None."""
     kind = type(value)
     if kind is float and enum in _FLOATS:
-        # NumPy warns of numbers that are infinite in float32.
+        # NumPy warns about numbers that are infinite in float32.
         return value if enum == _DOUBLE or -_GREATEST_SINGLE <= value <= _GREATEST_SINGLE else None
     if kind is int and -_EXACT <= value <= _EXACT:
         return float(value) if enum in _FLOATS else value if enum in _INTS else None
@@ -146,7 +146,7 @@ def binary(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direct:
             a = _number(first, enum)
         if a is None or b is None or enum not in enums or raises_floating_point_errors():
             return None
-        return _wrapped(kernel(a, b), args)
+        return _wrap(kernel(a, b), args)
 
     return call
 
@@ -163,7 +163,7 @@ def unary(kernel: Callable[[Any], Any], enums: frozenset[int]) -> Direct:
         x = eager(args[0])
         if x is None or x._datatype_enum() not in enums or raises_floating_point_errors():
             return None
-        return _wrapped(kernel(x), args)
+        return _wrap(kernel(x), args)
 
     return call
 
@@ -188,18 +188,18 @@ def reduction(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direc
         else:
             return None
         result = kernel(x, constant(axes, tf.int32))
-        if is_ordinary(args[0]):
-            return _wrapped(result, ())
-        return laid_out(result, order_of_reduced(args[0], axes, False)) if rank > len(axes) else None
+        if is_c_ordered(args[0]):
+            return _wrap(result, ())
+        return lay_out(result, order_of_reduced(args[0], axes, False)) if rank > len(axes) else None
 
     return call
 
 
-def _joined(args: tuple[Any, ...]) -> Any:
+def _join(args: tuple[Any, ...]) -> Any:
     if len(args) != 1 or type(args[0]) not in (list, tuple) or not args[0]:
         return None
     tensors = [eager(value) for value in args[0]]
-    if any(tensor is None for tensor in tensors) or not all(map(is_ordinary, args[0])):
+    if any(tensor is None for tensor in tensors) or not all(map(is_c_ordered, args[0])):
         return None
     enum = tensors[0]._datatype_enum()
     if any(tensor._datatype_enum() != enum or not tensor._rank() for tensor in tensors):
@@ -207,7 +207,7 @@ def _joined(args: tuple[Any, ...]) -> Any:
     return tensor_array(gen_array_ops.concat_v2(tensors, constant(0, tf.int32)))
 
 
-def _chosen(args: tuple[Any, ...]) -> Any:
+def _choose(args: tuple[Any, ...]) -> Any:
     if len(args) != 3:
         return None
     condition, a, b = map(eager, args)
@@ -216,7 +216,7 @@ def _chosen(args: tuple[Any, ...]) -> Any:
     if a._datatype_enum() != b._datatype_enum():
         return None
     made = gen_math_ops.select_v2(condition, a, b)
-    return _wrapped(made, args, iterated=True) if made._rank() else None
+    return _wrap(made, args, iterated=True) if made._rank() else None
 
 
 def _product(args: tuple[Any, ...]) -> Any:
@@ -229,7 +229,7 @@ def _product(args: tuple[Any, ...]) -> Any:
     return tensor_array(gen_math_ops.mat_mul(a, b))
 
 
-#: Conversions in which every number fits, so that there is nothing to warn of.
+#: Conversions in which every number fits, so that NumPy never warns.
 _TARGETS = {np.dtype(name): tf.as_dtype(name) for name in ("float32", "float64", "int64")}
 _CASTS = {
     tf.float32: _enums(tf.float32) | _INTS,
@@ -238,9 +238,9 @@ _CASTS = {
 }
 
 
-def converted(array: ndarray, dtype: Any) -> Any:
+def convert(array: ndarray, dtype: Any) -> Any:
     """Return the result of ``array.astype(dtype)`` with one argument on the fast path, else None."""
-    if not quick.unstaged:
+    if not fast_flags.unstaged:
         return None
     x = eager(array)
     if x is None or type(array) is not ndarray:
@@ -251,14 +251,14 @@ def converted(array: ndarray, dtype: Any) -> Any:
         return None
     if wanted is None or x._datatype_enum() not in _CASTS[wanted]:
         return None
-    return copied(x if x.dtype == wanted else gen_math_ops.cast(x, wanted), array)
+    return lay_out_copy(x if x.dtype == wanted else gen_math_ops.cast(x, wanted), array)
 
 
 def _equal(a: Any, b: Any) -> Any:
     return gen_math_ops.equal(a, b)
 
 
-#: name of the ufunc -> how most calls of it go.
+#: The name of a ufunc -> the fast path of most of its calls.
 UFUNCS: dict[str, Direct] = {
     "add": binary(gen_math_ops.add_v2, _NUMBERS),
     "subtract": binary(gen_math_ops.sub, _NUMBERS),
@@ -274,10 +274,10 @@ UFUNCS: dict[str, Direct] = {
     "negative": unary(gen_math_ops.neg, _NUMBERS),
     "matmul": _product,
 }
-#: NumPy's function -> how most calls of it go.
+#: NumPy's function -> the fast path of most of its calls.
 FUNCTIONS: dict[Any, Direct] = {
     np.sum: reduction(gen_math_ops._sum, _FLOATS | _COMPLEX | {_INT64}),
     np.mean: reduction(gen_math_ops.mean, _FLOATS),
-    np.concatenate: _joined,
-    np.where: _chosen,
+    np.concatenate: _join,
+    np.where: _choose,
 }

@@ -1,7 +1,7 @@
 """Host fallbacks: the NumPy functions that no chapter implements, over operands of every kind.
 
-A function's arguments are handed to NumPy as np.ndarray, and its arrays live where new arrays live. Values
-that are not known while staging end the staging, and so do functions that act on more than their arguments.
+NumPy receives the arguments as np.ndarray, and its results live where new arrays live. Values that are not
+known while staging end the staging, and so do functions with effects beyond their arguments.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ValueNeededError
 from np2tf.tnp._dispatch.op import OPS, write_back
-from np2tf.tnp._dispatch.residency import has_tensor, kept_in_kind
+from np2tf.tnp._dispatch.residency import has_tensor, keep_kind
 from np2tf.tnp._front.front import WRITES
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
-#: They act on files or on settings: running them once, while staging, would be wrong.
+#: Functions that act on files or on settings: running them once, while staging, would be wrong.
 _EFFECTS = frozenset(
     f"numpy.{name}"
     for name in (
@@ -28,14 +28,19 @@ _EFFECTS = frozenset(
         *("fromregex", "set_printoptions", "seterr", "seterrcall", "setbufsize", "info", "show_config"),
     )
 )
-#: Modules that make random numbers or test: they run only when called, never while staging.
+#: Modules of random numbers and of tests: their functions never run while staging.
 _EFFECT_PREFIXES = ("numpy.random.", "numpy.testing.")
 
 
 def fallback(function: Callable[..., Any], qualified: str) -> Callable[..., Any]:
-    """NumPy's `function` over our arrays; `qualified` is the name by which the rules know it."""
+    """Return NumPy's `function` over arrays of every kind.
+
+    Args:
+        function: NumPy's function.
+        qualified: its name in the rules.
+    """
     if qualified in WRITES:
-        return _writing(function, qualified, WRITES[qualified])
+        return _wrap_writer(function, qualified, WRITES[qualified])
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -43,14 +48,14 @@ def fallback(function: Callable[..., Any], qualified: str) -> Callable[..., Any]
         result = function(*given, **named)
         if kwargs.get("out") is not None:
             return write_back(kwargs["out"], named["out"])
-        return kept_in_kind(result, args, kwargs)
+        return keep_kind(result, args, kwargs)
 
     call.host_only = True  # type: ignore[attr-defined]
     OPS.setdefault(function, call)
     return call
 
 
-def _writing(function: Callable[..., Any], qualified: str, target: str) -> Callable[..., Any]:
+def _wrap_writer(function: Callable[..., Any], qualified: str, target: str) -> Callable[..., Any]:
     """Wrap a function that writes to its first parameter; the wrapper returns the written array.
 
     Args:
@@ -78,11 +83,11 @@ def host_arguments(
     Raises:
         StagingError: code is being staged, and the call depends on values known only at run time.
     """
-    if current_region() is not None:
+    if current_scope() is not None:
         if qualified in _EFFECTS or qualified.startswith(_EFFECT_PREFIXES):
-            raise StagingError(f"{qualified} runs on the host only", "NP2TF503")
+            raise NoGraphFormError.of(name=qualified)
         if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
-            raise StagingError(f"{qualified} needs the values of an array while staging", "NP2TF503")
+            raise ValueNeededError(f"{qualified} needs the values of an array while staging")
     if has_tensor(args) or has_tensor(kwargs.values()):
         counts.host += 1
     return tuple(map(to_numpy, args)), {name: to_numpy(value) for name, value in kwargs.items()}
@@ -94,4 +99,4 @@ def refuse(*operands: Any) -> Any:
     Raises:
         StagingError: always.
     """
-    raise StagingError("this universal function runs on the host only", "NP2TF503")
+    raise NoGraphFormError("this universal function runs on the host only")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 import sys
 from collections.abc import Callable, Container
 from contextlib import nullcontext
@@ -19,23 +18,20 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import PromotionError, StagingError
+from np2tf.staging import ArrayClassError, PromotionError, StagingError
 from np2tf.tnp._array.memory_order import ORDERS, Rule
-from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, wrap_tensor
-from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._array.ndarray import is_array, ndarray, wrap_tensor
+from np2tf.tnp._dispatch.argument_types import checked_device
 from np2tf.tnp._dispatch.eager_fast_path import FUNCTIONS, Direct
 from np2tf.tnp._dispatch.out_argument import check_fit, check_memory, check_output, store_into
-from np2tf.tnp._dispatch.residency import kept_in_kind, lifted, new_arrays_on_host, runs_on_host
-from np2tf.tnp._dispatch.unknown_ranks import DOUBTFUL, over_ranks
-from np2tf.tnp._dispatch.unknown_shapes import refusal, without_rank
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._dispatch.residency import keep_kind, move_to_tensorflow, new_arrays_on_host, runs_on_host
+from np2tf.tnp._dispatch.unknown_ranks import DOUBTFUL, retry_for_each_rank
+from np2tf.tnp._dispatch.unknown_shapes import flatten_unknown_rank, refusal
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.front import CREATES
-from np2tf.tnp._front.operand_kinds import surroundings
-from np2tf.tnp._masked.operations import on_selections
-from np2tf.tnp._operands.array_protocol import calling_numpy
-from np2tf.tnp._operands.axis_arguments import checked_rank
-from np2tf.tnp._operands.conversion import as_tensor, as_view, refuse_to_lose_gradient, to_numpy
-from np2tf.tnp._operands.promotion import has_tf_dtype
+from np2tf.tnp._masked.operations import apply_to_selections
+from np2tf.tnp._operands.array_protocol import call_with_protocol
+from np2tf.tnp._operands.conversion import refuse_to_lose_gradient, to_numpy
 from np2tf.tnp._tensor.storage import staging_for_xla
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,163 +40,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 OPS: dict[Any, Callable[..., Any]] = {}
 
 
-# -- normalisers: the conversion of an argument by its annotation
-# ----------------------------------------------------------
-
-
-def _operand(value: Any) -> Any:
-    """Return a Python number as it is, because it is weak in promotion; any other operand as a tensor."""
-    kind = type(value)
-    if kind in (int, float, complex) or (kind is scalar and value.weak is not None) or value is None:
-        return value
-    return as_tensor(value)
-
-
-def _operands(values: Any) -> list[Any]:
-    if isinstance(values, (list, tuple)):
-        return [_operand(value) for value in values]
-    if isinstance(values, Rows):
-        return values  # type: ignore[return-value]
-    tensor = as_tensor(values)
-    if tensor.shape.rank == 0:
-        raise TypeError("iteration over a 0-d array")
-    return list(tf.unstack(tensor))
-
-
-def _optional_tensor(value: Any) -> tf.Tensor | None:
-    return None if value is None else as_tensor(value)
-
-
-def _dtype(value: Any) -> np.dtype[Any] | None:
-    if value is None:
-        return None
-    dtype = np.dtype(value.as_numpy_dtype if isinstance(value, tf.DType) else value)
-    if not has_tf_dtype(dtype) or not dtype.isnative:
-        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
-    return dtype
-
-
-def _int(value: Any) -> int:
-    return value if type(value) is int else operator.index(value)
-
-
-def _optional_int(value: Any) -> int | None:
-    return None if value is None else _int(value)
-
-
-def _axis(value: Any) -> Any:
-    if isinstance(value, (tuple, list)):
-        return tuple(operator.index(item) for item in value)
-    return value if value is None else operator.index(value)
-
-
-def _length(value: Any) -> Any:
-    if isinstance(value, bool):
-        raise TypeError("an integer is required")
-    if type(value) is scalar and tf.get_static_value(value.tensor) is None:
-        return value.tensor
-    return operator.index(value)
-
-
-def shape_of(value: Any) -> tuple[Any, ...]:
-    """Return the lengths of axes as numbers; lengths that are known only at run time are tensors."""
-    if isinstance(value, (tf.Tensor, np.ndarray)) or (is_array(value) and value.ndim == 1):
-        return tuple(operator.index(n) for n in to_numpy(value))
-    if isinstance(value, (tuple, list, tf.TensorShape)):
-        checked_rank(len(value))
-        return tuple(_length(item) for item in value)
-    return (_length(value),)
-
-
-def bounded_shape_of(value: Any) -> tuple[Any, ...]:
-    """Return a shape as `shape_of` does; under XLA, lengths with a known bound become symbolic integers."""
-    if not staging_for_xla() or isinstance(value, (tf.Tensor, np.ndarray, tf.TensorShape)):
-        return shape_of(value)
-    if not isinstance(value, (tuple, list)):
-        return (_bounded_length(value),)
-    checked_rank(len(value))
-    return tuple(map(_bounded_length, value))
-
-
-def _bounded_length(value: Any) -> Any:
-    length = _length(value)
-    known = value.known if isinstance(length, tf.Tensor) and type(value) is scalar else None
-    return length if known is None or known.high is None else known
-
-
-def checked_device(value: Any) -> Any:
-    """Return the name of a device as `x.device` shows it.
-
-    Raises:
-        ValueError: the machine has no device of that name.
-    """
-    if value not in (None, "cpu") and not (value == "gpu" and surroundings.has_accelerator):
-        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {value}')
-    return value
-
-
-def memory_order(value: Any) -> str | None:
-    """Return the letter of a memory order as a capital; None stays None.
-
-    Raises:
-        TypeError, ValueError: NumPy's errors, for a value that is no order.
-    """
-    if value is None:
-        return None
-    letter = value.decode() if isinstance(value, bytes) else value
-    if not isinstance(letter, str):
-        raise TypeError(f"order must be str, not {type(value).__name__}")
-    if letter.upper() not in _LETTERS:
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{letter}')")
-    return letter.upper()
-
-
-_LETTERS = frozenset("CFAK")
-
-
-#: NumPy's `copy=` by the members of the enumeration that it also takes.
-_COPY_MODES = {np._CopyMode.ALWAYS: True, np._CopyMode.NEVER: False, np._CopyMode.IF_NEEDED: None}  # type: ignore[attr-defined]
-
-
-def copy_mode(value: Any) -> bool | None:
-    """Return the meaning of an argument `copy`: True, False, or None for a copy only if it is needed.
-
-    Raises:
-        ValueError: the argument is a string.
-    """
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
-    return _COPY_MODES[value] if isinstance(value, np._CopyMode) else bool(value)  # type: ignore[attr-defined]
-
-
-def _c_or_f(value: Any) -> str | None:
-    letter = memory_order(value)
-    if letter not in ("C", "F", None):
-        raise ValueError("only 'C' or 'F' order is permitted")
-    return letter
-
-
-Array = Annotated[tf.Tensor, as_tensor]
-Operand = Annotated[Any, _operand]
-Operands = Annotated[list[Any], _operands]
-OptionalArray = Annotated[Any, _optional_tensor]
-View = Annotated[ndarray, as_view]
-DType = Annotated[Any, _dtype]
-Axis = Annotated[Any, _axis]
-Int = Annotated[Any, _int]
-OptionalInt = Annotated[Any, _optional_int]
-Shape = Annotated[tuple[Any, ...], shape_of]
-BoundedShape = Annotated[tuple[Any, ...], bounded_shape_of]
-MemoryOrder = Annotated[Any, memory_order]
-COrF = Annotated[Any, _c_or_f]
-
-
 # -- the plan ------------------------------------------------------------------------------------------------
 
 
-class _Everything:
+class _AllNames:
     """The set of all names: the parameters of a function whose signature is not known."""
 
     def __contains__(self, name: object) -> bool:
@@ -211,13 +54,15 @@ def _parameters_of(numpy: Callable[..., Any]) -> Container[str]:
     try:
         parameters = inspect.signature(numpy).parameters
     except ValueError:  # before NumPy 2.4 its functions in C have no signature
-        return _Everything()
+        return _AllNames()
     takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
-    return _Everything() if takes_any else parameters
+    return _AllNames() if takes_any else parameters
 
 
 def positional_only(numpy: Callable[..., Any], implementation: Callable[..., Any]) -> set[str]:
-    """Return the parameters that NumPy's function takes by position only, or the implementation's."""
+    """Return the parameters that NumPy's function takes by position only; if unknown, those of the
+    implementation.
+    """
     try:
         signature = inspect.signature(numpy)
     except ValueError:  # before NumPy 2.4 its functions in C have no signature
@@ -294,38 +139,37 @@ class _Plan:
         return value if normaliser is None else normaliser(value)
 
 
-# -- the decorator
-# -----------------------------------------------------------------------------------------------
+# -- the decorator -------------------------------------------------------------------------------------------
 
 
-def on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call NumPy's own function; a result that it writes to `out` is written to the given array."""
     if not kwargs:
-        return kept_in_kind(calling_numpy(function, args, {}), args, kwargs)
+        return keep_kind(call_with_protocol(function, args, {}), args, kwargs)
     named = {name: to_numpy(value) for name, value in kwargs.items()}
     out = kwargs.get("out")
     if isinstance(out, np.ndarray) and not is_array(out):
         refuse_to_lose_gradient(args)
-    result = calling_numpy(function, args, named)
+    result = call_with_protocol(function, args, named)
     if out is None or out is Ellipsis or any(map(_answers_itself, out if isinstance(out, tuple) else (out,))):
-        return kept_in_kind(result, args, kwargs)
+        return keep_kind(result, args, kwargs)
     if type(out) is not tuple or type(result) is tuple:
-        return _written(out, named["out"], result)
-    return _written(out[0], named["out"][0], result)
+        return _output_of(out, named["out"], result)
+    return _output_of(out[0], named["out"][0], result)
 
 
-def _written(out: Any, copy: Any, result: Any) -> Any:
+def _output_of(out: Any, copy: Any, result: Any) -> Any:
     """Return the result of a call that wrote to `copy` in place of `out`: `out`, or an operand's result."""
     if type(out) is tuple:
-        return tuple(map(_written, out, copy, result))
+        return tuple(map(_output_of, out, copy, result))
     if out is None:
-        return lifted(result)
+        return move_to_tensorflow(result)
     stored = write_back(out, copy)
     return stored if type(result) is np.ndarray or isinstance(result, np.generic) else result
 
 
 def _answers_itself(out: Any) -> bool:
-    """Return whether an output belongs to another class, which decides itself what the result is."""
+    """Return whether an output belongs to another class, which itself decides the result."""
     return out is not None and not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable))
 
 
@@ -353,32 +197,32 @@ def op(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a NumPy function of an implementation over tensors.
 
-    The annotations of the implementation say how arguments are converted. The implementation returns
-    tensors, arrays, or tuples and lists of them; the decorator handles `out`. The implementation raises
-    StagingError for cases that it leaves to NumPy: in eager code the call then goes to the host, and while
-    staging the error ends the staging.
+    The annotations of the implementation say how arguments are converted. The implementation returns tensors,
+    arrays, or tuples and lists of them; the decorator handles `out`. The implementation raises StagingError
+    for cases that it leaves to NumPy: in eager code the call then runs on the host, and while staging the
+    error ends the staging.
 
     Args:
         numpy: NumPy's function, which runs on host operands.
-        method: whether ``x.name(...)`` is the same operation (or the method's name, if it differs).
+        method: whether ``x.name(...)`` is the same operation, or the method's name if that is different.
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
         plan = _Plan(implementation, numpy)
-        made = _placing(implementation, plan) if "device" in plan.names else implementation
+        made = _place_results(implementation, plan) if "device" in plan.names else implementation
         direct = FUNCTIONS.get(numpy)
         plan.rule = ORDERS.get(numpy)
         creates = f"{numpy.__module__}.{numpy.__name__}".removeprefix("numpy.") in CREATES
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if direct is not None and not kwargs and quick.unstaged:
-                result = _directly(direct, args)
+            if direct is not None and not kwargs and fast_flags.unstaged:
+                result = _call_kernel(direct, args)
                 if result is not None:
                     return result
             if (new_arrays_on_host() or not creates) and runs_on_host(args, kwargs):
-                return on_host(numpy, args, kwargs)
-            return _on_tensors(made, plan, numpy, args, kwargs)
+                return call_numpy(numpy, args, kwargs)
+            return _call_implementation(made, plan, numpy, args, kwargs)
 
         call.numpy = numpy  # type: ignore[attr-defined]
         OPS[numpy] = call
@@ -389,7 +233,7 @@ def op(
     return decorate
 
 
-def _placing(implementation: Callable[..., Any], plan: _Plan) -> Callable[..., Any]:
+def _place_results(implementation: Callable[..., Any], plan: _Plan) -> Callable[..., Any]:
     """Wrap an implementation so that eager code makes its array on the device that the call names."""
     position = plan.order.index("device")
 
@@ -401,7 +245,7 @@ def _placing(implementation: Callable[..., Any], plan: _Plan) -> Callable[..., A
     return call
 
 
-def _directly(direct: Direct, args: tuple[Any, ...]) -> Any:
+def _call_kernel(direct: Direct, args: tuple[Any, ...]) -> Any:
     """Return the result of a call that one kernel computes; None leaves the call to the general path."""
     try:
         result = direct(args)
@@ -417,7 +261,7 @@ _TYPED_BY_OUTPUT = frozenset({np.sum, np.prod, np.cumsum, np.cumprod})
 _JOINING = frozenset({np.concatenate, np.stack})
 
 
-def _on_tensors(
+def _call_implementation(
     implementation: Callable[..., Any],
     plan: _Plan,
     numpy: Callable[..., Any],
@@ -433,17 +277,17 @@ def _on_tensors(
         check_memory(numpy, out)
     staging = not tf.executing_eagerly()
     if staging and staging_for_xla():
-        again = functools.partial(_on_tensors, implementation, plan, numpy)
-        selected = on_selections(plan.name, lambda *a, **k: again(a, k), args, kwargs)
+        again = functools.partial(_call_implementation, implementation, plan, numpy)
+        selected = apply_to_selections(plan.name, lambda *a, **k: again(a, k), args, kwargs)
         if selected is not None:
             return selected
     try:
         if out is not None:
-            given = _typed_by_output(numpy, out, args, given)
+            given = _take_dtype_of_output(numpy, out, args, given)
         if given.get("like") is not None and not is_array(given["like"]):
-            raise StagingError("like= what NumPy is to ask", "NP2TF503")
+            raise ArrayClassError("like= what NumPy is to ask")
         values, extra = plan.bind(args, given)
-        values = without_rank(plan.name, plan.order, values) if staging else values
+        values = flatten_unknown_rank(plan.name, plan.order, values) if staging else values
         result = wrap_tensor(implementation(*values, **extra))
         if out is not None:
             check_fit(numpy, out, result)
@@ -452,17 +296,19 @@ def _on_tensors(
         stored = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
     except LEFT_TO_NUMPY as error:
         if staging:
-            again = functools.partial(_on_tensors, implementation, plan, numpy)
-            return over_ranks(lambda *a, **k: again(a, k), args, kwargs, refusal(error, plan.name, args))
+            again = functools.partial(_call_implementation, implementation, plan, numpy)
+            return retry_for_each_rank(
+                lambda *a, **k: again(a, k), args, kwargs, refusal(error, plan.name, args)
+            )
         if not repeatable(error, args):
             raise
     else:
         counts.eager += not staging
         return stored
-    return left_to_numpy(numpy, args, kwargs)
+    return leave_to_numpy(numpy, args, kwargs)
 
 
-def _typed_by_output(
+def _take_dtype_of_output(
     numpy: Callable[..., Any], out: Any, args: tuple[Any, ...], given: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the arguments by keyword, with the dtype of `out` for functions that compute in it."""
@@ -481,7 +327,7 @@ LEFT_TO_NUMPY = (StagingError, tf.errors.OpError, TypeError, ValueError, IndexEr
 
 
 def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
-    """Return whether a call may be repeated after `error`: functions that it was given must not run twice."""
+    """Return whether a call may be repeated after `error`: functions among its arguments must run once."""
     if isinstance(error, PromotionError):
         return False
     if isinstance(error, (StagingError, tf.errors.OpError)):
@@ -489,9 +335,9 @@ def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
     return not any(callable(arg) and not isinstance(arg, type) for arg in args)
 
 
-def left_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def leave_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call NumPy's function and return its result; a call that succeeds is counted as work on the host."""
-    result = on_host(function, args, kwargs)
+    result = call_numpy(function, args, kwargs)
     counts.host += 1
     return result
 
@@ -503,7 +349,7 @@ def attach(name: str, function: Callable[..., Any]) -> None:
         try:
             return function(self, *args, **kwargs)
         except DOUBTFUL as error:
-            return over_ranks(function, (self, *args), kwargs, error)
+            return retry_for_each_rank(function, (self, *args), kwargs, error)
 
     # Who asks for the signature is told NumPy's.
     method.__wrapped__ = getattr(np.ndarray, name, function)  # type: ignore[attr-defined]

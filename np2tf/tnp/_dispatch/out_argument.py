@@ -1,4 +1,4 @@
-"""The argument `out`: which outputs a result may be written to, and NumPy's errors for all others."""
+"""The argument `out`: which outputs a result may be written to, and NumPy's errors for all other outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def store_into(out: Any, result: Any, casting: Any = "same_kind", ufunc: np.ufun
         )
         return stored if len(stored) > 1 else stored[0]
     check_output(out)
-    # (A sum of strings is Python's own.)
+    # (A sum of strings is a string of Python.)
     result = np.asarray(result, out.dtype) if isinstance(result, str) else result
     if not np.can_cast(result.dtype, out.dtype, casting):
         raise casting_error(ufunc, result.dtype, out.dtype, casting)
@@ -40,7 +40,7 @@ def check_output(out: Any) -> None:
     """Check that an object can be written to.
 
     Raises:
-        TypeError: the object is no array.
+        TypeError: the object is not an array.
         ValueError: the array is read-only.
     """
     if type(out) is scalar or not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable)):
@@ -49,22 +49,22 @@ def check_output(out: Any) -> None:
         raise ValueError("output array is read-only")
 
 
-#: They write to an array that is just like the result, and to no other.
+#: Functions that write only to an array of exactly the shape and dtype of the result.
 _LIKE = frozenset({np.dot, np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft})
 #: Functions that refuse to convert numbers with a fraction to any other kind.
 _INEXACT = frozenset({np.nanmean, np.nanvar, np.nanstd})
-#: Universal functions by another name: their result may be repeated in the output.
+#: Functions that NumPy computes by ufuncs: their result may be broadcast to the output.
 _BROADCASTING = frozenset({np.clip, np.round, np.around})
-#: They write to an array of the result's shape whose dtype is safely cast to the result's.
+#: Functions that write to an array of the result's shape whose dtype can be cast safely to the result's.
 _READ = frozenset({np.take, np.compress, np.choose, np.argmax, np.argmin})
 
 
 def check_memory(numpy: Any, out: Any) -> None:
-    """Check that a function that hands its output to C accepts this output.
+    """Check that a function which passes its output to C accepts this output.
 
     Raises:
-        ValueError: the function refuses it. (A copy on the host would be contiguous, so NumPy cannot be
-            asked.)
+        ValueError: the function refuses it. (NumPy cannot decide, because a copy on the host would be
+            contiguous.)
     """
     if numpy is np.dot and is_array(out) and not out.flags.c_contiguous:
         raise ValueError("output array is not acceptable (must be a C-array)")
@@ -74,7 +74,7 @@ def check_fit(numpy: Any, out: Any, result: Any) -> None:
     """Check that a function with requirements for its output accepts this output.
 
     Raises:
-        ValueError: the function refuses it, or only NumPy can say.
+        ValueError: the function refuses it, or only NumPy can decide.
     """
     if numpy not in _BROADCASTING:
         check_shape(out, result)
@@ -91,10 +91,10 @@ def check_fit(numpy: Any, out: Any, result: Any) -> None:
 
 
 def check_shape(out: Any, result: Any) -> None:
-    """Check that a result fits into `out` without being repeated.
+    """Check that a result fits into `out` without broadcasting.
 
     Raises:
-        ValueError: the result does not fit, or only NumPy can say whether it does.
+        ValueError: the result does not fit, or only NumPy can decide.
     """
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if target is Ellipsis:
@@ -121,6 +121,6 @@ def _check_shapes(result: Any, out: Any) -> None:
 def casting_error(
     ufunc: np.ufunc, result: np.dtype[Any], out: np.dtype[Any], casting: str = "same_kind"
 ) -> TypeError:
-    """Return NumPy's error for a result that a casting rule does not let into an output array."""
+    """Return NumPy's error for a result that a casting rule does not allow in an output array."""
     error = np._core._exceptions._UFuncOutputCastingError  # type: ignore[attr-defined]
     return error(ufunc, casting, result, out, 0)

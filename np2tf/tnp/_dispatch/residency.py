@@ -10,23 +10,23 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.tnp._array.ndarray import ndarray, scalar
-from np2tf.tnp._array.sequences import Rows
-from np2tf.tnp._array.strides import copied
+from np2tf.tnp._array.sequences import StackableSequence
+from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._front.operand_kinds import PLAIN, new_arrays_are_tensors
 from np2tf.tnp._operands.promotion import has_tf_dtype
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
-_TENSORS = (tf.Tensor, tf.Variable, tf.IndexedSlices, Rows)
+_TENSORS = (tf.Tensor, tf.Variable, tf.IndexedSlices, StackableSequence)
 
 
 def eager_on_host() -> bool:
-    """Return whether operations on host operands are NumPy's at the moment."""
+    """Return whether NumPy currently runs operations on host operands."""
     on_numpy = config.eager == "auto" and config.floats == "float64"
-    return on_numpy and current_region() is None and tf.executing_eagerly()
+    return on_numpy and current_scope() is None and tf.executing_eagerly()
 
 
 def new_arrays_on_host() -> bool:
-    """Return whether new arrays are np.ndarray at the moment."""
+    """Return whether new arrays are currently np.ndarray."""
     return eager_on_host() and not new_arrays_are_tensors()
 
 
@@ -60,31 +60,31 @@ def runs_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Return whether NumPy runs a call of these arguments: host operands, or numbers known while staging."""
     if eager_on_host():
         return not has_tensor(args) and not (kwargs and has_tensor(kwargs.values()))
-    if current_region() is None:
+    if current_scope() is None:
         return False
     return not has_array(args) and not (kwargs and has_array(kwargs.values()))
 
 
-def kept_in_kind(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def keep_kind(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return NumPy's result for these arguments, moved to TensorFlow if one of the arguments is there."""
     if eager_on_host() and not has_tensor(args) and not (kwargs and has_tensor(kwargs.values())):
         return result
-    return lifted(result)
+    return move_to_tensorflow(result)
 
 
-def placed(value: Any) -> Any:
+def wrap_result(value: Any) -> Any:
     """Return NumPy's result with its new arrays moved to TensorFlow, if new arrays live there."""
-    return value if new_arrays_on_host() else lifted(value)
+    return value if new_arrays_on_host() else move_to_tensorflow(value)
 
 
-def lifted(value: Any) -> Any:
+def move_to_tensorflow(value: Any) -> Any:
     """Return `value` with every np.ndarray moved to TensorFlow whose dtype TensorFlow has."""
     kind = type(value)
     if kind is np.ndarray:
         has_dtype = has_tf_dtype(value.dtype) and value.dtype.isnative
-        return copied(tf.constant(value), value) if has_dtype else value
+        return lay_out_copy(tf.constant(value), value) if has_dtype else value
     if kind in (tuple, list):
-        return kind(map(lifted, value))
+        return kind(map(move_to_tensorflow, value))
     if isinstance(value, tuple):
-        return kind(*map(lifted, value))
+        return kind(*map(move_to_tensorflow, value))
     return value

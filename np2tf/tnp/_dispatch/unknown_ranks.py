@@ -1,8 +1,8 @@
-"""Functions of arrays whose rank is known only at run time: staged for every rank, and run for one.
+"""Functions of arrays whose rank is known only at run time: staged for every rank, and run for one rank.
 
-A function's work depends on the rank of its operand in its own way, but for each single rank the
-implementation exists. So the ranks up to `MOST_AXES` become the branches of one `tf.switch_case`. A rank at
-which NumPy raises becomes a branch that fails with NumPy's message (tf.errors.InvalidArgumentError).
+The work of a function depends on the rank of its operand, but for each single rank the implementation exists.
+So the ranks up to `MOST_AXES` become the branches of one `tf.switch_case`. A rank at which NumPy raises
+becomes a branch that fails with NumPy's message (tf.errors.InvalidArgumentError).
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, scalar, tensor_array, weak_scalar, wrap_tensor
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.staging import ShapeNeededError, StagingError
+from np2tf.tnp._array.ndarray import is_array, scalar, storage_of, tensor_array, weak_scalar, wrap_tensor
+from np2tf.tnp._tensor.storage import current_scope
 
-#: Arrays of more axes than these are refused at run time where their rank is not known before.
+#: An array of unknown rank that has more axes than this at run time is refused.
 MOST_AXES = 6
 
-#: Errors that a call may raise which does not raise once more is known.
+#: Errors that a call may raise only because it does not know enough of its operands yet.
 DOUBTFUL = (StagingError, TypeError, ValueError, IndexError)
 
 
-def knowing_ranks(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call ``function(*args, **kwargs)``; if it has to know the rank of an operand, call it for every rank.
+def call_for_known_ranks(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call ``function(*args, **kwargs)``. If it must know the rank of an operand, call it for every rank.
 
     Raises:
         StagingError: the function is not defined for any rank.
@@ -35,26 +35,26 @@ def knowing_ranks(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     try:
         return function(*args, **kwargs)
     except DOUBTFUL as error:
-        return over_ranks(function, args, kwargs, error)
+        return retry_for_each_rank(function, args, kwargs, error)
 
 
-def over_ranks(
+def retry_for_each_rank(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Any:
     """Repeat a failed call for every rank of an operand; raise `error` if no operand has an unknown rank.
 
     As in NumPy, a result may be a view of the operand, and the operand may be written to.
     """
-    given = None if tf.executing_eagerly() else next(_of_unknown_rank((args, kwargs)), None)
-    # Within np2tf.jit the host answers, knowing all.
-    if given is None or current_region() is not None:
+    given = None if tf.executing_eagerly() else next(_operands_of_unknown_rank((args, kwargs)), None)
+    # Within np2tf.jit the call is repeated on the host, which knows the rank.
+    if given is None or current_scope() is not None:
         raise error
 
     def at(operand: Any, complete: bool = False) -> Any:
-        more = _replaced((args, kwargs), lambda value: operand if value is given else value)
+        more = _replace_operands((args, kwargs), lambda value: operand if value is given else value)
         if complete:
-            more = _replaced(more, _completed)
-        return knowing_ranks(function, *more)
+            more = _replace_operands(more, _complete_shape)
+        return call_for_known_ranks(function, *more)
 
     others = [value for value in _operands((args, kwargs)) if is_array(value) and value is not given]
     cases = _Cases(at, given, error, others)
@@ -64,17 +64,21 @@ def over_ranks(
     return result
 
 
-def of_any_rank(function: Callable[..., Any]) -> Callable[..., Any]:
+def support_unknown_ranks(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that needs the ranks of its operands; an unknown rank is staged for every rank."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs) if _rank_is_known(args) else knowing_ranks(function, args, kwargs)
+        return (
+            function(*args, **kwargs)
+            if _rank_is_known(args)
+            else call_for_known_ranks(function, args, kwargs)
+        )
 
     return call
 
 
-def of_rank(tensor: tf.Tensor, rank: int) -> tf.Tensor:
+def ensure_rank(tensor: tf.Tensor, rank: int) -> tf.Tensor:
     """Return `tensor` with `rank` axes; the graph fails if it has another number of axes.
 
     The tensor is reshaped. With `tf.ensure_shape`, TensorFlow's optimiser would apply the knowledge of one
@@ -85,7 +89,7 @@ def of_rank(tensor: tf.Tensor, rank: int) -> tf.Tensor:
     return tf.reshape(tensor, tf.reshape(tf.shape(tensor, tf.int64), [rank]))
 
 
-def rank_of(tensor: tf.Tensor) -> tf.Tensor:
+def rank_tensor(tensor: tf.Tensor) -> tf.Tensor:
     """Return the number of axes as a tensor.
 
     TensorFlow's optimiser merges the facts that operations, also of different branches, state about the
@@ -95,10 +99,10 @@ def rank_of(tensor: tf.Tensor) -> tf.Tensor:
 
 
 def _rank_is_known(args: Any) -> bool:
-    return next(_of_unknown_rank(args), None) is None
+    return next(_operands_of_unknown_rank(args), None) is None
 
 
-def _of_unknown_rank(value: Any) -> Iterator[Any]:
+def _operands_of_unknown_rank(value: Any) -> Iterator[Any]:
     """Yield the operands in `value` whose rank is not known."""
     for operand in _operands(value):
         tensor = operand.tensor if is_array(operand) else operand
@@ -120,19 +124,19 @@ def _operands(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _replaced(value: Any, by: Callable[[Any], Any]) -> Any:
+def _replace_operands(value: Any, by: Callable[[Any], Any]) -> Any:
     """Return `value` with every operand replaced by ``by(operand)``."""
     kind = type(value)
     if kind is tuple or kind is list:
-        return kind(_replaced(item, by) for item in value)
+        return kind(_replace_operands(item, by) for item in value)
     if kind is dict:
-        return {key: _replaced(item, by) for key, item in value.items()}
+        return {key: _replace_operands(item, by) for key, item in value.items()}
     if kind is slice:
-        return slice(*_replaced((value.start, value.stop, value.step), by))
+        return slice(*_replace_operands((value.start, value.stop, value.step), by))
     return by(value)
 
 
-def _completed(value: Any) -> Any:
+def _complete_shape(value: Any) -> Any:
     """Return an operand of known rank with its unknown lengths set to 3, which suits most functions."""
     tensor = value.tensor if is_array(value) else value
     if not isinstance(tensor, tf.Tensor) or tensor.shape.rank is None or tensor.shape.is_fully_defined():
@@ -153,7 +157,7 @@ class _Leaf:
     shape: tf.TensorShape | None = None
     weak: type | None = None
     value: Any = None
-    #: Whether it is a view of the operand.
+    #: Whether the leaf is a view of the operand.
     view: bool = False
 
     #: Whether the leaf is a raw tensor, and not an array on TensorFlow.
@@ -172,7 +176,7 @@ class _Leaf:
         Raises:
             _Differs: the leaves have no common form.
         """
-        if self.dtype is None and other.dtype is None and _same(self.value, other.value):
+        if self.dtype is None and other.dtype is None and _have_one_form(self.value, other.value):
             return self
         dtype, weak, raw = self.kind
         if (dtype, weak, raw) != other.kind:
@@ -181,7 +185,7 @@ class _Leaf:
             weak = None
         if dtype is None:
             raise _Differs
-        # (A shape of unknown rank is false.)
+        # (`or` would not do: a shape of unknown rank is false.)
         mine, others = (_NUMBER if leaf.shape is None else leaf.shape for leaf in (self, other))
         shape = mine.most_specific_compatible_shape(others)
         return _Leaf(dtype, shape, weak, view=self.view and other.view, raw=raw)
@@ -193,23 +197,23 @@ class _Leaf:
 
 
 _NUMBER = tf.TensorShape([])
-#: Python's numbers that may differ between ranks.
+#: Types of Python numbers that may have different values for different ranks.
 _NUMBERS = {bool: tf.bool, int: tf.int64, float: tf.float64}
 _VALUES = (bool, int, float, complex, str, bytes, type, np.dtype)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _have_one_form(one: Any, other: Any) -> bool:
     return one is other or (type(one) is type(other) and isinstance(one, _VALUES) and one == other)
 
 
 class _Differs(Exception):
-    """Raised if the results of two ranks have no common form."""
+    """The results of two ranks have no common form."""
 
 
 def _leaf(value: Any, operand: Any) -> _Leaf:
     if is_array(value):
         weak = value.weak if type(value) is scalar else None
-        view = is_array(operand) and type(value) is not scalar and cell_of(value) is cell_of(operand)
+        view = is_array(operand) and type(value) is not scalar and storage_of(value) is storage_of(operand)
         return _Leaf(value.tensor.dtype, value.tensor.shape, weak, view=view)
     if isinstance(value, (tf.Tensor, np.ndarray)):
         tensor = tf.convert_to_tensor(value)
@@ -259,10 +263,10 @@ class _Cases:
         try:
             self._join(outcomes)
         except _Differs:
-            # A value given for a number may have a type of its own.
+            # The value of a number may have another type than its leaf.
             if outcomes[0].error or all(outcome.error for outcome in outcomes[1:]):
                 raise error from None
-            outcomes[0] = _Outcome(StagingError("of an array of no axes the result has another type"))
+            outcomes[0] = _Outcome(ShapeNeededError("the result has another type if the array has no axes"))
             try:
                 self._join(outcomes)
             except _Differs:
@@ -279,9 +283,9 @@ class _Cases:
         self.leaves = [functools.reduce(_Leaf.joined, leaves) for leaves in forms]
 
     def _outcome(self, rank: int) -> _Outcome:
-        tensor = of_rank(self.tensor, rank)
+        tensor = ensure_rank(self.tensor, rank)
         operand = tensor_array(tensor) if is_array(self.given) else tensor
-        before = [(cell, cell.value) for cell in map(cell_of, self.others)]
+        before = [(storage, storage.value) for storage in map(storage_of, self.others)]
         try:
             result = self.at(operand)
             values = tuple(tf.nest.flatten(result))
@@ -294,15 +298,15 @@ class _Cases:
                 raise
             return _Outcome(hidden)
         if written := [pair for pair in before if pair[0].value is not pair[1]]:
-            for cell, value in written:
-                cell.rebase(value)
-            raise StagingError("an array is written, and how depends on the rank of another")
+            for storage, value in written:
+                storage.rebase(value)
+            raise ShapeNeededError("an array is written, and how depends on the rank of another")
         outline = tf.nest.map_structure(lambda _: 0, result)
         changed = is_array(operand) and operand.tensor is not tensor
         return _Outcome(None, values, leaves, outline, operand.tensor if changed else None)
 
     def _due_to_rank(self, operand: Any) -> Exception | None:
-        """Return the exception that NumPy raises at this rank for any lengths; None if it raises none."""
+        """Return the exception that NumPy raises at this rank for all lengths; None if it raises none."""
         try:
             self.at(operand, complete=True)
         except (TypeError, ValueError, IndexError) as error:
@@ -316,13 +320,13 @@ class _Cases:
         dtypes = [leaf.dtype for leaf in self.leaves if leaf.dtype is not None]
         dtypes += [self.tensor.dtype] if self.writes else []
         if tf.compat.v1.get_default_graph().name == _DISCOVERY:
-            # In a throw-away graph only the form matters.
+            # In a throw-away graph only the form of the results matters.
             found = [tf.compat.v1.placeholder(dtype) for dtype in dtypes]
         elif dtypes or any(self.errors):
-            rank = rank_of(self.tensor)
+            rank = rank_tensor(self.tensor)
             branches = [functools.partial(self._branch, rank, k, dtypes) for k in range(MOST_AXES + 1)]
             words = f"np2tf: an array of more than {MOST_AXES} axes, whose number is known only at run time"
-            branches.append(functools.partial(_failing, rank, MOST_AXES + 1, dtypes, words))
+            branches.append(functools.partial(_fail, rank, MOST_AXES + 1, dtypes, words))
             found = tf.nest.flatten(tf.switch_case(rank, branches))
         else:
             found = []
@@ -338,25 +342,27 @@ class _Cases:
         made = leaf.of(tensor)
         if not leaf.view:
             return made
-        view = self.given.view_through(OfAnyRank(lambda operand: tf.nest.flatten(self.at(operand))[k]))
+        view = self.given.view_through(
+            RankDependentView(lambda operand: tf.nest.flatten(self.at(operand))[k])
+        )
         view.remember(made.tensor)
         return view
 
     def _branch(self, rank: tf.Tensor, k: int, dtypes: list[tf.DType]) -> list[tf.Tensor]:
         error = self.errors[k]
         if error is not None:
-            return _failing(rank, k, dtypes, f"{type(error).__name__}: {error}")
+            return _fail(rank, k, dtypes, f"{type(error).__name__}: {error}")
         outcome = self._outcome(k)
         if outcome.error is not None:
             raise outcome.error
         pairs = zip(outcome.values, self.leaves, strict=True)
         tensors = [_tensor_of(value) for value, leaf in pairs if leaf.dtype is not None]
         if self.writes:
-            tensors.append(of_rank(self.tensor, k) if outcome.after is None else outcome.after)
+            tensors.append(ensure_rank(self.tensor, k) if outcome.after is None else outcome.after)
         return tensors
 
 
-def _failing(rank: tf.Tensor, k: int, dtypes: list[tf.DType], message: str) -> list[tf.Tensor]:
+def _fail(rank: tf.Tensor, k: int, dtypes: list[tf.DType], message: str) -> list[tf.Tensor]:
     """Return the outputs of a branch that fails: with a message, and under XLA by an impossible shape."""
     with tf.control_dependencies([tf.debugging.Assert(tf.constant(False), [message])]):
         shape = tf.fill([rank - k + 1], 1)
@@ -367,27 +373,30 @@ _DISCOVERY = "ranks"
 
 
 @dataclass(frozen=True, eq=False)
-class OfAnyRank:
-    """The lens of a view of an array of unknown rank; it applies the lens for the rank once that is known."""
+class RankDependentView:
+    """The view transform of an array of unknown rank.
+
+    It applies the view transform for the rank once the rank is known.
+    """
 
     view: Callable[[Any], Any]
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
-        """The view's value."""
+        """Return the view's value."""
         return _result(lambda operand: self.view(operand).tensor, base)
 
     def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
-        """`base` with the view replaced by `value`."""
+        """Return `base` with the view replaced by `value`."""
 
         def written(operand: Any) -> tf.Tensor:
             seen = self.view(operand)
-            seen.store(of_rank(value, seen.tensor.shape.rank))
+            seen.store(ensure_rank(value, seen.tensor.shape.rank))
             return operand.tensor
 
         return _result(written, base)
 
 
 def _result(function: Callable[[Any], tf.Tensor], base: tf.Tensor) -> tf.Tensor:
-    unknown = StagingError("a view of an array of unknown rank")
-    result: tf.Tensor = over_ranks(function, (tensor_array(base),), {}, unknown)
+    unknown = ShapeNeededError("a view of an array of unknown rank")
+    result: tf.Tensor = retry_for_each_rank(function, (tensor_array(base),), {}, unknown)
     return result

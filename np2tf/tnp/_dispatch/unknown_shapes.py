@@ -1,4 +1,6 @@
-"""Shapes known only at run time: operations that work without them, and clear errors for all others."""
+"""Shapes known only at run time: operations that work without them, and clear errors for all other
+operations.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import PromotionError, StagingError
+from np2tf.staging import PromotionError, ShapeNeededError, StagingError
 from np2tf.tnp._array.ndarray import is_array
 
-#: With ``axis=None`` they go over all elements, in whatever axes these are.
+#: Functions that work over all elements if ``axis=None``, for any number of axes.
 _OVER_ALL = frozenset(
     {
         *("sum", "prod", "mean", "std", "var", "max", "min", "ptp", "any", "all", "count_nonzero", "average"),
@@ -19,8 +21,8 @@ _OVER_ALL = frozenset(
 )
 
 
-def without_rank(name: str, order: list[str], values: list[Any]) -> list[Any]:
-    """Flatten an array of unknown rank, if the function works over all its elements; else change nothing.
+def flatten_unknown_rank(name: str, order: list[str], values: list[Any]) -> list[Any]:
+    """Flatten an array of unknown rank if the function works over all its elements; else change nothing.
 
     Args:
         name: the name of the function.
@@ -42,10 +44,10 @@ def without_rank(name: str, order: list[str], values: list[Any]) -> list[Any]:
 
 
 def refusal(error: Exception, name: str, args: tuple[Any, ...]) -> Exception:
-    """Return the error to raise while staging; an error that comes from an unknown length or rank says so."""
+    """Return the error to raise while staging. An error that comes from an unknown length or rank says so."""
     if isinstance(error, (StagingError, PromotionError)) or not any(map(_is_incomplete, args)):
         return error
-    made = StagingError(f"{name} of an array whose shape is known only at run time", "NP2TF503")
+    made = ShapeNeededError(f"{name} of an array whose shape is known only at run time")
     made.__cause__ = error
     return made
 

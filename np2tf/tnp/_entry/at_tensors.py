@@ -10,23 +10,23 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array
-from np2tf.tnp._chapters.indexing.take import where
+from np2tf.tnp._chapters.sorting.search import where
 from np2tf.tnp._dispatch.out_argument import casting_error
-from np2tf.tnp._entry.routing import intercepted
+from np2tf.tnp._entry.routing import intercept
 from np2tf.tnp._front.at import UPDATES
 from np2tf.tnp._front.operand_kinds import PLAIN
-from np2tf.tnp._indexing.boolean_masks import widened
-from np2tf.tnp._indexing.selection_keys import with_masks
-from np2tf.tnp._masked.selection import are_alike
-from np2tf.tnp._operands.conversion import as_view, is_guest, refuse_to_lose_gradient, to_numpy
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._indexing.boolean_masks import expand_mask
+from np2tf.tnp._indexing.selection_keys import restore_masks
+from np2tf.tnp._masked.selection import have_same_parts
+from np2tf.tnp._operands.conversion import as_view, is_numpy_subclass, refuse_to_lose_gradient, to_numpy
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 from np2tf.tnp._ufuncs import table as ufuncs
 
-#: Updates that no element can make fail: elements outside a mask are computed too, and must not raise.
+#: Updates that raise for no element, because elements outside a mask are computed, too.
 _ELEMENTWISE = frozenset({*UPDATES} - {"matmul", "power"})
 
 
-def entered(name: str) -> Callable[..., Any]:
+def writer(name: str) -> Callable[..., Any]:
     """Return the function for a write of `tnp.at(x)[key]`.
 
     Args:
@@ -38,7 +38,7 @@ def entered(name: str) -> Callable[..., Any]:
         function = partial(_update_item, name)
     else:
         function = partial(_call_in_place, name)
-    return intercepted(f"at[].{name}", function)
+    return intercept(f"at[].{name}", function)
 
 
 def _set_item(given: Any, key: Any, value: Any) -> Any:
@@ -49,7 +49,7 @@ def _set_item(given: Any, key: Any, value: Any) -> Any:
         target[to_numpy(key)] = to_numpy(value)
     else:
         target[key] = value
-    return _as_given(target, given)
+    return _as_kind_of(target, given)
 
 
 def _update_item(name: str, given: Any, key: Any, value: Any) -> Any:
@@ -67,7 +67,7 @@ def _update_item(name: str, given: Any, key: Any, value: Any) -> Any:
         _update_array(getattr(ufuncs, name), target, key, value, UPDATES[name])
     else:
         target[key] = UPDATES[name](target[key], value)
-    return _as_given(target, given)
+    return _as_kind_of(target, given)
 
 
 def _call_in_place(name: str, given: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -78,13 +78,15 @@ def _call_in_place(name: str, given: Any, args: tuple[Any, ...], kwargs: dict[st
         args = tuple(map(to_numpy, args))
         kwargs = {name: to_numpy(value) for name, value in kwargs.items()}
     getattr(target, name)(*args, **kwargs)
-    return _as_given(target, given)
+    return _as_kind_of(target, given)
 
 
 def _writable(target: Any) -> Any:
     if isinstance(target, tf.Tensor):
         return tensor_array(target)
-    is_input = isinstance(target, np.ndarray) and current_region() is not None and not is_guest(target)
+    is_input = (
+        isinstance(target, np.ndarray) and current_scope() is not None and not is_numpy_subclass(target)
+    )
     return as_view(target) if is_input and not is_array(target) else target
 
 
@@ -92,28 +94,28 @@ def _is_on_host(target: Any) -> bool:
     return isinstance(target, np.ndarray) and not is_array(target)
 
 
-def _as_given(written: Any, given: Any) -> Any:
+def _as_kind_of(written: Any, given: Any) -> Any:
     return written.tensor if isinstance(given, tf.Tensor) and is_array(written) else given
 
 
 def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Callable[[Any, Any], Any]) -> None:
     if staging_for_xla():
-        key = with_masks(target, key)
+        key = restore_masks(target, key)
     if ufunc.__name__ in _ELEMENTWISE and _is_masked(target, key, value):
         result = ufunc(target, value)
         _check_casting(ufunc, result, target)
-        target[...] = where(widened(key.tensor, target.ndim), result, target)
+        target[...] = where(expand_mask(key.tensor, target.ndim), result, target)
         return
     place = target[key]
     if not is_array(place) or type(place) is scalar:
         target[key] = in_place(place, value)
         return
-    # In place would write through the view, and storing the view once more; one write does.
+    # An in-place operation would write through the view, and the assignment again. One write is enough.
     if place.is_read_only:
         raise ValueError("output array is read-only")
     result = ufunc(place, value)
     _check_casting(ufunc, result, place)
-    if not are_alike(result, place) and not result.tensor.shape.is_compatible_with(place.tensor.shape):
+    if not have_same_parts(result, place) and not result.tensor.shape.is_compatible_with(place.tensor.shape):
         raise ValueError(
             f"non-broadcastable output operand with shape {place.shape} doesn't match the broadcast "
             f"shape {result.shape}"
@@ -122,11 +124,11 @@ def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Calla
 
 
 def _is_masked(target: Any, key: Any, value: Any) -> bool:
-    """Return whether staged code updates all elements under a mask by one value.
+    """Return whether staged code updates all elements under a mask by a single value.
 
-    Then the elements, whose number is not known, need not be gathered and put back.
+    Then the elements, whose number is not known, need not be gathered and written back.
     """
-    if current_region() is None or not (is_array(target) and is_array(key)) or key.dtype != bool:
+    if current_scope() is None or not (is_array(target) and is_array(key)) or key.dtype != bool:
         return False
     inner = target.shape[key.ndim :]
     fits = 0 < key.ndim <= target.ndim and key.shape == target.shape[: key.ndim]

@@ -1,10 +1,10 @@
-"""``np2tf.config.floats = "float32"``: new floating-point arrays are 32 bits wide unless 64 are asked for.
+"""``np2tf.config.floats = "float32"``: new floating-point arrays are 32 bits wide unless the program asks for
+64.
 
-NumPy makes float64 (and complex128) of Python's floats, of integers if a function has no integer result,
-and wherever no dtype is given. With this setting the op library returns such results as float32
-(complex64): a result is narrowed unless an operand is 64 bits wide, or the caller names a 64-bit dtype
-(`np.float64`, "f8"; `float` is Python's word for the default, and does not count). TensorFlow's own
-switches stay as they are.
+NumPy makes float64 (and complex128) of Python's floats, of integers if a function has no integer result, and
+if no dtype is given. With this setting the op library returns such results as float32 (complex64): a result
+is narrowed unless an operand is 64 bits wide, or the caller names a 64-bit dtype (`np.float64`, "f8"; `float`
+is Python's word for the default, and does not count). TensorFlow's own settings do not change.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _State(threading.local):
 _state = _State()
 
 
-def narrowing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def narrow_results(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `function` so that its result is narrowed unless the call asks for 64 bits."""
     if name in _AS_STORED:
         return function
@@ -49,7 +49,7 @@ def narrowing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             result = function(*args, **kwargs)
             if _is_wide(result) and not _asks_for_wide(args) and not _asks_for_wide(kwargs.values()):
-                return _narrowed(result)
+                return _narrow(result)
             return result
         finally:
             _state.inside = False
@@ -104,11 +104,15 @@ def _has_wide(value: Any) -> bool:
 def _names_wide(text: str) -> bool:
     try:
         return np.dtype(text) in NARROW
-    except (TypeError, ValueError, SyntaxError):  # a mode, an order, subscripts: no dtype
+    except (
+        TypeError,
+        ValueError,
+        SyntaxError,
+    ):  # the text is a mode, an order or subscripts, and not a dtype
         return False
 
 
-def _narrowed(value: Any) -> Any:
+def _narrow(value: Any) -> Any:
     if is_array(value):
         if not _is_wide(value):
             return value
@@ -119,14 +123,14 @@ def _narrowed(value: Any) -> Any:
     if type(value) in _WIDE_TYPES:
         return _NARROW_TYPES[type(value)](value)
     if type(value) in (tuple, list):
-        return type(value)(map(_narrowed, value))
+        return type(value)(map(_narrow, value))
     if isinstance(value, tuple):
-        return type(value)(*map(_narrowed, value))
+        return type(value)(*map(_narrow, value))
     return value
 
 
 def _finfo(dtype: Any) -> Any:
-    """Return ``np.finfo(dtype)``; for Python's float, that of the default floats."""
+    """Return ``np.finfo(dtype)``; for Python's float, the ``finfo`` of the default floats."""
     wanted = {float: np.float32, complex: np.complex64} if config.floats == "float32" else {}
     return np.finfo(wanted.get(dtype, dtype) if isinstance(dtype, type) else dtype)
 
@@ -135,13 +139,13 @@ _undo: list[Callable[[], None]] = []
 
 
 def apply(floats: str) -> None:
-    """Follow the setting: put the narrowing functions around the entry points, or take them away."""
+    """Apply the setting: wrap the entry points in narrowing functions, or unwrap them."""
     import np2tf.tnp as tnp
 
     while _undo:
         _undo.pop()()
     if floats == "float32":
-        _undo.append(entry_points.replace(narrowing))
+        _undo.append(entry_points.replace(narrow_results))
         vars(tnp)["finfo"] = _finfo
     else:
         vars(tnp)["finfo"] = np.finfo

@@ -1,8 +1,8 @@
 """Entry points of the op library: the functions and methods that translated code calls.
 
-Each of them can be replaced for a while by a function around it. That is how a report times them, at no
-cost when there is no report, and how new arrays become float32 by default. Operators and methods of
-np.ndarray are NumPy's own, and are no entry points.
+Each entry point can be replaced for a while by a function around it. That is how a report times the calls, at
+no cost when there is no report, and how new arrays become float32 by default. Operators and methods of
+np.ndarray are NumPy's own, and are not entry points.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from np2tf.tnp._entry import routing
 from np2tf.tnp._front.fast_flags import count_interceptors
 from np2tf.tnp._methods import operators
 
-#: Methods of arrays that are no operations.
+#: Methods of arrays that are not operations.
 _NO_OPERATIONS = frozenset(
-    {"storage", "store", "view_through", "move_to", "is_read_only", "numpy", "tobytes", "setflags"}
+    {"storage_and_chain", "store", "view_through", "move_to", "is_read_only", "numpy", "tobytes", "setflags"}
 )
 _DUNDERS = frozenset(
     {

@@ -15,19 +15,21 @@ from typing import Any
 import numpy as np
 
 from np2tf.tnp._dispatch import host_fallback
-from np2tf.tnp._dispatch.unknown_ranks import knowing_ranks
+from np2tf.tnp._dispatch.unknown_ranks import call_for_known_ranks
 from np2tf.tnp._front import loading
 from np2tf.tnp._methods import operators, python_protocols  # noqa: F401
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
 
-#: The modules that implement names of NumPy's main namespace; a later one wins where two define one name.
+#: The modules that implement names of NumPy's main namespace; if two define a name, the later module wins.
 _CHAPTERS = (
     "_chapters.constants",
     "_ufuncs.table",
     "_chapters.reductions.reductions",
+    "_chapters.reductions.extremes",
     "_chapters.reductions.nan",
     "_chapters.reductions.cumulative",
-    "_chapters.reductions.ufunc_methods",
+    "_chapters.ufuncs.reduce",
+    "_chapters.ufuncs.at",
     "_chapters.statistics.averages",
     "_chapters.statistics.quantiles",
     "_chapters.statistics.histograms",
@@ -36,6 +38,8 @@ _CHAPTERS = (
     "_chapters.numbers",
     "_chapters.logic",
     "_chapters.creation.arrays",
+    "_chapters.creation.from_shape",
+    "_chapters.creation.casts",
     "_chapters.creation.ranges",
     "_chapters.creation.matrices",
     "_chapters.manipulation.views.reshape",
@@ -46,16 +50,21 @@ _CHAPTERS = (
     "_chapters.manipulation.packbits",
     "_chapters.indexing.take",
     "_chapters.indexing.put",
+    "_chapters.indexing.index_arrays",
     "_chapters.sorting.sort",
+    "_chapters.sorting.search",
     "_chapters.sets",
     "_chapters.functional",
     "_chapters.indexing.nditer",
     "_chapters.manipulation.views.stride_tricks",
     "_methods.attributes",
+    "_methods.methods",
     "_chapters.manipulation.views.shared_memory",
     "_chapters.dtypes",
-    "linalg.products",
-    "linalg.einsum",
+    "_chapters.products.dot",
+    "_chapters.products.cross",
+    "_chapters.products.convolution",
+    "_chapters.products.einsum",
     "polynomial.classic",
     "polynomial.fitting",
     "polynomial.values",
@@ -83,7 +92,7 @@ def _load_chapters() -> None:
                 IMPLEMENTATIONS[f"numpy.{short}.{public}"] = getattr(chapter, public)
     importlib.import_module("np2tf.tnp._methods.tensorflow_protocols")
     for qualified, function in IMPLEMENTATIONS.items():
-        # NumPy's function goes by other names as well, and answers to `__array_function__`.
+        # NumPy's function may have other names as well, and `__array_function__` receives the function.
         module, _, name = qualified.removeprefix("numpy.").rpartition(".")
         numpys = getattr(operator.attrgetter(module)(np) if module else np, name, None)
         if callable(numpys):  # some versions of NumPy lack some names
@@ -103,7 +112,7 @@ def implementation(numpy: Callable[..., Any], qualified: str) -> Callable[..., A
 def route(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the implementation of a function of `front`."""
     function = implementation(entry.numpy, entry.qualified)
-    return knowing_ranks(intercepted(entry.qualified, function), args, kwargs)
+    return call_for_known_ranks(intercept(entry.qualified, function), args, kwargs)
 
 
 def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -111,22 +120,22 @@ def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str
     numpy = entry.numpy
     ours = UFUNCS.get(numpy) or Ufunc(numpy, host_fallback.refuse)
     name = entry.qualified if method == "__call__" else f"{entry.qualified}.{method}"
-    return knowing_ranks(intercepted(name, getattr(ours, method)), args, kwargs)
+    return call_for_known_ranks(intercept(name, getattr(ours, method)), args, kwargs)
 
 
 def route_indexer(entry: Any, key: Any) -> Any:
-    """Index an object that makes arrays by being indexed (``mgrid`` and the like)."""
+    """Index an object that makes arrays by being indexed, such as ``mgrid``."""
     public = entry.qualified.rpartition(".")[2]
     maker: Any = IMPLEMENTATIONS[f"numpy.{public}"]
-    return knowing_ranks(maker.__getitem__, (key,), {})
+    return call_for_known_ranks(maker.__getitem__, (key,), {})
 
 
-#: (name to show, function) -> what takes its place.
+#: A function of a displayed name and a function that returns the replacement of the function.
 Make = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 interceptors: list[Make] = []
 
 
-def intercepted(qualified: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def intercept(qualified: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function` with all interceptors around it."""
     for make in interceptors:
         function = make(qualified.removeprefix("numpy."), function)

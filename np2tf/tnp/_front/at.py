@@ -16,12 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 from np2tf.lazy import LazyModule
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.operand_kinds import HOST, are_host, is_host, is_host_type
 
 _tensor_at: Any = LazyModule("np2tf.tnp._entry.at_tensors")
 
-#: name of an update -> the operator that does it in place.
+#: The name of an update -> the operator that does the update in place.
 UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.iadd,
     "subtract": operator.isub,
@@ -39,14 +39,20 @@ UPDATES: dict[str, Callable[[Any, Any], Any]] = {
 }
 _METHODS = ("sort", "partition", "fill", "put", "resize", "setfield", "setflags", "itemset", "byteswap")
 _WITHOUT = object()
-# Read at every write.
+# A global name is faster than an attribute, and every write reads it.
 _modules = sys.modules
 
 
 class at:
-    """The target of an in-place write: index it with ``[key]``, or call a method such as ``.sort()``."""
+    """The target of an in-place write: index it with ``[key]``, or call a method such as ``.sort()``.
 
-    # One object for the target and for the place in it: a write in a loop on the host makes no second one.
+    Args:
+        target: array of either kind, tensor, list, dict or other container.
+
+    See https://data-apis.org/array-api-extra/generated/array_api_extra.at.html.
+    """
+
+    # One object serves as the target and as the place in it: a write on the host makes no second object.
     __slots__ = ("_key", "_target")
 
     def __init__(self, target: Any) -> None:
@@ -59,10 +65,17 @@ class at:
         return place
 
     def set(self, value: Any) -> Any:
-        """Write ``x[key] = value``, and return x."""
+        """Write ``x[key] = value``, and return x.
+
+        Args:
+            value: array or number that broadcasts to ``x[key]``.
+
+        Returns:
+            The container, or a new tensor if x is a tf.Tensor.
+        """
         target = self._target
         kind = type(target)
-        if quick.host:
+        if fast_flags.host:
             if "tensorflow" not in _modules or (
                 (kind in HOST or is_host_type(kind)) and (type(value) in HOST or is_host(value))
             ):
@@ -71,33 +84,33 @@ class at:
         elif kind is list or kind is dict:
             target[self._key] = value
             return target
-        return _tensor_at.entered("set")(target, self._key, value)
+        return _tensor_at.writer("set")(target, self._key, value)
 
 
 def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any], Any]:
     def update(self: at, value: Any) -> Any:
         target, key = self._target, self._key
         kind = type(target)
-        if quick.host and (
+        if fast_flags.host and (
             "tensorflow" not in _modules
             or ((kind in HOST or is_host_type(kind)) and (type(value) in HOST or is_host(value)))
         ):
             target[key] = function(target[key], value)
             return target
-        return _tensor_at.entered(name)(target, key, value)
+        return _tensor_at.writer(name)(target, key, value)
 
     update.__name__ = name
     update.__doc__ = f"``x[key] = {name}(x[key], value)``, once for each index; returns x."
     return update
 
 
-def _in_place(name: str) -> Callable[..., Any]:
+def _make_in_place(name: str) -> Callable[..., Any]:
     def call(self: at, *args: Any, **kwargs: Any) -> Any:
         target = self._target
-        if quick.host and is_host_type(type(target)) and are_host(args) and are_host(kwargs.values()):
+        if fast_flags.host and is_host_type(type(target)) and are_host(args) and are_host(kwargs.values()):
             getattr(target, name)(*args, **kwargs)
             return target
-        return _tensor_at.entered(name)(target, args, kwargs)
+        return _tensor_at.writer(name)(target, args, kwargs)
 
     call.__name__ = name
     call.__doc__ = f"``x.{name}(…)``, in place; returns x."
@@ -107,4 +120,4 @@ def _in_place(name: str) -> Callable[..., Any]:
 for _name, _function in UPDATES.items():
     setattr(at, _name, _update(_name, _function))
 for _name in _METHODS:
-    setattr(at, _name, _in_place(_name))
+    setattr(at, _name, _make_in_place(_name))

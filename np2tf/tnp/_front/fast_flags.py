@@ -1,7 +1,7 @@
 """Process-wide flags that let an operation skip the full check of where it runs.
 
-The full check (`residency.eager_on_host`) reads the settings, what this thread stages, and TensorFlow's own
-mode. Nearly always no thread stages anything, and then the flags have the answer.
+The full check (`residency.eager_on_host`) reads the settings, the staging of this thread, and TensorFlow's
+own mode. Nearly always no thread stages code, and then the flags have the answer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from np2tf.config import config
 
 
-class _Quick:
+class _FastFlags:
     """The flags.
 
     Attributes:
@@ -31,10 +31,10 @@ class _Quick:
     tensors: bool
 
 
-quick = _Quick()
-quick.tensors = quick.host = quick.numpy = False
+fast_flags = _FastFlags()
+fast_flags.tensors = fast_flags.host = fast_flags.numpy = False
 _lock = threading.Lock()
-_regions = 0
+_scopes = 0
 _interceptors = 0
 _when_host_changes: list[Callable[[], None]] = []
 _settings = {"eager": "auto", "floats": "float64"}
@@ -42,12 +42,12 @@ _settings = {"eager": "auto", "floats": "float64"}
 
 def _update() -> bool:
     """Set the flags, and return whether `host` has changed."""
-    before = quick.host
-    quick.unstaged = _regions == 0
+    before = fast_flags.host
+    fast_flags.unstaged = _scopes == 0
     on_numpy = _settings["eager"] == "auto" and _settings["floats"] == "float64"
-    quick.numpy = on_numpy and quick.unstaged
-    quick.host = quick.numpy and not _interceptors
-    return quick.host is not before
+    fast_flags.numpy = on_numpy and fast_flags.unstaged
+    fast_flags.host = fast_flags.numpy and not _interceptors
+    return fast_flags.host is not before
 
 
 def _tell() -> None:
@@ -56,15 +56,15 @@ def _tell() -> None:
 
 
 def when_host_changes(callback: Callable[[], None]) -> None:
-    """Call `callback` every time that `quick.host` has changed."""
+    """Call `callback` every time that `fast_flags.host` has changed."""
     _when_host_changes.append(callback)
 
 
-def count_regions(change: int) -> None:
-    """Count the regions of staged code: 1 for entering a region, -1 for leaving it."""
-    global _regions
+def count_scopes(change: int) -> None:
+    """Count the scopes of staged code: 1 when a scope is entered, -1 when it is left."""
+    global _scopes
     with _lock:
-        _regions += change
+        _scopes += change
         changed = _update()
     if changed:
         _tell()

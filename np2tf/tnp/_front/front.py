@@ -16,19 +16,20 @@ from typing import Any
 import numpy as np
 
 from np2tf.lazy import LazyModule
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.operand_kinds import HOST, are_host, is_host, new_arrays_are_tensors, operands_in
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 
 _routing: Any = LazyModule("np2tf.tnp._entry.routing")
-# Read at every call.
+# A global name is faster than an attribute, and every call reads it.
 _modules = sys.modules
 
 FUNCTIONS = (
     *(FunctionType, BuiltinFunctionType, MethodType),
     *(type(np.concatenate), type(np.random.default_rng)),
 )
-#: Functions that write to a parameter -> the parameter, which np2tf's return. (The rules take 10 ms to read.)
+#: Functions that write to a parameter -> the parameter, which np2tf's version returns. (Reading the rules
+#: takes 10 ms.)
 WRITES = {
     "numpy.copyto": "dst",
     "numpy.fill_diagonal": "a",
@@ -38,7 +39,7 @@ WRITES = {
     "numpy.putmask": "a",
     "numpy.random.shuffle": "x",
 }
-#: They make arrays that are new, which are tensors where new arrays are.
+#: Functions that make new arrays, which are tensors if new arrays are tensors.
 CREATES = frozenset(
     {
         *("array", "copy", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "require"),
@@ -48,11 +49,11 @@ CREATES = frozenset(
         *("frombuffer", "fromiter", "fromstring", "bartlett", "blackman", "hamming", "hanning", "kaiser"),
     }
 )
-#: Functions that call a function they are given; its arguments must stay as they are.
+#: Functions that call a function of the caller, whose arguments must not be converted.
 _AS_GIVEN = frozenset({"assert_raises", "assert_raises_regex", "assert_warns", "assert_no_warnings"})
-#: They answer for the rules of promotion, which are a setting.
+#: Functions whose results follow the rules of promotion, which are a setting.
 _ASK_THE_RULES = frozenset({"numpy.promote_types", "numpy.result_type"})
-#: NumPy's name -> the module whose functions draw random numbers.
+#: The prefix of the names of functions that draw random numbers.
 _RANDOM = "numpy.random."
 
 
@@ -64,7 +65,7 @@ _ABSENT: Any = _Absent()
 HOST.add(_Absent)
 
 
-def _calling(
+def _route_by_operands(
     function: Callable[..., Any],
     creates: bool,
     writes: str | None,
@@ -72,12 +73,12 @@ def _calling(
 ) -> Callable[..., Any]:
     """Return a function that calls NumPy if all operands are on the host, else `otherwise`.
 
-    Every small operation of a program comes through here. Three parameters by position are quicker than a
-    tuple of them. If TensorFlow has not been imported, all operands are on the host.
+    Every small operation of a program calls it. Three positional parameters are faster than a tuple of them.
+    If TensorFlow has not been imported, all operands are on the host.
     """
 
     def call(a: Any = _ABSENT, b: Any = _ABSENT, c: Any = _ABSENT, /, *rest: Any, **kwargs: Any) -> Any:
-        if quick.host and (
+        if fast_flags.host and (
             "tensorflow" not in _modules
             or (
                 (type(a) in HOST or is_host(a))
@@ -98,32 +99,34 @@ def _calling(
                 if c is _ABSENT:
                     return function(a, b)
                 return function(a, b, c, *rest) if rest else function(a, b, c)
-            function(*_given(a, b, c, *rest), **kwargs)
+            function(*_given_arguments(a, b, c, *rest), **kwargs)
             return kwargs[writes] if a is _ABSENT else a
-        return otherwise(_given(a, b, c, *rest), kwargs)
+        return otherwise(_given_arguments(a, b, c, *rest), kwargs)
 
     call.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph leaves it alone
     return call
 
 
-def _by_the_rules(
+def _route_by_promotion(
     function: Callable[..., Any], otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any]
 ) -> Callable[..., Any]:
     """Return a function that calls NumPy if NumPy's rules of promotion are in force, else `otherwise`."""
-    return lambda *args, **kwargs: function(*args, **kwargs) if by_numpys_rules() else otherwise(args, kwargs)
+    return lambda *args, **kwargs: (
+        function(*args, **kwargs) if uses_numpy_rules() else otherwise(args, kwargs)
+    )
 
 
-def _given(*args: Any) -> tuple[Any, ...]:
+def _given_arguments(*args: Any) -> tuple[Any, ...]:
     """Return the arguments that were given."""
     return tuple([arg for arg in args if arg is not _ABSENT])
 
 
 class Function(functools.partial):  # type: ignore[type-arg]
-    """A function of NumPy over arrays of every kind; it returns a parameter that it writes to.
+    """A function of NumPy over arrays of every kind. If it writes to a parameter, it returns that parameter.
 
-    It is equal to NumPy's own function. NumPy hands its own to ``__array_function__`` and
-    ``__array_ufunc__``, and code that is not translated compares with it. It is a partial application of no
-    arguments, because Python calls such an object without a detour through its class.
+    It is equal to NumPy's own function: NumPy passes its own to ``__array_function__`` and
+    ``__array_ufunc__``, and code that is not translated compares with it. The object is a partial application
+    of no arguments, because Python calls such an object without a detour through its class.
 
     Attributes:
         numpy: NumPy's function.
@@ -140,8 +143,8 @@ class Function(functools.partial):  # type: ignore[type-arg]
         def otherwise(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return _routing.route(made, args, kwargs)
 
-        host = _by_the_rules(function, otherwise) if qualified in _ASK_THE_RULES else function
-        call = _calling(host, creates, WRITES.get(qualified), otherwise)
+        host = _route_by_promotion(function, otherwise) if qualified in _ASK_THE_RULES else function
+        call = _route_by_operands(host, creates, WRITES.get(qualified), otherwise)
         made = super().__new__(cls, functools.update_wrapper(call, function))
         functools.update_wrapper(made, function)
         within = getattr(function, "__wrapped__", None)
@@ -159,7 +162,7 @@ class Function(functools.partial):  # type: ignore[type-arg]
         return getattr(self.numpy, name)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """Bind to an instance if NumPy's function would: functions in Python do, functions in C do not."""
+        """Bind to an instance if NumPy's function would: Python functions bind, C functions do not."""
         binds = instance is not None and hasattr(type(self.numpy), "__get__")
         return MethodType(self, instance) if binds else self
 
@@ -185,50 +188,94 @@ class UniversalFunction(Function):
     numpy: np.ufunc
 
     def __new__(cls, function: np.ufunc) -> UniversalFunction:
-        call = _calling(function, False, None, lambda *given: _routing.route_ufunc(made, "__call__", *given))
+        call = _route_by_operands(
+            function, False, None, lambda *given: _routing.route_ufunc(made, "__call__", *given)
+        )
         made = functools.partial.__new__(cls, call)
         made.numpy = function
         made.qualified = f"numpy.{function.__name__}"
         made.__name__ = function.__name__
-        made.__module__ = "np2tf.tnp"  # where pickle finds it
+        made.__module__ = "np2tf.tnp"  # pickle looks for the function there
         made.__doc__ = function.__doc__
         return made
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """np.ufunc to ``isinstance``, because code that is not translated checks for it."""
+        """Return np.ufunc for ``isinstance``, because code that is not translated checks for it."""
         return np.ufunc
 
     def __reduce__(self) -> Any:
-        """Return the name for pickle; for a ufunc without a name here, the way to make it again."""
+        """Return the name for pickle; for a ufunc without a name here, a call that makes it again."""
         named = getattr(np, self.__name__, None) is self.numpy
-        return self.__name__ if named else (universal, (self.numpy,))
+        return self.__name__ if named else (universal_function, (self.numpy,))
 
     def reduce(self, *args: Any, **kwargs: Any) -> Any:
-        """Reduce along `axis` (default 0) by applying the ufunc between elements."""
+        """Reduce an array by applying the ufunc between its elements along an axis.
+
+        Args:
+            *args: the array, and NumPy's further arguments such as `axis` (default 0).
+            **kwargs: NumPy's arguments by name.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduce.html.
+        """
         return self._method("reduce", args, kwargs)
 
     def accumulate(self, *args: Any, **kwargs: Any) -> Any:
-        """Running results of the ufunc along `axis`."""
+        """Return the running results of the ufunc along an axis.
+
+        Args:
+            *args: the array, and NumPy's further arguments such as `axis` (default 0).
+            **kwargs: NumPy's arguments by name.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html.
+        """
         return self._method("accumulate", args, kwargs)
 
     def reduceat(self, *args: Any, **kwargs: Any) -> Any:
-        """Reduce over the slices that start at `indices`."""
+        """Reduce the slices of an array that start at given indices.
+
+        Args:
+            *args: the array, the indices, and NumPy's further arguments.
+            **kwargs: NumPy's arguments by name.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduceat.html.
+        """
         return self._method("reduceat", args, kwargs)
 
     def outer(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply to all pairs: the result has shape ``a.shape + b.shape``."""
+        """Apply the ufunc to all pairs of elements of two arrays.
+
+        Args:
+            *args: the two arrays, and NumPy's further arguments.
+            **kwargs: NumPy's arguments by name.
+
+        Returns:
+            An array of the shape ``a.shape + b.shape``.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.outer.html.
+        """
         return self._method("outer", args, kwargs)
 
     def at(self, array: Any, indices: Any, *operands: Any) -> Any:
-        """Apply in place, once for every index, also for repeated ones; returns `array`."""
-        if quick.host and are_host((array, indices, *operands)):
+        """Apply the ufunc in place, once for every index, also for repeated indices.
+
+        Args:
+            array: array to write into.
+            indices: key of the elements.
+            *operands: the second operand of a ufunc of two operands.
+
+        Returns:
+            `array`, or a new tensor if `array` is a tf.Tensor.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.at.html.
+        """
+        if fast_flags.host and are_host((array, indices, *operands)):
             self.numpy.at(array, indices, *operands)
             return array
         return _routing.route_ufunc(self, "at", (array, indices, *operands), {})
 
     def _method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if quick.host and are_host(args) and are_host(kwargs.values()):
+        if fast_flags.host and are_host(args) and are_host(kwargs.values()):
             return getattr(self.numpy, name)(*args, **kwargs)
         return _routing.route_ufunc(self, name, args, kwargs)
 
@@ -245,16 +292,16 @@ class Indexer:
         return len(self.numpy)
 
     def __getitem__(self, key: Any) -> Any:
-        if quick.host and are_host(operands_in(key)) and not new_arrays_are_tensors():
+        if fast_flags.host and are_host(operands_in(key)) and not new_arrays_are_tensors():
             return self.numpy[key]
         return _routing.route_indexer(self, key)
 
 
-#: NumPy's ufunc -> ours; one object for every name of it.
+#: NumPy's ufunc -> np2tf's, which is one object for all names of the ufunc.
 _UFUNCS: dict[np.ufunc, UniversalFunction] = {}
 
 
-def universal(function: np.ufunc) -> UniversalFunction:
+def universal_function(function: np.ufunc) -> UniversalFunction:
     """Return the universal function that replaces NumPy's; the same object for every call."""
     found = _UFUNCS.get(function)
     return found if found is not None else _UFUNCS.setdefault(function, UniversalFunction(function))
@@ -263,7 +310,7 @@ def universal(function: np.ufunc) -> UniversalFunction:
 def provide(value: Any, qualified: str) -> Any:
     """Return the object of `tnp` that replaces NumPy's `value`; classes and constants replace themselves."""
     if isinstance(value, np.ufunc):
-        return universal(value)
+        return universal_function(value)
     if (isinstance(value, FUNCTIONS) or value is np.nditer) and qualified.rpartition(".")[2] not in _AS_GIVEN:
         return Function(value, qualified)
     if type(value).__name__ in ("CClass", "RClass", "MGridClass", "OGridClass"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 
 _waiting: list[Callable[[], None]] = []
 _waiting_for_tensors: list[Callable[[], None]] = []
@@ -12,15 +12,15 @@ _waiting_for_tensors: list[Callable[[], None]] = []
 
 def when_loaded(callback: Callable[[], None]) -> None:
     """Call `callback` once the TensorFlow half has been loaded; at once, if it has been."""
-    if quick.tensors:
+    if fast_flags.tensors:
         callback()
     else:
         _waiting.append(callback)
 
 
 def announce() -> None:
-    """Run all waiting callbacks; from now on `quick.tensors` says that arrays may be tensors."""
-    quick.tensors = True
+    """Run all waiting callbacks. From then on `fast_flags.tensors` says that arrays may be tensors."""
+    fast_flags.tensors = True
     while _waiting:
         _waiting.pop()()
 
@@ -31,7 +31,7 @@ def load() -> None:
 
 
 def when_program_has_tensors(callback: Callable[[], None]) -> None:
-    """Call `callback` every time that the program asks for an array on TensorFlow by hand."""
+    """Call `callback` every time that the program itself asks for an array on TensorFlow."""
     _waiting_for_tensors.append(callback)
 
 

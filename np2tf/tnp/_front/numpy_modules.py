@@ -1,4 +1,4 @@
-"""NumPy's modules as modules of `tnp`: every public name under the same path, made when first asked for."""
+"""NumPy's modules as modules of `tnp`: every public name under the same path, made at the first access."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def provide(value: Any, qualified: str) -> Any:
     return front.provide(value, qualified)
 
 
-def bound_by_program(qualified: str) -> Any:
-    """Return the object that the program has bound to a name of NumPy; functions of NumPy as `tnp` has them.
+def program_binding(qualified: str) -> Any:
+    """Return the object that the program has bound to a name of NumPy; for a function of NumPy, `tnp`'s
+    version.
 
     Raises:
         AttributeError: the program has deleted the name.
@@ -50,7 +51,7 @@ class HostModule(StandsForNumPys):
         module = importlib.import_module(self.__dict__["_numpy_name"])
         watch(module, self)
         if f"{module.__name__}.{name}" in rebound.values:
-            return bound_by_program(f"{module.__name__}.{name}")
+            return program_binding(f"{module.__name__}.{name}")
         if name == "__all__":
             return getattr(module, "__all__", [key for key in dir(module) if not key.startswith("_")])
         own = sys.modules.get(f"{self.__name__}.{name}")
@@ -76,7 +77,7 @@ def missing_names(namespace: dict[str, Any], numpy_name: str) -> Callable[[str],
 
     def getattribute(name: str) -> Any:
         if f"{numpy_name}.{name}" in rebound.values:
-            return bound_by_program(f"{numpy_name}.{name}")
+            return program_binding(f"{numpy_name}.{name}")
         if name.startswith("_"):
             raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
         value = provide(getattr(importlib.import_module(numpy_name), name), f"{numpy_name}.{name}")

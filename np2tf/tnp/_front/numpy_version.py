@@ -6,5 +6,5 @@ import numpy as np
 
 __all__ = ["NUMPY"]
 
-#: The first two numbers of the version, like ``(2, 4)``: the later numbers change no results.
+#: The first two numbers of the version, such as ``(2, 4)``. The third number does not change results.
 NUMPY: tuple[int, ...] = tuple(int(part) for part in np.__version__.split(".")[:2])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-#: Types of which no value is or holds an array.
+#: Types whose values neither are arrays nor hold arrays.
 PLAIN = frozenset(
     {
         int,
@@ -26,11 +26,11 @@ PLAIN = frozenset(
         *np.sctypeDict.values(),
     }
 )
-#: Types whose values NumPy takes as they are. Classes join it when they are first met.
+#: Types whose values NumPy takes unchanged. `is_host_type` adds classes when it first sees them.
 HOST: set[Any] = {*PLAIN, np.ndarray, np.dtype}
-#: The most classes to remember, so that a program that keeps making classes does not fill the memory.
+#: The largest number of classes to remember, so that a program that keeps making classes has memory left.
 _MOST = 10_000
-#: Packages whose classes are, or may hold, tensors; and modules in them whose classes do not.
+#: Packages whose objects are tensors or may hold tensors; and modules in these packages whose objects do not.
 _TENSOR_PACKAGES = frozenset({"tensorflow", "keras", "np2tf"})
 _WITHOUT_TENSORS = frozenset(
     {"np2tf.runtime.jit.jitted", "np2tf.tnp._front.front", "np2tf.tnp._array.subclasses"}
@@ -48,7 +48,7 @@ def is_host(value: Any) -> bool:
 
 
 def is_host_type(kind: type) -> bool:
-    """Return whether no object of a class is a tensor or an array on TensorFlow; containers may hold some."""
+    """Return whether no object of a class is a tensor or an array on TensorFlow. Containers may hold some."""
     if kind in HOST:
         return True
     modules = {base.__module__ for base in kind.__mro__} - _WITHOUT_TENSORS
@@ -110,7 +110,7 @@ class _Surroundings:
         return True
 
     def names_accelerator(self) -> bool:
-        """Return whether the device scope of this thread names a device that is not a CPU."""
+        """Return whether the device scope of this thread names a device other than a CPU."""
         return self._context.device_spec.device_type not in (None, "CPU")
 
 
@@ -118,7 +118,7 @@ surroundings = _Surroundings()
 
 
 def new_arrays_are_tensors() -> bool:
-    """Return whether a new array must be a tensor for TensorFlow's sake, whatever np2tf's settings.
+    """Return whether TensorFlow requires that a new array is a tensor, whatever np2tf's settings.
 
     This is so in a graph, while a gradient tape records, and in a device scope that names an accelerator.
     """

@@ -1,4 +1,6 @@
-"""The rules of promotion in force: the setting of the process, or of the jitted function that runs."""
+"""The rules of promotion in force: the setting of the process, or that of the jitted function that is
+running.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from np2tf.config import config
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _InForce:
-    """A flag that is quick to read.
+class _Flag:
+    """A flag that is fast to read.
 
     Attributes:
         numpys: whether NumPy's rules are in force in every thread.
@@ -25,29 +27,29 @@ class _InForce:
     numpys: bool
 
 
-class _Own(threading.local):
+class _ThreadMode(threading.local):
     mode: str | None = None
 
 
-in_force = _InForce()
-_own = _Own()
+in_force = _Flag()
+_own = _ThreadMode()
 _lock = threading.Lock()
 _others = 0
 
 
-def mode() -> str:
+def current_mode() -> str:
     """Return the mode in force in this thread: "numpy", "all", "safe" or "none"."""
     return _own.mode or config.promotion
 
 
-def by_numpys_rules() -> bool:
+def uses_numpy_rules() -> bool:
     """Return whether NumPy's rules are in force in this thread."""
-    return in_force.numpys or mode() == "numpy"
+    return in_force.numpys or current_mode() == "numpy"
 
 
 @contextmanager
-def promoting(mode: str) -> Iterator[None]:
-    """Put a mode in force in this thread for the with block."""
+def promotion_scope(mode: str) -> Iterator[None]:
+    """Set the mode of this thread for the `with` block."""
     before, _own.mode = _own.mode, mode
     _count(1)
     try:
@@ -57,14 +59,14 @@ def promoting(mode: str) -> Iterator[None]:
         _count(-1)
 
 
-def unrefused(function: F) -> F:
+def promote_in_any_mode(function: F) -> F:
     """Wrap `function` so that its own constants and intermediate results promote in every mode."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if in_force.numpys or mode() in ("numpy", "all"):
+        if in_force.numpys or current_mode() in ("numpy", "all"):
             return function(*args, **kwargs)
-        with promoting("all"):
+        with promotion_scope("all"):
             return function(*args, **kwargs)
 
     return cast(F, call)

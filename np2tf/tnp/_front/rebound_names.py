@@ -1,13 +1,13 @@
 """Names of NumPy's modules that the program binds anew: ``np.sum = f``, a patch in a test, ``del np.sum``.
 
-`tnp` keeps the objects that it has made for names. If the program binds a name to another object, in
-NumPy's module or through `tnp`'s, the kept object is put aside until NumPy's own is back, and both modules
-show the program's object. Compiled code takes a name of NumPy for NumPy's own object; code that reads a
-rebound name runs on the host.
+`tnp` keeps the objects that it has made for names. If the program binds a name to another object, in NumPy's
+module or through `tnp`'s, the kept object is set aside until NumPy's own is back, and both modules show the
+program's object. Compiled code assumes that a name of NumPy is NumPy's own object; code that reads a rebound
+name runs on the host.
 
-Once a module of the program has been translated, NumPy's modules get a class that sees assignments and
+Once a module of the program has been translated, NumPy's modules get a class that notices assignments and
 deletions by the program. (Reading a name takes 5 ns more.) Importing `tnp` alone does not change NumPy.
-Assignments to the dict of such a module, past the module, are not seen.
+Assignments to the dict of such a module, which bypass the module, are not noticed.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from typing import Any
 import numpy as np
 
 from np2tf.config import program
-from np2tf.staging import StagingError
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.staging import CalleeError
+from np2tf.tnp._front.fast_flags import fast_flags
 
-CODE = "NP2TF541"
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "nothing"})()
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, type(np.concatenate))
 
 
-class _Rebound:
+class _Rebinding:
     """The names that are bound anew.
 
     Attributes:
@@ -44,12 +43,12 @@ class _Rebound:
         self.words = frozenset()
 
 
-rebound = _Rebound()
+rebound = _Rebinding()
 #: NumPy's qualified name -> NumPy's own object, for all names that have ever been bound anew.
 _own: dict[str, Any] = {}
 #: Names that NumPy does not have -> the first value that the program has given them.
 _first: dict[str, Any] = {}
-#: Names that have been given more than one value.
+#: Names to which the program has bound more than one value.
 _changing: set[str] = set()
 #: The name of a module of NumPy -> the modules of np2tf that replace it.
 _ours: dict[str, list[ModuleType]] = {}
@@ -57,15 +56,15 @@ _ours: dict[str, list[ModuleType]] = {}
 _aside: dict[tuple[str, str], Any] = {}
 
 
-class _ByName(ModuleType):
-    """A module that is pickled by its name; pickling libraries recognise only the class `module` itself."""
+class _PickledByName(ModuleType):
+    """A module that is pickled by its name. Pickling libraries recognise only the class `module` itself."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return importlib.import_module, (self.__name__,)
 
 
-class _Watched(_ByName):
-    """A module of NumPy's."""
+class _WatchedModule(_PickledByName):
+    """A module of NumPy that notices assignments and deletions."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         before = vars(self).get(name, ABSENT)
@@ -78,8 +77,8 @@ class _Watched(_ByName):
         _follow(self, name, before)
 
 
-class StandsForNumPys(_ByName):
-    """A module of np2tf; a name that the program binds in it is bound in NumPy's module."""
+class StandsForNumPys(_PickledByName):
+    """A module of np2tf. A name that the program binds in it is bound in NumPy's module."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         numpys = _numpys_module(self)
@@ -112,7 +111,7 @@ def watch(numpys: ModuleType, ours: ModuleType) -> None:
     vars(ours)["_numpys_module"] = numpys
     for name, value in list(vars(numpys).items()):
         if not (_is_numpys(value) or name.startswith("_")):
-            # NumPy's own object cannot be known any more.
+            # NumPy's own object can no longer be found.
             _own.setdefault(f"{numpys.__name__}.{name}", object())
             _note(f"{numpys.__name__}.{name}", value)
     if program.is_translated:
@@ -122,24 +121,24 @@ def watch(numpys: ModuleType, ours: ModuleType) -> None:
 
 
 def follow_program() -> None:
-    """From now on, see the names that the program binds in NumPy's modules."""
+    """Notice the names that the program binds in NumPy's modules, from now on."""
     for name in _ours:
         _follow_module(sys.modules[name])
 
 
 def _follow_module(numpys: ModuleType) -> None:
-    if not isinstance(numpys, _Watched):
+    if not isinstance(numpys, _WatchedModule):
         kind = type(numpys)
-        bases = (_Watched,) if kind is ModuleType else (_Watched, kind)
+        bases = (_WatchedModule,) if kind is ModuleType else (_WatchedModule, kind)
         numpys.__class__ = type(kind.__name__, bases, {"__module__": kind.__module__})
 
 
 def value_of(qualified: str) -> Any:
-    """Return the program's object of a name; functions of NumPy as `tnp` has them.
+    """Return the program's object of a name; for a function of NumPy, `tnp`'s version.
 
     Raises:
         AttributeError: the program has deleted the name.
-        StagingError: the code that reads the name is being staged, and takes it for NumPy's own.
+        StagingError: the code that reads the name is being staged, and assumes that the name is NumPy's own.
     """
     value = rebound.values[qualified]
     if value is ABSENT:
@@ -148,17 +147,17 @@ def value_of(qualified: str) -> Any:
             f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules[module]
         )
     if qualified.rpartition(".")[2] in rebound.words and is_staged():
-        raise StagingError(f"`{qualified}` has been bound anew by the program", CODE)
+        raise CalleeError(f"`{qualified}` has been bound anew by the program")
     return value
 
 
 def is_staged() -> bool:
     """Return whether this thread stages a function."""
-    if quick.unstaged:
+    if fast_flags.unstaged:
         return False
-    from np2tf.tnp._tensor.storage import current_region
+    from np2tf.tnp._tensor.storage import current_scope
 
-    return current_region() is not None
+    return current_scope() is not None
 
 
 def _numpys_module(ours: ModuleType) -> ModuleType | None:
@@ -166,7 +165,7 @@ def _numpys_module(ours: ModuleType) -> ModuleType | None:
 
 
 def _numpys(module: ModuleType, name: str, value: Any) -> Any:
-    """Return the object to bind in NumPy's module: NumPy's own in place of an object that replaces it."""
+    """Return the object to bind in NumPy's module: NumPy's own in the place of an object that replaces it."""
     for ours in _ours.get(module.__name__, ()):
         if value is not ABSENT and (
             _aside.get((ours.__name__, name), ABSENT) is value or vars(ours).get(name, ABSENT) is value
@@ -212,7 +211,7 @@ def _is_numpys(value: Any) -> bool:
 
 
 def _put(ours: ModuleType, name: str, back: bool) -> None:
-    """Put the object that a module of np2tf keeps for a name aside, or back."""
+    """Set aside the object that a module of np2tf keeps for a name, or restore it."""
     space, key = vars(ours), (ours.__name__, name)
     if back:
         kept = _aside.pop(key, ABSENT)
@@ -223,7 +222,7 @@ def _put(ours: ModuleType, name: str, back: bool) -> None:
 
 
 def _may_be_staged(qualified: str, value: Any) -> bool:
-    """Return whether a name is only a further name of an object of NumPy or Python: ``np.product``."""
+    """Return whether a name is only another name of an object of NumPy or Python, such as ``np.product``."""
     if qualified in _changing:
         return False
     module = getattr(value, "__module__", None) or ""

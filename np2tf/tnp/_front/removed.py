@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from np2tf.rules import Rule, find
-from np2tf.tnp._front.front import provide, universal
+from np2tf.tnp._front.front import provide, universal_function
 
 _ABSENT = object()
 
 
-def removed(name: str, namespace: Any) -> Any:
+def replacement(name: str, namespace: Any) -> Any:
     """Return the object that replaces a name that NumPy removed.
 
     Args:
@@ -31,7 +31,7 @@ def removed(name: str, namespace: Any) -> Any:
     """
     rule = find(f"numpy.{name}")
     if rule is not None and not rule.new_name:
-        # NumPy does not list names that it is about to remove, and warns on access.
+        # NumPy does not list names that it will remove, and warns on access.
         value = getattr(np, name, _ABSENT)
         if value is not _ABSENT:
             return provide(value, rule.name)
@@ -43,7 +43,7 @@ def removed(name: str, namespace: Any) -> Any:
     value = operator.attrgetter(rule.new_name)(namespace)
     if rule.negated:
         return -value
-    return _adapted(rule, value, namespace) if rule.arguments or rule.flattens else value
+    return _adapt(rule, value, namespace) if rule.arguments or rule.flattens else value
 
 
 def _why_not(rule: Rule) -> str:
@@ -52,7 +52,7 @@ def _why_not(rule: Rule) -> str:
     return f"NumPy has it since {rule.since}" if rule.since else f"NumPy had it until {rule.until}"
 
 
-def _adapted(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callable[..., Any]:
+def _adapt(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(first: Any, *args: Any, **kwargs: Any) -> Any:
         flat = namespace.ravel(first) if rule.flattens else first
@@ -62,11 +62,11 @@ def _adapted(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callab
 
 
 def ufunc_at(ufunc: np.ufunc) -> Callable[..., Any]:
-    """Return the function ``tnp.add_at`` or the like, which calls `ufunc.at` and returns the written array.
+    """Return a function such as ``tnp.add_at``, which calls `ufunc.at` and returns the written array.
 
     For a tf.Tensor, which cannot change, it returns a new tensor.
     """
-    ours = universal(ufunc)
+    ours = universal_function(ufunc)
 
     def apply_at(array: Any, indices: Any, *operands: Any) -> Any:
         return ours.at(array, indices, *operands)

@@ -15,10 +15,10 @@ import tensorflow as tf
 
 
 class NotWatchedError(TypeError, ValueError):
-    """A gradient tape cannot watch an array on the host. (TensorFlow's own error is a ValueError.)"""
+    """A gradient tape cannot watch an array on the host. (TensorFlow's own error is a ValueError, too.)"""
 
 
-def _telling(watch: Callable[..., None]) -> Callable[..., None]:
+def _advise(watch: Callable[..., None]) -> Callable[..., None]:
     @wraps(watch)
     def telling(tape: tf.GradientTape, tensor: Any) -> None:
         try:
@@ -34,4 +34,4 @@ def _telling(watch: Callable[..., None]) -> Callable[..., None]:
     return telling
 
 
-tf.GradientTape.watch = _telling(tf.GradientTape.watch)
+tf.GradientTape.watch = _advise(tf.GradientTape.watch)

@@ -1,4 +1,6 @@
-"""Keys with index arrays: the basic part is cut first, then the indexed axes are gathered or scattered to."""
+"""Keys with index arrays: the basic part is applied first, then elements of the indexed axes are read or
+written.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +9,21 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import DuplicateIndicesError
 from np2tf.tnp._indexing.boolean_masks import check_mask, true_places
 from np2tf.tnp._indexing.keys import FULL
 from np2tf.tnp._slicing import slicing
-from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
 
 
 def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
-    """Indices into an axis, counted from the start.
+    """Return indices into an axis, counted from the start.
 
     Raises:
-        IndexError: a known one is out of bounds (one that is staged is recorded, see `index_bounds`).
+        IndexError: a known index is out of bounds. (An index that is staged is recorded, see `index_bounds`.)
     """
     tensor = index.tensor if isinstance(index, SymInt) else tf.convert_to_tensor(index, tf.int64)
     known = tf.get_static_value(tensor) if isinstance(length, int) else None
@@ -33,12 +35,12 @@ def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
     proven = isinstance(index, SymInt) and isinstance(length, int) and index.in_range(length)
     if not proven:
         tensor = tf.where(tensor < 0, tensor + length, tensor)
-        if current_region() is not None and checks_bounds():
+        if current_scope() is not None and checks_bounds():
             record_violation(tf.reduce_any((tensor < 0) | (tensor >= length)))
     return tensor
 
 
-class Advanced:
+class AdvancedKey:
     """A key with index arrays, applied to one tensor.
 
     Args:
@@ -49,15 +51,15 @@ class Advanced:
 
     Raises:
         IndexError: an index is out of bounds, or the index arrays do not broadcast.
-        ValueError: `value` does not broadcast to the elements that the key picks.
+        ValueError: `value` does not broadcast to the elements of the key.
     """
 
     def __init__(
         self, base: tf.Tensor, items: list[Any], parted: bool, value: tf.Tensor | None = None
     ) -> None:
         self.base = base
-        items = _with_masks_as_integers(base, items)
-        # Integers beside index arrays are index arrays of shape () in NumPy's reckoning.
+        items = _masks_to_integers(base, items)
+        # NumPy treats integers beside index arrays as index arrays of shape ().
         indexed = [k for k, item in enumerate(items) if isinstance(item, (tf.Tensor, int, SymInt, _Truth))]
         self.basic = tuple(
             None if isinstance(item, _Truth) else FULL if k in indexed else item
@@ -68,7 +70,7 @@ class Advanced:
         self.place = 0 if parted else indexed[0]
         given = {k: items[k].index if isinstance(items[k], _Truth) else items[k] for k in indexed}
         common = _common_shape(list(given.values()))
-        # NumPy looks at the integers first, then at the value that is assigned, then at the index arrays.
+        # NumPy checks the integers first, then the assigned value, then the index arrays.
         for k, index in given.items():
             if not isinstance(index, tf.Tensor):
                 given[k] = positions(index, self._length(k), k)
@@ -94,7 +96,7 @@ class Advanced:
 
     @property
     def rank(self) -> int:
-        """The number of axes of the picked elements."""
+        """Return the number of axes of the elements of the key."""
         return int(self.cut.shape.rank) - len(self.axes) + int(self.indices[0].shape.rank)
 
     def _length(self, axis: int) -> Any:
@@ -102,7 +104,7 @@ class Advanced:
         return size if size is not None else tf.shape(self.cut, tf.int64)[axis]
 
     def check_value(self, value: tf.Tensor) -> None:
-        """Check that a value broadcasts to the picked elements, as far as the lengths are known.
+        """Check that a value broadcasts to the elements of the key, as far as the lengths are known.
 
         Raises:
             ValueError: the value does not broadcast.
@@ -122,12 +124,12 @@ class Advanced:
             )
 
     def gather(self) -> tf.Tensor:
-        """The elements of the key."""
+        """Return the elements of the key."""
         if len(self.indices) == 1:
-            return gathered(self.cut, self.indices[0], self.axes[0])
+            return gather_parts(self.cut, self.indices[0], self.axes[0])
         front = tf.transpose(self.cut, self._to_front())
         if front.shape.num_elements() == 0:
-            # TensorFlow gathers nothing from nothing.
+            # TensorFlow refuses to gather from an empty tensor.
             rest = tf.shape(front)[len(self.axes) :]
             taken = tf.zeros(tf.concat([tf.shape(self.indices[0]), rest], 0), front.dtype)
         else:
@@ -135,7 +137,9 @@ class Advanced:
         return taken if self.place == 0 else tf.transpose(taken, self._into_place(taken.shape.rank))
 
     def scatter(self, value: tf.Tensor, combine: Any = None) -> tf.Tensor:
-        """The base with the elements of the key replaced, or combined with `value` once for every index."""
+        """Return the base with the elements of the key replaced, or combined with `value` once for every
+        index.
+        """
         front = tf.transpose(self.cut, self._to_front())
         if front.shape.num_elements() == 0:
             return self.base
@@ -144,15 +148,15 @@ class Advanced:
         value = self._in_front(value, front)
         width = self.indices[0].shape.rank
         if combine is None and staging_for_xla() and width and not one_value and not self._distinct():
-            raise StagingError(
-                "an index array that may hold duplicates is assigned through under XLA", "NP2TF505"
+            raise DuplicateIndicesError(
+                "an index array that may hold duplicates is assigned through under XLA"
             )
         front = (combine or tf.tensor_scatter_nd_update)(front, places_of, value)
         cut = tf.transpose(front, np.argsort(self._to_front()))
         return cut if self._is_whole() else slicing.write(self.base, self.basic, cut)
 
     def _in_front(self, value: tf.Tensor, front: tf.Tensor) -> tf.Tensor:
-        """Return the value, broadcast to the picked elements, with the indexed axes in front."""
+        """Return the value, broadcast to the elements of the key, with the indexed axes in front."""
         rest = tf.shape(front)[len(self.axes) :]
         places = tf.shape(self.indices[0])
         total = self.indices[0].shape.rank + front.shape.rank - len(self.axes)
@@ -180,7 +184,9 @@ class Advanced:
 
 
 class _Truth:
-    """A boolean of no axes in a key: it adds an axis, and takes its one element if true, none if false."""
+    """A boolean without axes in a key. It adds an axis of length 1 if it is true, and of length 0 if it is
+    false.
+    """
 
     def __init__(self, flag: tf.Tensor) -> None:
         known = tf.get_static_value(flag)
@@ -190,7 +196,7 @@ class _Truth:
             self.index = tf.zeros([int(known)], tf.int64)
 
 
-def _with_masks_as_integers(base: tf.Tensor, items: list[Any]) -> list[Any]:
+def _masks_to_integers(base: tf.Tensor, items: list[Any]) -> list[Any]:
     flat: list[Any] = []
     axis = 0
     for item in items:
@@ -229,7 +235,7 @@ def _broadcast(indices: list[tf.Tensor], shape: tuple[int, ...] | None) -> list[
         return [index if index.shape == shape else tf.broadcast_to(index, shape) for index in indices]
     static = [index.shape for index in indices]
     if all(one.rank == static[0].rank and 1 not in one.as_list() for one in static):
-        # The indices have equal lengths (as `nonzero` returns them), or `tf.stack` raises.
+        # If the indices do not have equal lengths, as those of `nonzero` have, `tf.stack` raises.
         return indices
     common = tf.shape(indices[0])
     for index in indices[1:]:

@@ -10,7 +10,7 @@ import tensorflow as tf
 from np2tf.tnp._indexing.keys import FULL
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._operands.promotion import default_dtype, kind_of
-from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp._tensor.index_bounds import record_violation
 
 
@@ -30,12 +30,17 @@ def where_mask(where: Any) -> tf.Tensor:
 def leading_mask(items: list[Any]) -> tf.Tensor | None:
     """Return the boolean array of a key like ``x[mask]`` or ``x[mask, :]``; None for any other key."""
     first = items[0] if items else None
-    if isinstance(first, tf.Tensor) and first.dtype == tf.bool and first.shape.rank and _plain(items[1:]):
+    if (
+        isinstance(first, tf.Tensor)
+        and first.dtype == tf.bool
+        and first.shape.rank
+        and _drop_ellipsis(items[1:])
+    ):
         return first
     return None
 
 
-def _plain(items: list[Any]) -> bool:
+def _drop_ellipsis(items: list[Any]) -> bool:
     return all(isinstance(item, slice) and item == FULL for item in items)
 
 
@@ -45,12 +50,12 @@ def true_places(mask: tf.Tensor) -> tf.Tensor:
     return tf.where(mask) if known is None else tf.constant(np.argwhere(known).reshape(-1, known.ndim))
 
 
-def masked(tensor: tf.Tensor, mask: tf.Tensor, axis: int = 0) -> tf.Tensor:
+def get_masked(tensor: tf.Tensor, mask: tf.Tensor, axis: int = 0) -> tf.Tensor:
     """Return the elements at which `mask`, which lies along the axes from `axis` on, is true."""
     if tf.executing_eagerly() or tf.get_static_value(mask) is None:
         return tf.boolean_mask(tensor, mask, axis=axis)
     if mask.shape.rank == 1:
-        return gathered(tensor, true_places(mask)[:, 0], axis)
+        return gather_parts(tensor, true_places(mask)[:, 0], axis)
     return tf.gather_nd(tensor, true_places(mask))
 
 
@@ -70,7 +75,7 @@ def check_mask(mask: tf.Tensor, base: tf.Tensor, first: int = 0) -> None:
             )
 
 
-def widened(mask: tf.Tensor, rank: int) -> tf.Tensor:
+def expand_mask(mask: tf.Tensor, rank: int) -> tf.Tensor:
     """Return a mask of the leading axes with an axis of length 1 for each other axis of an array."""
     inner = rank - mask.shape.rank
     return tf.reshape(mask, tf.concat([tf.shape(mask), tf.ones(inner, tf.int32)], 0)) if inner else mask
@@ -90,8 +95,8 @@ def write_masked(base: tf.Tensor, mask: tf.Tensor, value: tf.Tensor) -> tf.Tenso
         ValueError: the value does not broadcast.
     """
     inner = base.shape.rank - mask.shape.rank
-    wide = widened(mask, base.shape.rank)
-    value = _fitted(value, base.shape.as_list()[mask.shape.rank :], mask)
+    wide = expand_mask(mask, base.shape.rank)
+    value = _fit_value(value, base.shape.as_list()[mask.shape.rank :], mask)
     if value.shape.rank <= inner:
         return tf.where(wide, value, base)
     count = tf.math.count_nonzero(mask)
@@ -100,12 +105,12 @@ def write_masked(base: tf.Tensor, mask: tf.Tensor, value: tf.Tensor) -> tf.Tenso
     source = tf.reshape(tf.cumsum(flat) - 1, tf.shape(mask))
     last = tf.maximum(tf.shape(value, tf.int64)[0] - 1, 0)
     if not value.shape[0]:
-        # There may be no value at all, and then nothing that can be gathered from.
+        # There may be no value at all, and gathering from an empty tensor fails.
         value = tf.pad(value, [[0, 1]] + [[0, 0]] * inner)
     return tf.where(wide, tf.gather(value, tf.clip_by_value(source, 0, last)), base)
 
 
-def _fitted(value: tf.Tensor, rest: list[int | None], mask: tf.Tensor) -> tf.Tensor:
+def _fit_value(value: tf.Tensor, rest: list[int | None], mask: tf.Tensor) -> tf.Tensor:
     """Return `value` without leading axes of length 1; the axes behind the mask must broadcast to `rest`."""
     while value.shape.rank > len(rest) and value.shape[0] == 1:
         value = value[0]

@@ -1,7 +1,7 @@
 """Keys of slices whose ends are known only at run time, as keys of the array that was sliced.
 
-XLA wants static shapes. ``x[:n][i]`` and ``x[:n][1:]`` would make an array of dynamic shape of the first
-slice; as ``x[i]`` and ``x[1:n]`` they do not.
+XLA requires static shapes. ``x[:n][i]`` and ``x[:n][1:]`` would make an array of dynamic shape for the first
+slice; ``x[i]`` and ``x[1:n]`` do not.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp._array.ndarray import array_over, cell_of, ndarray, path_of
+from np2tf.tnp._array.ndarray import array_over, chain_of, ndarray, storage_of
 from np2tf.tnp._indexing.keys import FULL, expand, holds_0d_array
 from np2tf.tnp._masked.selection import is_dynamic
-from np2tf.tnp._slicing.slice_spec import Axis, axes_of, axis_per_item
-from np2tf.tnp._slicing.view_transforms import Basic
+from np2tf.tnp._slicing.slice_spec import SliceSpec, axes_of, axis_per_item
+from np2tf.tnp._slicing.view_transforms import BasicIndexing
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import Int, SymInt
 
 
-def composed(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
+def compose_keys(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
     """Return the array that `array` is a slice of, and the expanded key of that array that equals `key`.
 
     Returns:
-        None if `array` is no slice of dynamic shape that XLA is to compile, or if the key has another form:
-        a mask, steps, or index arrays beside integers.
+        None if `array` is not a slice of dynamic shape in code for XLA, or if the key has another form: a
+        mask, steps, or index arrays beside integers.
     """
-    path = path_of(array)
+    chain = chain_of(array)
     if (
-        not path
-        or type(path[-1]) is not Basic
-        or not any(map(is_dynamic, path[-1].key))
+        not chain
+        or type(chain[-1]) is not BasicIndexing
+        or not any(map(is_dynamic, chain[-1].key))
         or not staging_for_xla()
     ):
         return None
-    whole = array_over(cell_of(array), path[:-1])
-    first = path[-1].key
+    whole = array_over(storage_of(array), chain[:-1])
+    first = chain[-1].key
     axes = axes_of(whole.tensor, first)
     if axes is None or None in first or holds_0d_array(key) or all(axis.size is not None for axis in axes):
         return None
@@ -65,8 +65,10 @@ def composed(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
     return whole, made
 
 
-def _part(outer: Any, axis: Axis, inner: Any) -> Any:
-    """Compose two items of keys for one axis: `inner` within the slice `outer`; None if no item does both."""
+def _part(outer: Any, axis: SliceSpec, inner: Any) -> Any:
+    """Compose two items of keys for one axis: `inner` within the slice `outer`; None if no single item equals
+    both.
+    """
     if isinstance(inner, slice) and inner == FULL:
         return outer
     if axis.step != 1:
@@ -81,7 +83,7 @@ def _part(outer: Any, axis: Axis, inner: Any) -> Any:
     return _position(inner, axis)
 
 
-def _end(end: Int | None, default: Int, axis: Axis) -> Int:
+def _end(end: Int | None, default: Int, axis: SliceSpec) -> Int:
     """Return an end of a slice of a slice, counted from the start of the axis."""
     if end is None:
         return default
@@ -96,18 +98,18 @@ def _end(end: Int | None, default: Int, axis: Axis) -> Int:
     return SymInt.fresh(place, 0, axis.length)
 
 
-def _position(index: Int, axis: Axis) -> SymInt:
+def _position(index: Int, axis: SliceSpec) -> SymInt:
     """Return the position of an element of a slice; a position outside of the slice is a violation."""
     length = symint.extent(axis.start, axis.stop)
     given = symint.tensor_of(index)
-    if symint.low(index) is None or symint.low(index) < 0:  # type: ignore[operator]
+    if symint.lower_bound(index) is None or symint.lower_bound(index) < 0:  # type: ignore[operator]
         given = tf.where(given < 0, given + length, given)
     if checks_bounds():
         record_violation((given < 0) | (given >= length))
     return SymInt.fresh(symint.tensor_of(axis.start) + given, 0, max(axis.length - 1, 0))
 
 
-def _positions(index: tf.Tensor, axis: Axis) -> tf.Tensor:
+def _positions(index: tf.Tensor, axis: SliceSpec) -> tf.Tensor:
     length = symint.extent(axis.start, axis.stop)
     index = tf.where(index < 0, index + length, index)
     if checks_bounds():

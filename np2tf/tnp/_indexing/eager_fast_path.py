@@ -1,4 +1,6 @@
-"""Small keys of eager tensors: an integer, a slice or a mask, by one kernel (see `_dispatch`)."""
+"""The fast path of small keys of eager tensors: an integer, a slice or a mask, by one kernel (see
+`_dispatch`).
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,15 @@ from tensorflow.python.ops import gen_array_ops
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array, tensor_scalar
 from np2tf.tnp._dispatch.eager_fast_path import _BOOL, _number, eager
-from np2tf.tnp._slicing.view_transforms import Basic
+from np2tf.tnp._slicing.view_transforms import BasicIndexing
 from np2tf.tnp._tensor.small_constants import constant
-from np2tf.tnp._tensor.storage import Cell
+from np2tf.tnp._tensor.storage import Storage
 
 _FULL = slice(None)
 _ENDS = frozenset({int, type(None)})
 
 
-def picked(array: ndarray, key: Any) -> Any:
+def get_item(array: ndarray, key: Any) -> Any:
     """Return ``array[key]`` on the fast path; None for any other kind of key or array."""
     kind = type(key)
     tensor = eager(array) if type(array) is ndarray else None
@@ -28,7 +30,7 @@ def picked(array: ndarray, key: Any) -> Any:
         return _element(array, tensor, key)
     if kind is slice:
         return _stretch(array, tensor, key)
-    return _masked(tensor, key) if kind is ndarray else None
+    return _get_masked(tensor, key) if kind is ndarray else None
 
 
 def _element(array: ndarray, tensor: Any, key: int) -> Any:
@@ -42,7 +44,7 @@ def _element(array: ndarray, tensor: Any, key: int) -> Any:
     )
     if len(shape) == 1:
         return tensor_scalar(value)
-    return _seen(array, (place, *[_FULL] * (len(shape) - 1)), value)
+    return _view_with_value(array, (place, *[_FULL] * (len(shape) - 1)), value)
 
 
 def _stretch(array: ndarray, tensor: Any, key: slice) -> Any:
@@ -51,22 +53,22 @@ def _stretch(array: ndarray, tensor: Any, key: slice) -> Any:
     start, stop, step = key.indices(tensor._shape_tuple()[0])
     if not len(range(start, stop, step)):
         start, stop, step = 0, 0, 1
-    # There is no place before the first element that TensorFlow could be told: all to the end is meant.
+    # TensorFlow has no number for the place before the first element. A mask bit means "to the end".
     to_the_end = 1 if stop < 0 else 0
     value = gen_array_ops.strided_slice(
         tensor, constant((start,)), constant((max(stop, 0),)), constant((step,)), 0, to_the_end, 0, 0, 0
     )
-    return _seen(array, (key, *[_FULL] * (tensor._rank() - 1)), value)
+    return _view_with_value(array, (key, *[_FULL] * (tensor._rank() - 1)), value)
 
 
-def _seen(array: ndarray, key: tuple[Any, ...], value: Any) -> ndarray:
-    """Return a view together with its current value, which holds until something is written."""
-    view = array.view_through(Basic(key))
-    view._cache = (view._cell.value, None, value)  # type: ignore[union-attr]
+def _view_with_value(array: ndarray, key: tuple[Any, ...], value: Any) -> ndarray:
+    """Return a view together with its current value, which is valid until the next write."""
+    view = array.view_through(BasicIndexing(key))
+    view._cache = (view._storage.value, None, value)  # type: ignore[union-attr]
     return view
 
 
-def _masked(tensor: Any, key: ndarray) -> Any:
+def _get_masked(tensor: Any, key: ndarray) -> Any:
     mask = eager(key)
     if mask is None or mask._datatype_enum() != _BOOL or not mask._rank():
         return None
@@ -79,11 +81,11 @@ def _masked(tensor: Any, key: ndarray) -> Any:
     return tensor_array(gen_array_ops.gather_v2(tensor, flat, constant(0, tf.int32)))
 
 
-def written(array: ndarray, key: Any, value: Any) -> bool:
+def set_item(array: ndarray, key: Any, value: Any) -> bool:
     """Write one element of a whole array on the fast path; return False if the call has another form."""
-    if type(array) is not ndarray or array._path or type(array._cell) is not Cell:
+    if type(array) is not ndarray or array._chain or type(array._storage) is not Storage:
         return False
-    tensor = array._cell.value
+    tensor = array._storage.value
     if type(tensor) is not EagerTensor:
         return False
     shape = tensor._shape_tuple()
@@ -98,7 +100,7 @@ def written(array: ndarray, key: Any, value: Any) -> bool:
     elif new._rank() or new._datatype_enum() != enum:
         return False
     place = key + shape[0] if key < 0 else key
-    array._cell.write(
+    array._storage.write(
         gen_array_ops.tensor_strided_slice_update(
             tensor, constant((place,)), constant((place + 1,)), constant((1,)), new, 0, 0, 0, 0, 1
         )

@@ -1,8 +1,8 @@
 """``x[key]`` and ``x[key] = value`` for arrays on TensorFlow, with every form of key that NumPy has.
 
 A key is expanded to one item per axis (`keys`). Without index arrays the result is a view
-(`view_transforms.Basic`). With index arrays the key picks elements (`boolean_masks`, `advanced`), and the
-result is a copy.
+(`view_transforms.BasicIndexing`). With index arrays the key selects elements (`boolean_masks`, `advanced`),
+and the result is a copy.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp._array.ndarray import ndarray, path_of, scalar, tensor_array, tensor_scalar
+from np2tf.tnp._array.ndarray import chain_of, ndarray, scalar, tensor_array, tensor_scalar
 from np2tf.tnp._array.write_ordering import compute_before_write
-from np2tf.tnp._indexing.advanced import Advanced
-from np2tf.tnp._indexing.boolean_masks import check_mask, leading_mask, masked, write_masked
-from np2tf.tnp._indexing.composed_keys import composed
+from np2tf.tnp._indexing.advanced import AdvancedKey
+from np2tf.tnp._indexing.boolean_masks import check_mask, get_masked, leading_mask, write_masked
+from np2tf.tnp._indexing.composed_keys import compose_keys
 from np2tf.tnp._indexing.keys import expand, holds, holds_0d_array, is_parted
-from np2tf.tnp._indexing.selection_indices import filled_at, gathered_at, selected_index
-from np2tf.tnp._indexing.selection_keys import mask_beside, picked, with_masks
+from np2tf.tnp._indexing.selection_indices import fill_at, gather_at, selected_index
+from np2tf.tnp._indexing.selection_keys import get_from_selection, mask_beside, restore_masks
 from np2tf.tnp._indexing.selection_writes import write_repeated, write_selection
-from np2tf.tnp._masked.selection import guarded, mask_selection, selected_array, selection_of
-from np2tf.tnp._operands.conversion import assigned, to_numpy
+from np2tf.tnp._masked.selection import guard_gradient, mask_selection, selected_array, selection_of
+from np2tf.tnp._operands.conversion import convert_assigned, to_numpy
 from np2tf.tnp._operands.value_range import refuse_unfit
 from np2tf.tnp._slicing import slice_spec, slicing
-from np2tf.tnp._slicing.reversed_slices import forwards
-from np2tf.tnp._slicing.view_transforms import Basic
+from np2tf.tnp._slicing.reversed_slices import make_forward
+from np2tf.tnp._slicing.view_transforms import BasicIndexing
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -39,27 +39,27 @@ def getitem(array: ndarray, key: Any) -> Any:
         IndexError: NumPy raises it for this key.
     """
     if staging_for_xla():
-        key = with_masks(array, key)
-        found = picked(array, key)
+        key = restore_masks(array, key)
+        found = get_from_selection(array, key)
         if found is not None:
             return found
-        inner = composed(array, key)
+        inner = compose_keys(array, key)
         if inner is not None:
-            return _of_whole(*inner, key)
+            return _get_from_whole(*inner, key)
     tensor = array.tensor
     index = selected_index(tensor, key)
     if index is not None:
-        return selected_array(gathered_at(tensor, index))
+        return selected_array(gather_at(tensor, index))
     items = expand(key, tensor.shape.rank)
     if not any(isinstance(item, tf.Tensor) for item in items):
         if all(isinstance(item, (int, SymInt)) for item in items) and not holds(key, Ellipsis):
             return tensor_scalar(slicing.read(tensor, tuple(items)))
-        turned = forwards(items, tensor.shape.as_list())
+        turned = make_forward(items, tensor.shape.as_list())
         if turned is not None:
-            return getitem(array.view_through(Basic(tuple(turned[0]))), turned[1])
+            return getitem(array.view_through(BasicIndexing(tuple(turned[0]))), turned[1])
         if type(array) is scalar or holds_0d_array(key):
             return tensor_array(slicing.read(tensor, tuple(items)))
-        view = array.view_through(Basic(tuple(items)))
+        view = array.view_through(BasicIndexing(tuple(items)))
         if selection_of(view) is None:
             _ = view.tensor
         return view
@@ -72,18 +72,18 @@ def getitem(array: ndarray, key: Any) -> Any:
         check_mask(mask, tensor)
         selection = mask_selection(tensor, mask) if staging_for_xla() else None
         if selection is not None:
-            return selected_array(guarded(selection))
-        return tensor_array(masked(tensor, mask))
-    return tensor_array(Advanced(tensor, items, is_parted(key)).gather())
+            return selected_array(guard_gradient(selection))
+        return tensor_array(get_masked(tensor, mask))
+    return tensor_array(AdvancedKey(tensor, items, is_parted(key)).gather())
 
 
-def _of_whole(whole: ndarray, items: list[Any], key: Any) -> Any:
+def _get_from_whole(whole: ndarray, items: list[Any], key: Any) -> Any:
     """Return the elements that the composed key of a slice takes of the whole array."""
     if any(isinstance(item, tf.Tensor) for item in items):
-        return tensor_array(Advanced(whole.tensor, items, is_parted(key)).gather())
+        return tensor_array(AdvancedKey(whole.tensor, items, is_parted(key)).gather())
     if all(isinstance(item, (int, SymInt)) for item in items) and not holds(key, Ellipsis):
         return tensor_scalar(slicing.read(whole.tensor, tuple(items)))
-    view = whole.view_through(Basic(tuple(items)))
+    view = whole.view_through(BasicIndexing(tuple(items)))
     if selection_of(view) is None:
         _ = view.tensor
     return view
@@ -101,14 +101,14 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     if array.is_read_only:
         raise ValueError("assignment destination is read-only")
     if staging_for_xla():
-        key = with_masks(array, key)
-        inner = composed(array, key)
+        key = restore_masks(array, key)
+        inner = compose_keys(array, key)
         if inner is not None:
             whole, items = inner
             _set(whole, whole.tensor, items, key, value)
             return
     tensor = array.tensor
-    filled = _filled(tensor, key, value)
+    filled = _fill_at_selection(tensor, key, value)
     if filled is not None:
         array.store(filled)
     else:
@@ -126,7 +126,7 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
         value: the value to assign.
     """
     picks = any(isinstance(item, tf.Tensor) for item in items)
-    if not picks and forwards(items, tensor.shape.as_list()):
+    if not picks and make_forward(items, tensor.shape.as_list()):
         setitem(getitem(array, key), ..., value)
         return
     beside = mask_beside(items) if picks and staging_for_xla() else None
@@ -143,7 +143,7 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
         new = _assignable(value, tensor.dtype, picks)
     except (TypeError, ValueError, OverflowError):
         if not picks:
-            # An index out of bounds is found first.
+            # As in NumPy, an index out of bounds is reported before other errors.
             slice_spec.axes_of(tensor, tuple(items))
             if type(value) in (list, tuple) and tf.executing_eagerly():
                 _write_before(getitem(array, key), value)
@@ -167,10 +167,10 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
             _check_rank(new)
         array.store(write_masked(tensor, mask, new))
     else:
-        array.store(Advanced(tensor, items, is_parted(key), new).scatter(new))
+        array.store(AdvancedKey(tensor, items, is_parted(key), new).scatter(new))
 
 
-def _filled(tensor: tf.Tensor, key: Any, value: Any) -> tf.Tensor | None:
+def _fill_at_selection(tensor: tf.Tensor, key: Any, value: Any) -> tf.Tensor | None:
     """Return `tensor` after a number is written at the places of an index array that is a selection.
 
     Returns:
@@ -179,7 +179,7 @@ def _filled(tensor: tf.Tensor, key: Any, value: Any) -> tf.Tensor | None:
     index = selected_index(tensor, key)
     if index is None or selection_of(value) is not None:
         return None
-    return filled_at(tensor, index, _assignable(value, tensor.dtype, picks=True))
+    return fill_at(tensor, index, _assignable(value, tensor.dtype, picks=True))
 
 
 def _store_basic(array: ndarray, key: slice_spec.BasicKey, tensor: tf.Tensor, value: tf.Tensor) -> None:
@@ -194,14 +194,14 @@ def _store_basic(array: ndarray, key: slice_spec.BasicKey, tensor: tf.Tensor, va
     written = write_repeated(tensor, key, value) if staging_for_xla() else None
     if written is not None:
         array.store(written)
-    elif staging_for_xla() and path_of(array):
-        array.store_through(Basic(key), value)
+    elif staging_for_xla() and chain_of(array):
+        array.store_through(BasicIndexing(key), value)
     else:
         array.store(slicing.write(tensor, key, value))
 
 
 def _write_before(part: Any, value: Any) -> None:
-    """Write the numbers of a list that come before the first number that does not fit, as NumPy does."""
+    """Write the numbers of a list that precede the first number that does not fit, as NumPy does."""
     if type(part) is not ndarray:
         return
     held = np.array(part.numpy())
@@ -217,7 +217,11 @@ def _refuse_sequence(tensor: tf.Tensor, value: Any) -> None:
 
 
 def _check_rank(value: tf.Tensor) -> None:
-    """Refuse a value of several axes where a mask of all axes is the whole key, as NumPy's fast path does."""
+    """Refuse a value of several axes if the whole key is a mask of all axes, as NumPy's fast path does.
+
+    Raises:
+        TypeError: the value has more than one axis.
+    """
     if value.shape.rank is not None and value.shape.rank > 1:
         raise TypeError(
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
@@ -240,7 +244,9 @@ def _check_depth(items: list[Any], value: tf.Tensor) -> None:
 
 
 def _assignable(value: Any, dtype: tf.DType, picks: bool) -> tf.Tensor:
-    """Return `value` in the dtype of the array; with index arrays NumPy casts its own numbers unchecked."""
+    """Return `value` in the dtype of the array. With index arrays NumPy casts its own numbers without a
+    check.
+    """
     wanted = np.dtype(dtype.as_numpy_dtype)
     kind = type(value)
     if kind is int or kind is float:
@@ -249,4 +255,4 @@ def _assignable(value: Any, dtype: tf.DType, picks: bool) -> tf.Tensor:
         refuse_unfit(value, wanted)
     elif isinstance(value, np.generic):
         value = np.asarray(value)
-    return assigned(value, wanted)
+    return convert_assigned(value, wanted)

@@ -1,4 +1,4 @@
-"""Index keys: every form that NumPy takes, brought to one item per axis."""
+"""Index keys: every form that NumPy accepts, converted to one item per axis."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError, UnsupportedDtypeError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_scalar
 from np2tf.tnp._operands.axis_arguments import MOST_AXES
 from np2tf.tnp._operands.conversion import as_tensor
@@ -25,17 +25,17 @@ def expand(key: Any, rank: int | None) -> list[Any]:
     """Return a key as one item per axis.
 
     Args:
-        key: the key as the program gives it.
+        key: the key as the program writes it.
         rank: the number of axes of the array.
 
     Returns:
         For each axis an int, SymInt, slice or index tensor (int64 or bool); None for each new axis.
 
     Raises:
-        IndexError: the key has too many indices, or an item that is no index.
+        IndexError: the key has too many indices, or an item that is not an index.
     """
     if rank is None:
-        raise StagingError("indexing an array of unknown rank")
+        raise ShapeNeededError("indexing an array of unknown rank")
     parts = [_item(part) for part in (key if isinstance(key, tuple) else (key,))]
     used = sum(_axes_used(part) for part in parts)
     if used > rank:
@@ -46,11 +46,11 @@ def expand(key: Any, rank: int | None) -> list[Any]:
     where = ellipses[0] if ellipses else len(parts)
     if rank - used + len(parts) > MOST_AXES:
         raise IndexError(f"number of dimensions must be within [0, {MOST_AXES}]")
-    parts = [_settled(part) if type(part) is slice else part for part in parts]
+    parts = [_settle_sequence(part) if type(part) is slice else part for part in parts]
     return [*parts[:where], *[FULL] * (rank - used), *parts[where + 1 :]]
 
 
-def _settled(part: slice) -> slice:
+def _settle_sequence(part: slice) -> slice:
     return slice(*(None if end is None else _integer(end) for end in (part.start, part.stop, part.step)))
 
 
@@ -71,7 +71,9 @@ def holds(key: Any, wanted: Any) -> bool:
 
 
 def holds_0d_array(key: Any) -> bool:
-    """Return whether an index is an array of no axes: NumPy then copies; an integer would give a view."""
+    """Return whether an index is an array without axes: NumPy then copies, while an integer would give a
+    view.
+    """
     return any(map(_is_0d_array, key)) if isinstance(key, tuple) else _is_0d_array(key)
 
 
@@ -95,7 +97,7 @@ def _item(part: Any) -> Any:
     if kind is int or part is None or part is Ellipsis:
         return part
     if kind is slice:
-        # Its ends are looked at once it is known that there is an axis for it.
+        # The ends of the slice are converted after the check that there is an axis for it.
         return part
     if isinstance(part, (bool, np.bool_)):
         return tf.constant(bool(part))
@@ -112,11 +114,11 @@ def _index_array(part: Any) -> Any:
     if not is_array(part) and isinstance(part, np.ndarray) and part.ndim == 0 and part.dtype.kind in "iu":
         return int(part)
     if isinstance(part, (list, tuple)):
-        index = _from_sequence(part)
+        index = _sequence_to_index(part)
     else:
         index = as_tensor(part)
     if index.shape.rank is None:
-        raise StagingError("an index of unknown rank")
+        raise ShapeNeededError("an index of unknown rank")
     if index.dtype == tf.bool:
         return index
     if not index.dtype.is_integer:
@@ -126,13 +128,11 @@ def _index_array(part: Any) -> Any:
     return tf.cast(index, tf.int64)
 
 
-def _from_sequence(values: Any) -> tf.Tensor:
-    """Return a list or tuple as an index array; an empty one becomes an integer array."""
+def _sequence_to_index(values: Any) -> tf.Tensor:
+    """Return a list or tuple as an index array; an empty list or tuple becomes an integer array."""
     try:
         index = as_tensor(values)
-    except StagingError as error:
-        if error.code != "NP2TF504":
-            raise
+    except UnsupportedDtypeError:
         raise IndexError(_NOT_AN_INDEX) from None
     return tf.cast(index, tf.int64) if index.shape.num_elements() == 0 and index.dtype != tf.bool else index
 

@@ -1,4 +1,4 @@
-"""Index arrays that are selections: ``x[index[i:j]]`` under XLA, for which all of `index` is looked at."""
+"""Index arrays that are selections: ``x[index[i:j]]`` under XLA, which computes with all of `index`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.tnp._indexing.advanced import positions
-from np2tf.tnp._masked.chunked_reductions import reduced, round_of
+from np2tf.tnp._masked.chunked_reductions import reduce_selection, round_of
 from np2tf.tnp._masked.element_sources import Round
-from np2tf.tnp._masked.selection import Cut, Selection, guarded, selection_of
-from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation, unrecorded
+from np2tf.tnp._masked.selection import AxisMask, Selection, guard_gradient, selection_of
+from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation, suspend_recording
 
 
 def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
-    """Return the selection that is the whole key to the first axis; None for any other key."""
+    """Return the selection that indexes the first axis as the whole key; None for any other key."""
     if isinstance(key, (tuple, list, slice, int)):
         return None
     index = selection_of(key)
@@ -22,8 +22,8 @@ def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
     return index if usable and base.shape.rank and base.shape.is_fully_defined() else None
 
 
-def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, Cut]:
-    """Return the positions that the index points to, counted from the start, and the part of it that counts.
+def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, AxisMask]:
+    """Return the positions of the index, counted from the start, and the part of the index that counts.
 
     Positions that do not count are 0.
     """
@@ -32,29 +32,29 @@ def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, Cut]:
     return positions(tf.cast(index.filled(0), tf.int64), base.shape[0], 0), part
 
 
-def gathered_at(base: tf.Tensor, index: Selection) -> Selection:
+def gather_at(base: tf.Tensor, index: Selection) -> Selection:
     """Return ``base[index]``."""
     (part,) = index.parts
     assert part is not None
     parts = (part, *[None] * (base.shape.rank - 1))
     if round_of(index, (0,)) is None:
-        return guarded(Selection(tf.gather(base, _places(base, index)[0]), parts))
+        return guard_gradient(Selection(tf.gather(base, _places(base, index)[0]), parts))
     if checks_bounds():
         record_violation(_is_beyond(base, index))
-    with unrecorded():
+    with suspend_recording():
         whole = tf.gather(base, _places(base, index)[0])
 
     def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
         assert -axis == base.shape.rank
-        with unrecorded():
+        with suspend_recording():
             places = positions(tf.cast(index.read(-1, first, count, entered), tf.int64), base.shape[0], 0)
         return tf.gather(base, places)
 
-    return guarded(Selection(whole, parts, read))
+    return guard_gradient(Selection(whole, parts, read))
 
 
 def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
-    """Return whether an index that counts is out of bounds; other indices are not checked."""
+    """Return whether an index that counts is out of bounds. Other indices are not checked."""
 
     def beyond(indices: tf.Tensor) -> tf.Tensor:
         indices = tf.cast(indices, tf.int64)
@@ -64,15 +64,15 @@ def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
         return beyond(index.read(axis, first, count, entered))
 
     found = Selection(beyond(index.whole), index.parts, read)
-    return reduced("any", found, (0,), tf.reduce_any(found.filled(False)))
+    return reduce_selection("any", found, (0,), tf.reduce_any(found.filled(False)))
 
 
-def filled_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:
-    """Return `base` after ``base[index] = value``; None unless the value is one number."""
+def fill_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:
+    """Return `base` after ``base[index] = value``; None unless the value is a single number."""
     if value.shape.num_elements() != 1:
         return None
     places, part = _places(base, index)
-    # XLA ignores values that are scattered beyond the end.
+    # XLA ignores writes beyond the end.
     places = tf.where(part.mask, places, base.shape[0])
     row = tf.fill([places.shape[0], *base.shape[1:]], tf.reshape(value, []))
     return tf.tensor_scatter_nd_update(base, places[:, None], row)

@@ -1,6 +1,7 @@
 """Keys of masks under XLA: results of `nonzero` as indices, masks beside integers, masks of selections.
 
-``x[np.where(m)[0]]`` is ``x[m]``, and ``a[m, 0]`` is ``a[:, 0][m]``, so no positions are ever counted.
+``x[np.where(m)[0]]`` equals ``x[m]``, and ``a[m, 0]`` equals ``a[:, 0][m]``, so that positions are never
+counted.
 """
 
 from __future__ import annotations
@@ -10,9 +11,16 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp._array.ndarray import ndarray, path_of, tensor_array, tensor_scalar
+from np2tf.tnp._array.ndarray import chain_of, ndarray, tensor_array, tensor_scalar
 from np2tf.tnp._indexing.keys import FULL
-from np2tf.tnp._masked.selection import Cut, Selection, guarded, mask_cut, selected_array, selection_of
+from np2tf.tnp._masked.selection import (
+    AxisMask,
+    Selection,
+    guard_gradient,
+    mask_of_axis,
+    selected_array,
+    selection_of,
+)
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import staging_for_xla
@@ -32,7 +40,7 @@ def true_places_of(mask: tf.Tensor) -> tuple[ndarray, ...] | None:
     shape = mask.shape
     if not staging_for_xla() or not shape.is_fully_defined() or tf.get_static_value(mask) is not None:
         return None
-    part = mask_cut(mask)
+    part = mask_of_axis(mask)
     place = tf.range(shape.num_elements(), dtype=tf.int64)
     found: list[ndarray] = []
     for axis in reversed(range(shape.rank)):
@@ -43,7 +51,7 @@ def true_places_of(mask: tf.Tensor) -> tuple[ndarray, ...] | None:
     return tuple(found)
 
 
-def with_masks(array: ndarray, key: Any) -> Any:
+def restore_masks(array: ndarray, key: Any) -> Any:
     """Return a key with masks in place of the positions at which they are true."""
     items = key if isinstance(key, tuple) else (key,)
     first = _places(items[0]) if items else None
@@ -62,13 +70,15 @@ def with_masks(array: ndarray, key: Any) -> Any:
 
 def _places(item: Any) -> TruePlaces | None:
     found = None if isinstance(item, (slice, int)) else selection_of(item)
-    return found if isinstance(found, TruePlaces) and not path_of(item) else None
+    return found if isinstance(found, TruePlaces) and not chain_of(item) else None
 
 
 def mask_beside(items: list[Any]) -> tuple[tf.Tensor, tuple[Any, ...]] | None:
-    """The mask of a key like ``a[mask, 0]``, and the key of the axes behind it as a key of the whole array.
+    """Return the mask of a key like ``a[mask, 0]``, and the key of the other axes as a key of the whole
+    array.
 
-    None for other keys, for masks alone, and where the ends of slices are known at run time only.
+    Returns:
+        None for other keys, for a mask alone, and if the ends of slices are known only at run time.
     """
     first = items[0] if items else None
     if not isinstance(first, tf.Tensor) or first.dtype != tf.bool or not first.shape.rank:
@@ -87,13 +97,13 @@ def _is_static(item: Any) -> bool:
     )
 
 
-def picked(array: ndarray, key: Any) -> Any:
+def get_from_selection(array: ndarray, key: Any) -> Any:
     """Return ``array[key]`` of a selection, for a mask that is a selection too, and for the keys 0 and -1.
 
     Returns:
         None for any other array or key.
     """
-    held = selection_of(array) if not path_of(array) else None
+    held = selection_of(array) if not chain_of(array) else None
     if held is None or len(held.parts) != 1 or held.parts[0] is None or held.parts[0].interval is not None:
         return None
     part = held.parts[0]
@@ -104,10 +114,12 @@ def picked(array: ndarray, key: Any) -> Any:
         return None
     if mask.parts[0] is None or mask.parts[0].key != part.key:
         return None
-    return selected_array(guarded(Selection(held.whole, (mask_cut(tf.logical_and(part.mask, mask.whole)),))))
+    return selected_array(
+        guard_gradient(Selection(held.whole, (mask_of_axis(tf.logical_and(part.mask, mask.whole)),)))
+    )
 
 
-def _end(whole: tf.Tensor, part: Cut, last: bool) -> Any:
+def _end(whole: tf.Tensor, part: AxisMask, last: bool) -> Any:
     """Return the first or the last selected element; if no element is selected, the call is discarded."""
     record_violation(tf.logical_not(tf.reduce_any(part.mask)))
     truth = tf.cast(part.mask, tf.int32)

@@ -1,4 +1,4 @@
-"""Writing selections to where they lie in an array: over the whole array, or in rounds over the part."""
+"""Writes of selections to their places in an array: over the whole array, or in rounds over the part."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.tnp._array.write_ordering import pinned
+from np2tf.tnp._array.write_ordering import pin_values
 from np2tf.tnp._masked import chunked_loops
-from np2tf.tnp._masked.element_sources import Round, Written, place_of, sizes_of, starts_of
+from np2tf.tnp._masked.element_sources import PartialWrite, Round, place_of, sizes_of, starts_of
 from np2tf.tnp._masked.selection import (
     Selection,
-    aligned,
-    cut_items,
+    align,
+    are_dynamic_items,
     is_dynamic,
     mask_selection,
     same_parts,
@@ -24,7 +24,7 @@ from np2tf.tnp._masked.selection import (
 )
 from np2tf.tnp._slicing import slice_spec, slicing
 from np2tf.tnp._tensor import symint
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
 def write_selection(
@@ -51,13 +51,13 @@ def write_selection(
         written = tf.where(target.mask(), tf.cast(selection.whole, base.dtype), target.whole)
         return tf.reshape(written, base.shape)
     key = tuple(items)
-    # Computed once: ends that are computed twice are not known to be the same.
+    # The specification is computed once: ends that are computed twice are not known to be equal.
     axes = slice_spec.axes_of(base, key)
     target = slice_selection(base, key, axes)
-    fitting = target and _aligned_with(selection, target)
+    fitting = target and _align_with(selection, target)
     if axes is None or target is None or fitting is None or not _fits(fitting.whole, target.whole):
         return None
-    flags = cut_items(key, axes)
+    flags = are_dynamic_items(key, axes)
     whole_key = tuple(slice(None) if flag else item for item, flag in zip(key, flags, strict=True))
     new = tf.where(target.mask(), tf.cast(fitting.whole, base.dtype), target.whole)
     whole = slicing.write(base, whole_key, new)
@@ -75,7 +75,7 @@ def write_repeated(base: tf.Tensor, key: slice_spec.BasicKey, value: tf.Tensor) 
 
 
 @dataclass(frozen=True)
-class _Along:
+class _RoundAxis:
     """Rounds along an axis of the written value.
 
     Attributes:
@@ -90,9 +90,9 @@ class _Along:
 
 
 def _axis_of_rounds(
-    key: slice_spec.BasicKey, axes: list[slice_spec.Axis], target: Selection, given: list[int], room: int
-) -> _Along | None:
-    """Return the first axis that is written in rounds; None if writing the whole array is quicker.
+    key: slice_spec.BasicKey, axes: list[slice_spec.SliceSpec], target: Selection, given: list[int], room: int
+) -> _RoundAxis | None:
+    """Return the first axis that is written in rounds; None if writing the whole array is faster.
 
     Args:
         key: the key of the write.
@@ -115,12 +115,16 @@ def _axis_of_rounds(
         lengths = [size for size in (shape[axis], *given[axis - rank :][:1]) if size != 1]
         elements = chunked_loops.elements_of_round(shape, axis, min(lengths, default=1), room)
         if elements is not None:
-            return _Along(axis - rank, k, elements)
+            return _RoundAxis(axis - rank, k, elements)
     return None
 
 
 def _rounds(
-    base: tf.Tensor, axes: Sequence[slice_spec.Axis], along: _Along, target: Selection, value: Selection
+    base: tf.Tensor,
+    axes: Sequence[slice_spec.SliceSpec],
+    along: _RoundAxis,
+    target: Selection,
+    value: Selection,
 ) -> tf.Tensor:
     """Return `base` after `value` has been written to `target` in rounds."""
     axis, k, rank = along.axis, along.k, len(target.parts)
@@ -129,28 +133,28 @@ def _rounds(
     assert part.interval is not None
     beside = target.mask([j for j in range(rank) if j != rank + axis])
     place = place_of(axes)
-    entered_region = current_region()
-    counter = entered_region.counter if entered_region is not None else None
-    # XLA would copy the array, and copy the result back to the buffer of the loop around it.
-    copy = base if counter is None else pinned(counter, [base])[0]
+    scope = current_scope()
+    counter = scope.counter if scope is not None else None
+    # Without this, XLA would copy the array, and copy the result back to the buffer of the loop around it.
+    copy = base if counter is None else pin_values(counter, [base])[0]
 
     def step(first: tf.Tensor, count: int, done: tf.Tensor, current: tf.Tensor) -> tf.Tensor:
-        entered = Round(Written(base, copy, current, place, k, first))
+        entered = Round(PartialWrite(base, copy, current, place, k, first))
         before = target.read(axis, first, count, entered)
         new = tf.cast(value.read(axis, first, count, entered), base.dtype)
         mask = beside
         if count > 1:
-            left = chunked_loops.undone(count, done, rank + axis, rank)
+            left = chunked_loops.not_yet_computed(count, done, rank + axis, rank)
             mask = left if mask is None else tf.logical_and(mask, left)
         new = tf.broadcast_to(new, before.shape) if mask is None else tf.where(mask, new, before)
         new = tf.reshape(new, sizes_of(axes, k, count))
         start = symint.tensor_of(axes[k].start) + first
         return gen_xla_ops.xla_dynamic_update_slice(current, new, starts_of(axes, k, start))
 
-    return chunked_loops.over(span(part.interval), along.elements, step, base)
+    return chunked_loops.run_rounds(span(part.interval), along.elements, step, base)
 
 
-def _aligned_with(selection: Selection, target: Selection) -> Selection | None:
+def _align_with(selection: Selection, target: Selection) -> Selection | None:
     """Return `selection` with its parts moved to the parts of `target`; axes of length 1 are repeated."""
     missing = len(target.parts) - len(selection.parts)
     if missing < 0:
@@ -158,7 +162,7 @@ def _aligned_with(selection: Selection, target: Selection) -> Selection | None:
     found: Selection | None = selection
     for k, part in enumerate(target.parts[missing:]):
         if found is not None and (found.parts[k] is not None or found.whole.shape[k] != 1):
-            found = aligned(found, k, part)
+            found = align(found, k, part)
     return found
 
 

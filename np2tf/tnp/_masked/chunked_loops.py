@@ -1,12 +1,12 @@
 """Loops under XLA over a part of run-time length, some elements at a time.
 
-XLA compiles a small loop in one piece of machine code, so the cost of such a loop follows the length of the
+XLA compiles a small loop to one piece of machine code, so that the cost of the loop follows the length of the
 part. Measured in milliseconds for NumPy / whole arrays with a mask / these loops: 8,192 inner products of 1
-to 8,191 elements 21 / 63 / 5.1; 8,000 updates `y[:k] += c * y[:k][::-1]` 57 / 63 / 22. The last round
-starts early enough to end with the part, and leaves alone the elements that the round before has computed.
-A part shorter than one round is computed in rounds of 8 elements, or of one. So nothing is read from beyond
-a part. (A choice between slices of static lengths, n / 8, 2 n / 8 …, took 63 ms for 6,000 rows for which
-rounds took 26.)
+to 8,191 elements 21 / 63 / 5.1; 8,000 updates `y[:k] += c * y[:k][::-1]` 57 / 63 / 22. The last round starts
+early enough to end with the part, and skips the elements that the round before has computed. A part shorter
+than one round is computed in rounds of 8 elements, or of one element. So nothing beyond a part is ever read.
+(A choice between slices of static lengths, n / 8, 2 n / 8 …, took 63 ms for 6,000 rows for which rounds took
+26.)
 """
 
 from __future__ import annotations
@@ -18,34 +18,35 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.tnp._front.operand_kinds import surroundings
-from np2tf.tnp._tensor.index_bounds import unrecorded
+from np2tf.tnp._tensor.index_bounds import suspend_recording
 from np2tf.tnp._tensor.storage import staging_at_once
 
-#: Arrays of fewer elements are worked on as a whole (microseconds for an inner product, whole and in rounds:
+#: Arrays of fewer elements are computed as a whole (microseconds for an inner product, whole and in rounds:
 #: 256 elements 0.42 and 0.42, 512 elements 0.24 and 0.25, 1,024 elements 0.45 and 0.18, 2,048 elements 0.78
 #: and 0.19).
 FEW = 600
-#: In arrays of at least MANY elements, parts of at least FEW_OF_MANY are written in rounds as well. Otherwise
-#: XLA may compute the written elements once more for the next reader, and copy the whole array for that (a
-#: column and the trailing block of 500 × 500, an LU step: 105 µs, with rounds for both 30 µs).
+#: In arrays of at least MANY elements, parts of at least FEW_OF_MANY elements are written in rounds, too.
+#: Otherwise XLA may compute the written elements again for the next reader, and copy the whole array for that
+#: (a column and the trailing block of 500 × 500, an LU step: 105 µs, with rounds for both 30 µs).
 MANY, FEW_OF_MANY = 2**14, 64
-#: Elements of one round: 64 for short arrays (8,192 inner products as above: 64 elements 5.1 ms, 16 elements
+#: The size of one round: 64 for short arrays (8,192 inner products as above: 64 elements 5.1 ms, 16 elements
 #: 45, 512 elements 9), more for long ones (`b[w:] = maximum(b[w:], b[:-w] + v)` of 60,000: 64 elements
 #: 61 µs, 1,024 elements 35 µs), so that no strand of a sum has many more than 128 terms.
 _LEAST, _MOST, _TERMS = 64, 1024, 128
-#: The most elements of a round over all axes (updates of 500 × 500: rounds of one row 32 µs, of 32 rows 20,
-#: of 128 rows, which XLA takes for too large, 25).
+#: The largest number of elements of a round over all axes (updates of 500 × 500: rounds of one row 32 µs, of
+#: 32 rows 20, of 128 rows, which are too large for XLA, 25).
 _ALL = 2**14
 _FEW_AT_A_TIME = 8
 
-#: (first, count, how many of these the round before has done, state) -> the state after the round.
+#: A function of the first element, the number of elements, the number of these that the round before has
+#: computed, and the state; it returns the state after the round.
 Step = Callable[[tf.Tensor, int, tf.Tensor, Any], Any]
 
 
 def elements_of_round(
     shape: list[int | None], axis: int, least: int | None = None, room: int = 0
 ) -> int | None:
-    """Return the number of elements along an axis that a round computes; None if the whole array is quicker.
+    """Return the number of elements along an axis that a round computes; None if the whole array is faster.
 
     Args:
         shape: the shape of the whole array.
@@ -53,7 +54,7 @@ def elements_of_round(
         least: the length of the shortest array along this axis.
         room: the number of elements of the array that is written to; 0 if none is written to.
     """
-    # An accelerator starts every round by itself.
+    # An accelerator starts a new program for every round.
     if staging_at_once() or surroundings.has_accelerator or None in shape:
         return None
     sizes = [size for size in shape if size is not None]
@@ -65,7 +66,7 @@ def elements_of_round(
     return 2 ** (wanted.bit_length() - 1) if wanted > 0 else None
 
 
-def over(length: tf.Tensor, elements: int, step: Step, state: tf.Tensor) -> tf.Tensor:
+def run_rounds(length: tf.Tensor, elements: int, step: Step, state: tf.Tensor) -> tf.Tensor:
     """Return the state after all rounds over `length` elements.
 
     Args:
@@ -91,7 +92,7 @@ def over(length: tf.Tensor, elements: int, step: Step, state: tf.Tensor) -> tf.T
 def _loop(rounds: tf.Tensor, length: tf.Tensor, size: int, step: Step, state: tf.Tensor) -> tf.Tensor:
     def body(number: tf.Tensor, state: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         first = tf.minimum(number * size, length - size)
-        with unrecorded():
+        with suspend_recording():
             return number + 1, step(first, size, number * size - first, state)
 
     def test(number: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
@@ -100,8 +101,8 @@ def _loop(rounds: tf.Tensor, length: tf.Tensor, size: int, step: Step, state: tf
     return tf.while_loop(test, body, (tf.zeros((), tf.int64), state))[1]
 
 
-def undone(count: int, done: tf.Tensor, axis: int, rank: int) -> tf.Tensor:
-    """Return which elements of a round the round before has not computed, shaped to broadcast.
+def not_yet_computed(count: int, done: tf.Tensor, axis: int, rank: int) -> tf.Tensor:
+    """Return which elements of a round the previous round has not computed, shaped to broadcast.
 
     Args:
         count: the number of elements of a round.

@@ -1,4 +1,4 @@
-"""Reductions and products of selections, in rounds over the elements that they take."""
+"""Reductions and products of selections, in rounds over the elements that count."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.tnp._masked import chunked_loops
 from np2tf.tnp._masked.element_sources import Round, part_of
-from np2tf.tnp._masked.selection import Cut, Selection, span
-from np2tf.tnp._tensor.lane_reductions import in_strands
+from np2tf.tnp._masked.selection import AxisMask, Selection, span
+from np2tf.tnp._tensor.lane_reductions import reduce_in_lanes
 from np2tf.tnp._tensor.small_constants import constant
 
 
@@ -48,21 +48,21 @@ def _unless_nan(a: tf.Tensor, b: tf.Tensor, found: tf.Tensor) -> tf.Tensor:
 
 
 def _sum(x: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
-    return in_strands(_raw_sum, tf.add, x, tuple(axes), False)
+    return reduce_in_lanes(_raw_sum, tf.add, x, tuple(axes), False)
 
 
 def _raw_sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
     return tf.raw_ops.Sum(input=x, axis=list(axes), keep_dims=keepdims)
 
 
-def _folded(combine: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> Callable[..., tf.Tensor]:
+def _fold_pairs(combine: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> Callable[..., tf.Tensor]:
     """Return a reduction over axes that combines elements in pairs, and so treats NaN as `combine` does."""
 
     def finish(x: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
         for axis in sorted(axes, reverse=True):
             while x.shape[axis] > 1:
                 half = (x.shape[axis] + 1) // 2
-                # Twice the same changes nothing.
+                # Combining an element with itself changes nothing.
                 starts = (0, x.shape[axis] - half)
                 x = combine(*(part_of(x, axis, constant(start), half) for start in starts))
             x = tf.squeeze(x, [axis])
@@ -79,16 +79,18 @@ REDUCTIONS = {
     "any": Reduction(tf.logical_or, tf.reduce_any, lambda dtype: False, truth=True),
     "all": Reduction(tf.logical_and, tf.reduce_all, lambda dtype: True, truth=True),
     "max": Reduction(
-        _larger, _folded(_larger), lambda dtype: dtype.min if dtype.is_integer else float("-inf")
+        _larger, _fold_pairs(_larger), lambda dtype: dtype.min if dtype.is_integer else float("-inf")
     ),
     "min": Reduction(
-        _smaller, _folded(_smaller), lambda dtype: dtype.max if dtype.is_integer else float("inf")
+        _smaller, _fold_pairs(_smaller), lambda dtype: dtype.max if dtype.is_integer else float("inf")
     ),
 }
 
 
 def round_of(found: Selection, axes: Sequence[int]) -> tuple[int, int] | None:
-    """Return the first of `axes` along which rounds pay, and the number of elements in a round; else None."""
+    """Return the first of `axes` along which rounds are worth it, and the number of elements in a round; else
+    None.
+    """
     for axis in axes:
         part = found.parts[axis]
         if part is not None and part.interval is not None:
@@ -98,8 +100,8 @@ def round_of(found: Selection, axes: Sequence[int]) -> tuple[int, int] | None:
     return None
 
 
-def reduced(name: str, found: Selection, axes: Sequence[int], whole: tf.Tensor) -> tf.Tensor:
-    """Return a reduction of a selection over axes, computed in rounds if that is quicker.
+def reduce_selection(name: str, found: Selection, axes: Sequence[int], whole: tf.Tensor) -> tf.Tensor:
+    """Return a reduction of a selection over axes, computed in rounds if that is faster.
 
     Args:
         name: the name of the reduction.
@@ -121,11 +123,11 @@ def reduced(name: str, found: Selection, axes: Sequence[int], whole: tf.Tensor) 
         part = tf.not_equal(part, tf.zeros((), part.dtype)) if counted and not part.dtype.is_bool else part
         return tf.cast(part, tf.bool if how.truth else dtype)
 
-    left = _accumulated(how, found, axes, axis, elements, values, tf.bool if how.truth else dtype)
+    left = _accumulate_lanes(how, found, axes, axis, elements, values, tf.bool if how.truth else dtype)
     return chunked_loops.with_gradient_of(whole, tf.reshape(how.finish(left, axes), whole.shape))
 
 
-def _accumulated(
+def _accumulate_lanes(
     how: Reduction,
     found: Selection,
     axes: Sequence[int],
@@ -147,7 +149,7 @@ def _accumulated(
         new = values(first, count, Round())
         mask = beside
         if count > 1:
-            left = chunked_loops.undone(count, done, axis, rank)
+            left = chunked_loops.not_yet_computed(count, done, axis, rank)
             mask = left if mask is None else tf.logical_and(mask, left)
         new = new if mask is None else tf.where(mask, new, neutral)
         if count == elements:
@@ -156,16 +158,16 @@ def _accumulated(
         new = how.combine(part_of(strands, axis, start, count), new)
         return gen_xla_ops.xla_dynamic_update_slice(strands, new, tf.zeros(rank, tf.int64))
 
-    return chunked_loops.over(span(part.interval), elements, step, tf.fill(shape, neutral))
+    return chunked_loops.run_rounds(span(part.interval), elements, step, tf.fill(shape, neutral))
 
 
-def inner(a: Selection, b: Selection, cut: Cut, conjugate: bool, whole: tf.Tensor) -> tf.Tensor:
-    """Return the inner product of two vectors that are cut alike, computed in rounds if that is quicker.
+def inner(a: Selection, b: Selection, cut: AxisMask, conjugate: bool, whole: tf.Tensor) -> tf.Tensor:
+    """Return the inner product of two vectors with the same part, computed in rounds if that is faster.
 
     Args:
         a: the first vector.
         b: the second vector.
-        cut: the part that counts of both.
+        cut: the part of both that counts.
         conjugate: whether the first vector is conjugated.
         whole: the same product, computed on the whole arrays.
     """
@@ -179,5 +181,5 @@ def inner(a: Selection, b: Selection, cut: Cut, conjugate: bool, whole: tf.Tenso
         left, right = (tf.cast(one.read(-1, first, count, entered), dtype) for one in (a, b))
         return (tf.math.conj(left) if conjugate else left) * right
 
-    strands = _accumulated(_COUNT, Selection(a.whole, (cut,)), (0,), 0, elements, values, dtype)
+    strands = _accumulate_lanes(_COUNT, Selection(a.whole, (cut,)), (0,), 0, elements, values, dtype)
     return chunked_loops.with_gradient_of(whole, _sum(strands, (0,)))

@@ -18,16 +18,17 @@ from np2tf.tnp._slicing.slice_updates import slice_under_xla
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.symint import Int, SymInt
 
-#: An array is read from a copy of its part, and not itself while it is written, where it is so much larger.
+#: While an array is written, it is read from a copy of its part if it is at least so many times larger.
 _MUCH_LARGER = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
-    """An array that is being written some elements at a time: its state before, its state now, the place.
+class PartialWrite:
+    """An array that is being written some elements at a time: its state before, its current state, and the
+    place.
 
-    Only the elements that are being written, from `first` on along an axis of the part, are still as they
-    were before. All other elements are read from a copy.
+    Only the elements that are being written, from `first` on along an axis of the part, still have their old
+    values in `current`. All other elements are read from a copy.
     """
 
     base: tf.Tensor
@@ -42,12 +43,12 @@ class Written:
 class Round:
     """One round of a loop over parts, with the elements that it has read."""
 
-    written: Written | None = None
+    written: PartialWrite | None = None
     found: dict[Hashable, tuple[Any, ...]] = field(default_factory=dict)
 
 
-#: (axis, counted from the end; first; count; round) -> the elements first … first + count of the part that is
-#: taken of the axis, with all elements of the other axes of the whole array.
+#: A function of an axis (counted from the end), the first element, the number of elements, and the round. It
+#: returns these elements of the part of the axis, with all elements of the other axes of the whole array.
 Source = Callable[[int, tf.Tensor, int, Round], tf.Tensor]
 
 
@@ -56,7 +57,7 @@ def end_key(end: Int) -> Hashable:
     return end if isinstance(end, int) else (id(end.root), end.offset)
 
 
-def place_of(axes: Sequence[slice_spec.Axis]) -> Hashable:
+def place_of(axes: Sequence[slice_spec.SliceSpec]) -> Hashable:
     """Return a key for a place; places with equal keys certainly take the same elements."""
     return tuple((end_key(axis.start), end_key(axis.stop), axis.size, axis.step) for axis in axes)
 
@@ -78,10 +79,17 @@ def part_of(whole: tf.Tensor, axis: int, start: tf.Tensor, count: int) -> tf.Ten
     return slice_under_xla(whole, tf.stack(starts), sizes)
 
 
-def of_slice(
-    base: tf.Tensor, key: slice_spec.BasicKey, axes: Sequence[slice_spec.Axis], whole: tf.Tensor
+def slice_source(
+    base: tf.Tensor, key: slice_spec.BasicKey, axes: Sequence[slice_spec.SliceSpec], whole: tf.Tensor
 ) -> Source | None:
-    """The source of ``base[key]``, of which `whole` is the whole; None for slices with steps."""
+    """Return the source of ``base[key]``; None for slices with steps.
+
+    Args:
+        base: the array.
+        key: the key.
+        axes: the specification of the key for each axis.
+        whole: the whole array of the selection.
+    """
     if any(axis.step != 1 for axis in axes):
         return None
     numbers = iter(range(len(axes)))
@@ -109,21 +117,23 @@ def of_slice(
     return read
 
 
-def starts_of(axes: Sequence[slice_spec.Axis], k: int, start: tf.Tensor) -> tf.Tensor:
+def starts_of(axes: Sequence[slice_spec.SliceSpec], k: int, start: tf.Tensor) -> tf.Tensor:
     """Return the start of a part on every axis, with `start` on axis `k`."""
     starts: list[Int] = [0 if axis.size is None else axis.start for axis in axes]
     starts[k] = SymInt.fresh(start)
     return tf.convert_to_tensor(slice_spec.vector(starts), tf.int64)
 
 
-def sizes_of(axes: Sequence[slice_spec.Axis], k: int, count: int) -> list[int]:
+def sizes_of(axes: Sequence[slice_spec.SliceSpec], k: int, count: int) -> list[int]:
     """Return the length of a part on every axis, with `count` on axis `k`."""
     sizes = [axis.length if axis.size is None else axis.size for axis in axes]
     sizes[k] = count
     return sizes
 
 
-def turned(source: Source, axis: int, length: tf.Tensor | None, turn: Callable[[tf.Tensor], Any]) -> Source:
+def reverse_source(
+    source: Source, axis: int, length: tf.Tensor | None, turn: Callable[[tf.Tensor], Any]
+) -> Source:
     """Return the source of a selection after one of its axes has been reversed.
 
     Args:
@@ -142,10 +152,10 @@ def turned(source: Source, axis: int, length: tf.Tensor | None, turn: Callable[[
     return read
 
 
-def moved(source: Source, axis: int, move: Callable[[tf.Tensor], tf.Tensor]) -> Source:
-    """Return the source of a selection whose part of an axis was moved.
+def move_source(source: Source, axis: int, move: Callable[[tf.Tensor], tf.Tensor]) -> Source:
+    """Return the source of a selection whose part of an axis has moved.
 
-    Along this axis the elements, counted from the first, stay the same.
+    Along this axis the elements, counted from the first element, stay the same.
     """
 
     def read(along: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
@@ -155,7 +165,7 @@ def moved(source: Source, axis: int, move: Callable[[tf.Tensor], tf.Tensor]) -> 
     return read
 
 
-def with_axis(source: Source, axis: int) -> Source:
+def add_axis(source: Source, axis: int) -> Source:
     """Return the source of a vector with a new axis: behind its own axis for -1, before it for -2."""
 
     def read(_: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:

@@ -1,4 +1,4 @@
-"""Operations on selections that avoid dynamic shapes: elementwise work, reductions, products."""
+"""Operations on selections that avoid dynamic shapes: elementwise operations, reductions, products."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, wrap_tensor
 from np2tf.tnp._masked import element_sources
-from np2tf.tnp._masked.chunked_reductions import inner, reduced
+from np2tf.tnp._masked.chunked_reductions import inner, reduce_selection
 from np2tf.tnp._masked.element_sources import Round, Source
-from np2tf.tnp._masked.selection import Cut, Selection, aligned, selected_array, selection_of, span
+from np2tf.tnp._masked.selection import AxisMask, Selection, align, selected_array, selection_of, span
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.lane_reductions import inner_product
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import tensor_of
 
-#: The number that a reduction must find in the place of unselected elements.
+#: Reduction -> the number that replaces unselected elements without changing the result.
 _NEUTRAL: dict[str, Callable[[tf.DType], Any]] = {
     "sum": lambda dtype: 0,
     "prod": lambda dtype: 1,
@@ -29,7 +29,7 @@ _NEUTRAL: dict[str, Callable[[tf.DType], Any]] = {
     "max": lambda dtype: dtype.min if dtype.is_integer or dtype.is_bool else float("-inf"),
     "min": lambda dtype: dtype.max if dtype.is_integer or dtype.is_bool else float("inf"),
 }
-#: Reductions that are computed with `where=` on the whole.
+#: Reductions that are computed on the whole array with the argument `where`.
 _WITH_WHERE = ("mean", "std", "var")
 _DEFAULTS = {
     "axis": None,
@@ -41,15 +41,17 @@ _DEFAULTS = {
     "ddof": 0,
 }
 _RUNNING = {"cumsum": 0, "cumprod": 1}
-#: Function along an axis -> the reduction whose neutral number may fill the places that do not count.
+#: Function along an axis -> the reduction whose neutral number may replace unselected elements.
 _ALONG = {"cumsum": "sum", "cumprod": "prod", "argmax": "max", "argmin": "min"}
-#: Functions of one or more arrays that work on each element by itself, and are no ufuncs.
+#: Elementwise functions of one or more arrays that are not ufuncs -> their number of operands.
 _ELEMENTWISE = {"where": 3, "nan_to_num": 1, "around": 1, "round": 1}
 _PRODUCTS = ("dot", "vdot", "inner", "matmul")
 
 
 def selections(operands: Sequence[Any]) -> list[Selection | None] | None:
-    """Return the selection behind each operand, or None for other operands; None if there is no selection."""
+    """Return the selection behind each operand, or None for other operands; None if no operand is a
+    selection.
+    """
     if not staging_for_xla():
         return None
     found = [selection_of(operand) for operand in operands]
@@ -65,7 +67,7 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
     found = selections(operands)
     if found is None:
         return None
-    found = _all_aligned(found)
+    found = _align_all(found)
     wholes = [
         tensor_array(one.whole) if one is not None else _as_it_is(operand)
         for operand, one in zip(operands, found, strict=True)
@@ -75,23 +77,25 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
         one.parts if one is not None else (None,) * len(shape)
         for one, shape in zip(found, shapes, strict=True)
     ]
-    merged = _merged(shapes, parts)
+    merged = _merge_parts(shapes, parts)
     if merged is None:
         return None
     result = compute(wholes)
     if isinstance(result, tuple):
         return None
-    return selected_array(Selection(result, merged, _of_operands(wholes, found, compute)))
+    return selected_array(Selection(result, merged, _elementwise_source(wholes, found, compute)))
 
 
 def _as_it_is(operand: Any) -> Any:
-    """Return an operand that is no selection; an np.ndarray becomes a tensor, detached from later writes."""
+    """Return an operand that is not a selection. An np.ndarray becomes a tensor, so that later writes do not
+    matter.
+    """
     if isinstance(operand, np.ndarray) and type(operand) is not scalar:
         return tensor_array(as_tensor(operand))
     return operand
 
 
-def _of_operands(
+def _elementwise_source(
     wholes: Sequence[Any], found: Sequence[Selection | None], compute: Callable[[list[Any]], Any]
 ) -> Source:
     """Return the source of an elementwise result: it computes from elements that it reads of the operands."""
@@ -108,7 +112,7 @@ def _of_operands(
     return read
 
 
-def _all_aligned(found: Sequence[Selection | None]) -> list[Selection | None]:
+def _align_all(found: Sequence[Selection | None]) -> list[Selection | None]:
     """Return the selections with their intervals aligned, for each axis of the result.
 
     On an axis with several intervals, each array is moved so that its interval lies where the shortest
@@ -125,22 +129,22 @@ def _all_aligned(found: Sequence[Selection | None]) -> list[Selection | None]:
             continue
         shortest = min((part for _, _, part in cut), key=_length)
         for k, one, _ in cut:
-            made[k] = aligned(one, len(one.parts) - axis, shortest) or one
+            made[k] = align(one, len(one.parts) - axis, shortest) or one
     return made
 
 
-def _length(part: Cut | None) -> int:
+def _length(part: AxisMask | None) -> int:
     assert part is not None
     length: int = part.mask.shape[0]
     return length
 
 
-def _merged(
-    shapes: Sequence[tuple[Any, ...]], parts: Sequence[Sequence[Cut | None]]
-) -> tuple[Cut | None, ...] | None:
-    """Return the parts of the broadcast result; None if a part meets an axis that is cut differently."""
+def _merge_parts(
+    shapes: Sequence[tuple[Any, ...]], parts: Sequence[Sequence[AxisMask | None]]
+) -> tuple[AxisMask | None, ...] | None:
+    """Return the parts of the broadcast result; None if a part meets an axis with another part."""
     rank = max(map(len, shapes))
-    merged: list[Cut | None] = []
+    merged: list[AxisMask | None] = []
     for axis in range(-rank, 0):
         here = [(s[axis], p[axis]) for s, p in zip(shapes, parts, strict=True) if len(s) >= -axis]
         cut = [part for _, part in here if part is not None]
@@ -158,14 +162,14 @@ def _merged(
 
 def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Return ``name(selection, axis)``; None if the reduction cannot be computed on the whole array."""
-    args, kwargs = _without_defaults(args, kwargs)
+    args, kwargs = _drop_defaults(args, kwargs)
     if name in _WITH_WHERE:
         found = _mean(function, args, kwargs) if name == "mean" else None
         return _where(function, args, kwargs) if found is None else found
     if name in _ALONG:
-        of_vector = _running if name in _RUNNING else _position
+        of_vector = _accumulate if name in _RUNNING else _position
         found = of_vector(name, function, args, kwargs)
-        return _along(name, function, args, kwargs) if found is None else found
+        return _accumulate_axis(name, function, args, kwargs) if found is None else found
     if name == "norm":
         return _norm(function, args, kwargs)
     if name not in _NEUTRAL or len(args) > 2 or kwargs.keys() - {"axis"}:
@@ -190,15 +194,17 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
     result = function(tensor_array(filled), axis=axes)
     rest = tuple(part for k, part in enumerate(found.parts) if k not in axes)
     if any(rest):
-        source = _of_rest(found, axes, _NEUTRAL[name](found.whole.dtype), function)
+        source = _reduction_source(found, axes, _NEUTRAL[name](found.whole.dtype), function)
         return selected_array(Selection(result.tensor, rest, source))
     whole = result.tensor
-    quicker = reduced(name, found, axes, whole)
+    quicker = reduce_selection(name, found, axes, whole)
     return result if quicker is whole else wrap_tensor(quicker)
 
 
-def _of_rest(found: Selection, axes: Sequence[int], neutral: Any, function: Callable[..., Any]) -> Source:
-    """Return the source of a reduction over `axes` that leaves an axis that is cut."""
+def _reduction_source(
+    found: Selection, axes: Sequence[int], neutral: Any, function: Callable[..., Any]
+) -> Source:
+    """Return the source of a reduction over `axes` that leaves an axis with a part."""
     kept = [k - len(found.parts) for k in range(len(found.parts)) if k not in axes]
 
     def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
@@ -210,8 +216,8 @@ def _of_rest(found: Selection, axes: Sequence[int], neutral: Any, function: Call
     return read
 
 
-def _without_defaults(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Return the arguments without those that equal their default: methods pass every argument."""
+def _drop_defaults(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Return the arguments without those that equal their defaults: methods pass every argument."""
     given = list(args)
     while len(given) > 1 and (given[-1] is None or given[-1] is False):
         given.pop()
@@ -236,10 +242,12 @@ def _mean(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
             size = tf.math.count_nonzero(part.mask) if part.interval is None else span(part.interval)
         count *= tf.cast(size, found.whole.dtype)
     whole = tf.reduce_sum(found.filled(0, axes), axes)
-    return wrap_tensor(reduced("sum", found, axes, whole) / count)
+    return wrap_tensor(reduce_selection("sum", found, axes, whole) / count)
 
 
-def _along(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def _accumulate_axis(
+    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
     """Return running sums and products, or positions of extremes, along an axis with an interval."""
     found = selection_of(args[0])
     if found is None or len(args) > 2 or kwargs.keys() - {"axis"}:
@@ -252,7 +260,7 @@ def _along(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs:
     if name in ("cumsum", "cumprod"):
         return selected_array(Selection(made.tensor, found.parts))
     start, stop = (tensor_of(end) for end in part.interval)
-    record_violation(start >= stop)  # NumPy raises
+    record_violation(start >= stop)  # in this case NumPy raises
     # If all selected elements equal the filling, the first position of the whole array was found.
     place = tf.maximum(made.tensor, start) - start
     rest = tuple(one for k, one in enumerate(found.parts) if k not in axes)
@@ -263,7 +271,7 @@ def _where(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, 
     """Compute a reduction on the whole array with the mask as its argument `where`."""
     found = selection_of(args[0])
     names = ("axis", "dtype", "out", "ddof", "keepdims")
-    _, kwargs = _without_defaults((), {**dict(zip(names, args[1:], strict=False)), **kwargs})
+    _, kwargs = _drop_defaults((), {**dict(zip(names, args[1:], strict=False)), **kwargs})
     if found is None or len(args) > 6 or kwargs.keys() - {"axis", "ddof"}:
         return None
     axes = _axes(kwargs.get("axis"), len(found.parts))
@@ -274,11 +282,11 @@ def _where(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, 
     return function(tensor_array(found.whole), axis=axes, where=tensor_array(mask), **rest)
 
 
-def _vector(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tf.Tensor, Cut] | None:
-    """Return the whole array and the part of a cut vector of real numbers.
+def _vector(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tf.Tensor, AxisMask] | None:
+    """Return the whole array and the part of a vector of real numbers.
 
     Returns:
-        None if the vector is not the only argument, is not cut, or is complex.
+        None if the vector is not the only argument, has no part, or is complex.
     """
     found = selection_of(args[0])
     if found is None or len(args) != 1 or kwargs or len(found.parts) != 1 or found.parts[0] is None:
@@ -302,7 +310,7 @@ def _position(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
     return wrap_tensor(tf.math.count_nonzero(tf.logical_and(part.mask, before), dtype=tf.int64))
 
 
-def _running(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def _accumulate(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Return running sums or products; unselected elements are replaced by the neutral number."""
     found = selection_of(args[0])
     if found is None or len(args) != 1 or kwargs or len(found.parts) != 1:
@@ -312,7 +320,7 @@ def _running(name: str, function: Callable[..., Any], args: Sequence[Any], kwarg
 
 
 def _norm(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """The Euclidean norm of a vector: zeros do not change it."""
+    """Return the Euclidean norm of a vector. Zeros in the place of unselected elements do not change it."""
     found = selection_of(args[0])
     if found is None or len(args) != 1 or kwargs or len(found.parts) != 1:
         return None
@@ -329,13 +337,13 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
 
 
 def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Return a product of vectors and matrices that are cut in the same way along the summed axis."""
+    """Return a product of vectors and matrices that have the same part of the summed axis."""
     if name not in _PRODUCTS or len(args) != 2 or kwargs:
         return None
     found = selections(args)
     if found is None:
         return None
-    whole = [one or _uncut(arg) for one, arg in zip(found, args, strict=True)]
+    whole = [one or _without_parts(arg) for one, arg in zip(found, args, strict=True)]
     a, b = whole
     if (
         not 1 <= len(a.parts) <= 2
@@ -344,7 +352,7 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     ):
         return None
     inner_a, inner_b = len(a.parts) - 1, max(len(b.parts) - 2, 0)
-    fitting = aligned(b, inner_b, a.parts[inner_a])
+    fitting = align(b, inner_b, a.parts[inner_a])
     if fitting is None or a.whole.shape[inner_a] != fitting.whole.shape[inner_b]:
         return None
     given, cut = b, a.parts[inner_a]
@@ -358,29 +366,29 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     if vectors and cut is not None:
         return wrap_tensor(inner(a, given, cut, name == "vdot", result.tensor))
     rest = (*a.parts[:inner_a], *[part for k, part in enumerate(b.parts) if k != inner_b])
-    # Without a source: in rounds of 64 columns such a product takes 1.5 times as long as the whole, which is
-    # twice the work (700 products of 1,050 elements and as many rows: 105 ms and 64).
+    # The result has no source: in rounds of 64 columns such a product takes 1.5 times as long as on the whole
+    # array, which is twice the work (700 products of 1,050 elements and as many rows: 105 ms and 64).
     return selected_array(Selection(result.tensor, rest)) if any(rest) else result
 
 
 def _outer(a: Any, b: Any) -> Any:
-    """The outer product of two vectors, as the elementwise product of a column and a row."""
-    left, right = (selection_of(one) or _uncut(one) for one in (a, b))
+    """Return the outer product of two vectors, as the elementwise product of a column and a row."""
+    left, right = (selection_of(one) or _without_parts(one) for one in (a, b))
     if len(left.parts) != 1 or len(right.parts) != 1:
         return None
-    columns = left.source and element_sources.with_axis(left.source, -1)
-    rows = right.source and element_sources.with_axis(right.source, -2)
+    columns = left.source and element_sources.add_axis(left.source, -1)
+    rows = right.source and element_sources.add_axis(right.source, -2)
     column = selected_array(Selection(left.whole[:, None], (*left.parts, None), columns))
     row = selected_array(Selection(right.whole[None, :], (None, *right.parts), rows))
     return column * row  # type: ignore[operator]
 
 
-def _uncut(operand: Any) -> Selection:
+def _without_parts(operand: Any) -> Selection:
     tensor = operand.tensor if is_array(operand) else as_tensor(operand)
     return Selection(tensor, (None,) * tensor.shape.rank)
 
 
-def on_selections(
+def apply_to_selections(
     name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
     """Return the result of an op on selections; None if the op needs their dynamic shape."""

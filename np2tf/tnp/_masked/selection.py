@@ -1,8 +1,8 @@
 """Selections: ``x[mask]`` and ``x[:i]`` under XLA, without their data-dependent shapes.
 
-XLA wants to know shapes when it compiles. An array of run-time length is therefore kept as the whole array
-it was taken from, and a mask for each axis of which a part was taken. Elementwise work, reductions,
-products and writes to the same place compute on the whole array and respect the mask; of large arrays they
+XLA must know shapes when it compiles. An array of run-time length is therefore kept as the whole array from
+which it was taken, and a mask for each axis of which a part was taken. Elementwise operations, reductions,
+products and writes to the same place compute on the whole array and respect the mask; for large arrays they
 compute some elements at a time (`chunked_loops`). Every other operation makes the array of dynamic shape,
 which XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two slices of 100 elements).
 """
@@ -19,10 +19,10 @@ from tensorflow.python.eager import record
 
 from np2tf.tnp._array.ndarray import (
     array_over,
-    cell_of,
+    chain_of,
     is_array,
     ndarray,
-    path_of,
+    storage_of,
     tensor_array,
     weak_scalar,
 )
@@ -30,23 +30,23 @@ from np2tf.tnp._masked import element_sources
 from np2tf.tnp._masked.element_sources import Round, Source
 from np2tf.tnp._slicing import slice_spec, slicing
 from np2tf.tnp._slicing.slice_updates import slice_under_xla
-from np2tf.tnp._slicing.view_transforms import Basic, Lens, read_path
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, ViewTransform, read_chain
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell, current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import Storage, current_scope, staging_for_xla
 from np2tf.tnp._tensor.symint import Int, SymInt
 from np2tf.tnp._tensor.value_numbers import value_number
 
-#: An array whose length is known only at run time takes the memory of its greatest length, up to so many
-#: elements.
+#: An array whose length is known only at run time takes the memory of its greatest length, if that is at most
+#: so many elements.
 MOST_BOUNDED = 2**24
 #: The slice that takes a whole axis, and the slice that reverses it.
 _WHOLE = (slice(None), slice(None, None, -1))
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
-    """The part that is taken of one axis.
+class AxisMask:
+    """The part that a selection takes of one axis.
 
     Attributes:
         mask: a boolean vector as long as the axis.
@@ -62,7 +62,7 @@ class Cut:
 
     @property
     def size(self) -> Any:
-        """The number of elements that the part takes, as a staged integer."""
+        """Return the number of elements of the part, as a staged integer."""
         count = tf.math.count_nonzero(self.mask, dtype=tf.int64)
         return weak_scalar(count, int, SymInt.fresh(count, 0, self.mask.shape[0]))
 
@@ -78,7 +78,7 @@ class Selection:
     """
 
     whole: tf.Tensor
-    parts: tuple[Cut | None, ...]
+    parts: tuple[AxisMask | None, ...]
     source: Source | None = None
 
     def read(self, axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
@@ -92,7 +92,7 @@ class Selection:
         """
         key = (id(self), axis, id(first), count)
         if key not in entered.found:
-            # The objects are kept so that their ids are not used again.
+            # The objects are kept alive, so that no other object gets their ids.
             entered.found[key] = (self._read(axis, first, count, entered), self, first)
         return entered.found[key][0]
 
@@ -107,20 +107,20 @@ class Selection:
 
     @property
     def sizes(self) -> tuple[Any, ...]:
-        """The lengths of the axes as in `ndarray.shape`: lengths of parts are staged integers."""
+        """Return the lengths of the axes as `ndarray.shape` does: lengths of parts are staged integers."""
         return tuple(
             length if part is None else part.size
             for part, length in zip(self.parts, self.whole.shape.as_list(), strict=True)
         )
 
     def shaped(self, k: int) -> tf.Tensor:
-        """The mask of axis `k`, shaped to broadcast against the whole."""
+        """Return the mask of axis `k`, shaped to broadcast against the whole array."""
         part = self.parts[k]
         assert part is not None
         return tf.reshape(part.mask, [-1 if j == k else 1 for j in range(len(self.parts))])
 
     def mask(self, axes: Sequence[int] | None = None) -> tf.Tensor | None:
-        """Return where all parts of the given axes hold; None if none of these axes is cut."""
+        """Return where all parts of the given axes hold; None if none of these axes has a part."""
         found = None
         for k, part in enumerate(self.parts):
             if part is not None and (axes is None or k in axes):
@@ -137,10 +137,10 @@ class Selection:
         ends = [slice(None)] * len(self.parts)
         for k, part in enumerate(self.parts):
             if part is not None and part.interval is not None:
-                # XLA takes no other integers as the ends of a dynamic slice.
+                # XLA accepts no other integers as the ends of a dynamic slice.
                 start, stop = (tf.cast(symint.tensor_of(end), tf.int32) for end in part.interval)
                 ends[k] = slice(start, tf.maximum(start, stop))
-        # All axes at once: XLA leaves a slice of an array of dynamic shape to TensorFlow's kernels.
+        # All axes at once, because XLA leaves slices of arrays of dynamic shape to TensorFlow's kernels.
         result = self.whole if all(end == slice(None) for end in ends) else self.whole[tuple(ends)]
         for k, part in enumerate(self.parts):
             if part is not None and part.interval is None:
@@ -148,8 +148,8 @@ class Selection:
         return result
 
 
-class SelectedCell(Cell):
-    """The cell of an array that stays a selection until its value is read or it is written to."""
+class SelectedStorage(Storage):
+    """The storage of an array that stays a selection until its value is read or it is written to."""
 
     __slots__ = ("selection",)
 
@@ -159,21 +159,21 @@ class SelectedCell(Cell):
 
     @property
     def value(self) -> tf.Tensor:
-        """The array of dynamic shape."""
+        """Return the array of dynamic shape."""
         if self._value is None:
             assert self.selection is not None
             self._value = self.selection.compressed()
         return super().value
 
     def write(self, value: tf.Tensor) -> None:
-        """Replace the contents: no selection any more."""
+        """Replace the contents. The storage is then no selection any more."""
         _ = self.value
         self.selection = None
         super().write(value)
 
 
-class PartCell(Cell):
-    """The cell of an array of which an interval of each axis counts; it holds the source of the elements."""
+class PartStorage(Storage):
+    """The storage, with the source of the elements, of an array of which an interval of each axis counts."""
 
     __slots__ = ("made_as",)
 
@@ -189,57 +189,61 @@ def selected_array(selection: Selection) -> ndarray:
     """
     if all(part is None or part.interval is not None for part in selection.parts):
         key = tuple(slice(None) if one is None else slice(*(one.interval or ())) for one in selection.parts)
-        return _owner(PartCell(selection), Basic(key))
+        return _owner(PartStorage(selection), BasicIndexing(key))
     array = tensor_array(selection.whole)
-    array.move_to(SelectedCell(selection))
+    array.move_to(SelectedStorage(selection))
     return array
 
 
 def part_of_whole(whole: ndarray, lengths: Sequence[Any]) -> ndarray:
     """Return the part of a new array that begins at its first element and has the given lengths."""
     key = tuple(slice(0, n) if isinstance(n, SymInt) else slice(None) for n in lengths)
-    return _owner(cell_of(whole), Basic(key))
+    return _owner(storage_of(whole), BasicIndexing(key))
 
 
-def _owner(cell: Cell, lens: Basic) -> ndarray:
-    """Return an array that sees a part of a cell through `lens`; no other array sees the cell.
+def _owner(storage: Storage, transform: BasicIndexing) -> ndarray:
+    """Return an array that sees a part of a storage through `transform`; no other array sees the storage.
 
-    To the program the array owns its memory, and is no view.
+    To the program the array owns its memory, and is not a view.
     """
-    cell.owner_path = (lens,)
-    return array_over(cell, (lens,))
+    storage.owner_chain = (transform,)
+    return array_over(storage, (transform,))
 
 
 def selection_of(operand: Any) -> Selection | None:
-    """Return the selection behind an operand; None if there is none, or if XLA is not to compile the code."""
+    """Return the selection behind an operand; None if there is none, or if code is not staged for XLA."""
     if not is_array(operand) or not staging_for_xla():
         return None
-    return _selection(cell_of(operand), path_of(operand))
+    return _selection(storage_of(operand), chain_of(operand))
 
 
-def _selection(cell: Cell, path: tuple[Lens, ...]) -> Selection | None:
-    last = path[-1] if path else None
-    if isinstance(last, Basic) and all(item in _WHOLE for item in last.key):
-        found = _selection(cell, path[:-1])
-        return found and _turned(found, [k for k, item in enumerate(last.key) if item == _WHOLE[1]])
-    if type(cell) is SelectedCell:
-        return cell.selection if not path else None
-    if not isinstance(last, Basic) or not any(is_dynamic(item) for item in last.key):
+def _selection(storage: Storage, chain: tuple[ViewTransform, ...]) -> Selection | None:
+    last = chain[-1] if chain else None
+    if isinstance(last, BasicIndexing) and all(item in _WHOLE for item in last.key):
+        found = _selection(storage, chain[:-1])
+        return found and _reverse(found, [k for k, item in enumerate(last.key) if item == _WHOLE[1]])
+    if type(storage) is SelectedStorage:
+        return storage.selection if not chain else None
+    if not isinstance(last, BasicIndexing) or not any(is_dynamic(item) for item in last.key):
         return None
-    if type(cell) is PartCell and path == cell.owner_path and cell.value is cell.made_as.whole:
-        return cell.made_as
-    base = read_path(cell.value, path[:-1])
+    if (
+        type(storage) is PartStorage
+        and chain == storage.owner_chain
+        and storage.value is storage.made_as.whole
+    ):
+        return storage.made_as
+    base = read_chain(storage.value, chain[:-1])
     found = slice_selection(base, last.key, slice_spec.axes_of(base, last.key))
-    return found and guarded(found)
+    return found and guard_gradient(found)
 
 
-def guarded(selection: Selection) -> Selection:
-    """Return `selection` with a guard that keeps its gradients right, if a tape may ask for them.
+def guard_gradient(selection: Selection) -> Selection:
+    """Return `selection` with a guard that keeps its gradients right, if a gradient tape may need them.
 
-    Unselected elements take part in the computation, and may have an infinite derivative; 0 times that is
-    NaN. So each of them is replaced by one of the selected elements, whose derivative does no harm.
+    Unselected elements take part in the computation, and may have an infinite derivative; 0 times infinity is
+    NaN. So each of them is replaced by one of the selected elements, whose derivative is harmless.
     """
-    entered = current_region()
+    entered = current_scope()
     trace = None if entered is None else entered.trace
     if trace is None or not (selection.whole.dtype.is_floating or selection.whole.dtype.is_complex):
         return selection
@@ -252,27 +256,27 @@ def guarded(selection: Selection) -> Selection:
             one = tf.gather(whole, [tf.argmax(tf.cast(part.mask, tf.int32))], axis=k)
             one = tf.where(tf.reduce_any(part.mask), tf.stop_gradient(one), tf.ones_like(one))
             whole = tf.where(selection.shaped(k), whole, one)
-    # Elements that are read in rounds are not guarded.
+    # Selections whose elements are read in rounds have no guard.
     return replace(selection, whole=whole, source=None)
 
 
-def _turned(selection: Selection, axes: Sequence[int]) -> Selection:
+def _reverse(selection: Selection, axes: Sequence[int]) -> Selection:
     """Return a selection with some of its axes reversed; an interval keeps its place in the whole array."""
     whole, parts, source = selection.whole, list(selection.parts), selection.source
     rank = len(parts)
     for k in axes:
         part = parts[k]
-        turn = functools.partial(_turned_whole, k=k, part=part)
+        turn = functools.partial(_reverse_whole, k=k, part=part)
         whole = turn(whole)
         if part is not None and part.interval is None:
-            parts[k] = Cut(tf.reverse(part.mask, [0]), ("reversed", part.key), keepalive=part)
+            parts[k] = AxisMask(tf.reverse(part.mask, [0]), ("reversed", part.key), keepalive=part)
         if source is not None:
             length = span(part.interval) if part is not None and part.interval is not None else None
-            source = element_sources.turned(source, k - rank, length, turn)
+            source = element_sources.reverse_source(source, k - rank, length, turn)
     return Selection(whole, tuple(parts), source)
 
 
-def _turned_whole(whole: tf.Tensor, k: int, part: Cut | None) -> tf.Tensor:
+def _reverse_whole(whole: tf.Tensor, k: int, part: AxisMask | None) -> tf.Tensor:
     if part is None or part.interval is None:
         return tf.reverse(whole, [k])
     first, behind = (symint.tensor_of(end) for end in part.interval)
@@ -280,7 +284,7 @@ def _turned_whole(whole: tf.Tensor, k: int, part: Cut | None) -> tf.Tensor:
     return tf.gather(whole, tf.clip_by_value(place, 0, whole.shape[k] - 1), axis=k)
 
 
-def aligned(selection: Selection, axis: int, part: Cut | None) -> Selection | None:
+def align(selection: Selection, axis: int, part: AxisMask | None) -> Selection | None:
     """Return `selection` with its part of an axis moved to the place of `part` in another array.
 
     NumPy requires the two parts to have the same length; otherwise NumPy decides what happens.
@@ -301,13 +305,13 @@ def aligned(selection: Selection, axis: int, part: Cut | None) -> Selection | No
     start, place, size = own.interval[0], part.interval[0], part.mask.shape[0]
 
     def move(whole: tf.Tensor) -> tf.Tensor:
-        return _shifted(whole, axis, start, place, size)
+        return _shift_elements(whole, axis, start, place, size)
 
-    source = selection.source and element_sources.moved(selection.source, axis - len(parts), move)
+    source = selection.source and element_sources.move_source(selection.source, axis - len(parts), move)
     return Selection(move(selection.whole), tuple(parts), source)
 
 
-def _shifted(whole: tf.Tensor, axis: int, start: Int, place: Int, length: int) -> tf.Tensor:
+def _shift_elements(whole: tf.Tensor, axis: int, start: Int, place: Int, length: int) -> tf.Tensor:
     """Return an array of `length` along an axis, in which the element at `start` has moved to `place`.
 
     The result is a slice of the array between repeated ends, which XLA reads with vector instructions (a
@@ -340,36 +344,36 @@ def is_dynamic(item: Any) -> bool:
 
 
 def slice_selection(
-    base: tf.Tensor, key: slice_spec.BasicKey, axes: list[slice_spec.Axis] | None
+    base: tf.Tensor, key: slice_spec.BasicKey, axes: list[slice_spec.SliceSpec] | None
 ) -> Selection | None:
     """Return ``base[key]`` with slices whose ends are staged; None if all sizes are known."""
     if axes is None or all(axis.size is not None for axis in axes):
         return None
     whole_key = tuple(
         slice(None) if not isinstance(item, (int, SymInt)) and item is not None and axis_is_dynamic else item
-        for item, axis_is_dynamic in zip(key, cut_items(key, axes), strict=True)
+        for item, axis_is_dynamic in zip(key, are_dynamic_items(key, axes), strict=True)
     )
-    parts: list[Cut | None] = []
+    parts: list[AxisMask | None] = []
     for item, axis in zip(key, slice_spec.axis_per_item(key, axes), strict=True):
         if item is None:
             parts.append(None)
         elif isinstance(item, slice):
-            parts.append(interval_cut(axis) if axis is not None and axis.size is None else None)
+            parts.append(interval_mask(axis) if axis is not None and axis.size is None else None)
     whole = slicing.read(base, whole_key)
-    return Selection(whole, tuple(parts), element_sources.of_slice(base, key, axes, whole))
+    return Selection(whole, tuple(parts), element_sources.slice_source(base, key, axes, whole))
 
 
-def cut_items(key: slice_spec.BasicKey, axes: list[slice_spec.Axis]) -> list[bool]:
+def are_dynamic_items(key: slice_spec.BasicKey, axes: list[slice_spec.SliceSpec]) -> list[bool]:
     """Return which items of a key take a part whose length is known only at run time."""
     return [axis is not None and axis.size is None for axis in slice_spec.axis_per_item(key, axes)]
 
 
-def interval_cut(axis: slice_spec.Axis) -> Cut:
+def interval_mask(axis: slice_spec.SliceSpec) -> AxisMask:
     """Return the part that a slice with staged ends takes of an axis."""
     position = tf.range(axis.length, dtype=tf.int64)
     mask = (position >= symint.tensor_of(axis.start)) & (position < symint.tensor_of(axis.stop))
     key = (element_sources.end_key(axis.start), element_sources.end_key(axis.stop), axis.length)
-    return Cut(mask, key, (axis.start, axis.stop), keepalive=(axis.start, axis.stop))
+    return AxisMask(mask, key, (axis.start, axis.stop), keepalive=(axis.start, axis.stop))
 
 
 def mask_selection(base: tf.Tensor, mask: tf.Tensor) -> Selection | None:
@@ -378,15 +382,15 @@ def mask_selection(base: tf.Tensor, mask: tf.Tensor) -> Selection | None:
         return None
     rank = mask.shape.rank
     whole = tf.reshape(base, [mask.shape.num_elements(), *base.shape[rank:]]) if rank > 1 else base
-    return Selection(whole, (mask_cut(mask), *[None] * (base.shape.rank - rank)))
+    return Selection(whole, (mask_of_axis(mask), *[None] * (base.shape.rank - rank)))
 
 
-def mask_cut(mask: tf.Tensor) -> Cut:
+def mask_of_axis(mask: tf.Tensor) -> AxisMask:
     """Return the part that a mask takes of its axes, merged into one; equal masks take the same part."""
-    return Cut(tf.reshape(mask, [-1]), ("mask", value_number(mask)), keepalive=mask)
+    return AxisMask(tf.reshape(mask, [-1]), ("mask", value_number(mask)), keepalive=mask)
 
 
-def are_alike(a: Any, b: Any) -> bool:
+def have_same_parts(a: Any, b: Any) -> bool:
     """Return whether two arrays are selections of the same parts, with the same shape."""
     mine, other = selection_of(a), selection_of(b)
     if mine is None or other is None or mine.whole.shape != other.whole.shape:
@@ -394,6 +398,6 @@ def are_alike(a: Any, b: Any) -> bool:
     return same_parts(mine.parts, other.parts)
 
 
-def same_parts(a: Sequence[Cut | None], b: Sequence[Cut | None]) -> bool:
-    """Return whether two sequences of parts are certainly the same."""
+def same_parts(a: Sequence[AxisMask | None], b: Sequence[AxisMask | None]) -> bool:
+    """Return whether two sequences of parts are certainly equal."""
     return [part and part.key for part in a] == [part and part.key for part in b]

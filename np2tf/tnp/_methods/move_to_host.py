@@ -1,4 +1,4 @@
-"""Arrays of which NumPy is to see the memory: as records, text, another class."""
+"""Move an array to NumPy's memory, if NumPy must see the memory: as records, as text, as another class."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, ndarray, tensor_array
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.staging import MemoryLayoutError
+from np2tf.tnp._array.ndarray import ndarray, storage_of, tensor_array
+from np2tf.tnp._tensor.storage import current_scope
 
-#: How many references there are to an array and to its cell.
+#: The numbers of references to an array and to its storage.
 _References = tuple[int, int]
 _NONE = (0, 0)
-#: Of arrays whose method `view` is called, in this order: of one without a name, and of one with a name.
+#: The numbers for arrays whose method `view` is called: first for an array without a name, then with a name.
 _counted: list[_References] = []
 _counting = RLock()
 
 
-def brought_to_host(array: ndarray) -> np.ndarray:
+def bring_to_host(array: ndarray) -> np.ndarray:
     """Return the contents of `array` as NumPy's memory, for a call of its method `view`.
 
-    The memory is read-only if another object refers to the array or sees its memory: it would not see the
-    writes.
+    The memory is read-only if another object refers to the array or sees its memory, because that object
+    would not see the writes.
 
     Raises:
         StagingError: the value is not known while staging.
     """
-    if current_region() is not None or not tf.executing_eagerly():
-        raise StagingError("NumPy is to see the memory of a staged array", "NP2TF503")
-    references = getrefcount(array), getrefcount(cell_of(array))
+    if current_scope() is not None or not tf.executing_eagerly():
+        raise MemoryLayoutError("NumPy asks for the memory of a staged array")
+    references = getrefcount(array), getrefcount(storage_of(array))
     counts.host += 1
     held = np.array(array.numpy())
     held.flags.writeable = _is_nobodys(references)

@@ -1,4 +1,4 @@
-"""Python's operators on arrays, each the ufunc that NumPy makes of it."""
+"""Python's operators on arrays. Each operator calls the ufunc that NumPy uses."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.tnp._array.ndarray import is_array, is_foreign, ndarray, scalar
-from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, on_host
+from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, scalar
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, call_numpy
 from np2tf.tnp._dispatch.out_argument import casting_error, store_into
-from np2tf.tnp._dispatch.residency import lifted
-from np2tf.tnp._dispatch.unknown_ranks import over_ranks
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._dispatch.residency import move_to_tensorflow
+from np2tf.tnp._dispatch.unknown_ranks import retry_for_each_rank
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._indexing import eager_fast_path
 from np2tf.tnp._indexing.get_set import getitem, setitem
 from np2tf.tnp._operands import path_dependent_operators
-from np2tf.tnp._operands.array_protocol import calling_numpy
-from np2tf.tnp._operands.conversion import cast, is_guest, to_numpy
+from np2tf.tnp._operands.array_protocol import call_with_protocol
+from np2tf.tnp._operands.conversion import cast, is_numpy_subclass, to_numpy
 from np2tf.tnp._operands.python_scalars import is_undecided, is_weak, weak_binary, weak_unary
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import writing
+from np2tf.tnp._tensor.storage import write_lock
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
@@ -58,7 +58,7 @@ _SEQUENCES = (list, tuple, str, bytes, bytearray)
 _FOREIGN = (str, bytes, *_REFUSED)
 
 
-def _general(name: str, ufunc: Ufunc) -> Callable[[ndarray, Any], Any]:
+def _make_operator(name: str, ufunc: Ufunc) -> Callable[[ndarray, Any], Any]:
     """Return the operator for operands of any kind."""
 
     def general(self: ndarray, other: Any) -> Any:
@@ -74,10 +74,10 @@ def _general(name: str, ufunc: Ufunc) -> Callable[[ndarray, Any], Any]:
 
 
 def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], Any]:
-    general = _general(name, ufunc)
+    general = _make_operator(name, ufunc)
 
     def forward(self: ndarray, other: Any) -> Any:
-        if quick.unstaged:
+        if fast_flags.unstaged:
             result = ufunc.directly((self, other))
             if result is not None:
                 return result
@@ -96,16 +96,16 @@ def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], An
 
 
 def _repeats(name: str, number: ndarray, other: Any) -> bool:
-    """Return whether Python is to repeat a sequence: a number, unlike an array, does not convert a list."""
+    """Return whether Python repeats a sequence: a number, unlike an array, does not convert a list."""
     return name == "multiply" and type(number) is scalar and isinstance(other, _SEQUENCES)
 
 
 def _refuses(other: Any) -> bool:
-    """Return whether the other operand computes the result: it is no number, or its class has precedence."""
+    """Return whether the other operand computes the result: it is no number, or its class has priority."""
     kind = type(other)
     if kind in _NUMERIC:
         return False
-    if isinstance(other, _REFUSED) or is_guest(other):
+    if isinstance(other, _REFUSED) or is_numpy_subclass(other):
         return True
     override = getattr(kind, "__array_ufunc__", ufuncs)
     if override is ufuncs and not isinstance(other, (tf.Tensor, tf.Variable)):
@@ -137,7 +137,7 @@ def _inplace(ufunc: Ufunc) -> Callable[[Any, Any], Any]:
 
 
 def _replace(array: ndarray, result: Any) -> ndarray:
-    """Assign ``array[...] = result``, where the common shape is known only at run time."""
+    """Assign ``array[...] = result`` if the common shape is known only at run time."""
     store_into(np.empty((), array.dtype), np.zeros((), result.dtype))
     shapes = tf.shape(result.tensor), tf.shape(array.tensor)
     record_violation(tf.reduce_any(tf.not_equal(*shapes)))
@@ -149,14 +149,14 @@ _PYTHONS = {"equal": "eq", "not_equal": "ne"}
 
 
 def _equality(name: str) -> Callable[[Any, Any], Any]:
-    """Return ``==`` or ``!=`` for operands that are no numbers: it answers elementwise, without an error."""
+    """Return ``==`` or ``!=`` for operands that are not numbers, elementwise and without an error."""
     forward = _binary(name, getattr(ufuncs, name), False)
 
     def compare(self: ndarray, other: Any) -> Any:
         if isinstance(other, _FOREIGN):
             return ufuncs.full_like_bool(self, name == "not_equal")
-        if type(other) is np.ndarray and is_foreign(other.dtype):
-            return on_host(getattr(operator, _PYTHONS[name]), (self, other), {})
+        if type(other) is np.ndarray and is_unsupported_dtype(other.dtype):
+            return call_numpy(getattr(operator, _PYTHONS[name]), (self, other), {})
         return forward(self, other)
 
     return compare
@@ -175,34 +175,34 @@ def _unary(ufunc: Ufunc) -> Callable[[Any], Any]:
 
 
 def _getitem(self: ndarray, key: Any) -> Any:
-    if quick.unstaged:
-        found = eager_fast_path.picked(self, key)
+    if fast_flags.unstaged:
+        found = eager_fast_path.get_item(self, key)
         if found is not None:
             return found
     try:
         return getitem(self, key)
     except LEFT_TO_NUMPY as error:
         if not tf.executing_eagerly():
-            return over_ranks(_getitem, (self, key), {}, error)
-    found = lifted(calling_numpy(operator.getitem, (self, key), {}))
+            return retry_for_each_rank(_getitem, (self, key), {}, error)
+    found = move_to_tensorflow(call_with_protocol(operator.getitem, (self, key), {}))
     counts.host += 1
     return found
 
 
 def _setitem(self: ndarray, key: Any, value: Any) -> None:
-    with writing:
+    with write_lock:
         _write_part(self, key, value)
 
 
 def _write_part(self: ndarray, key: Any, value: Any) -> None:
     """Assign ``self[key] = value``; the tensor is replaced as a whole."""
-    if quick.unstaged and eager_fast_path.written(self, key, value):
+    if fast_flags.unstaged and eager_fast_path.set_item(self, key, value):
         return
     try:
         setitem(self, key, value)
     except LEFT_TO_NUMPY as error:
         if not tf.executing_eagerly():
-            over_ranks(_write_part, (self, key, value), {}, error)
+            retry_for_each_rank(_write_part, (self, key, value), {}, error)
             return
         if type(self) is scalar or self.is_read_only:
             raise

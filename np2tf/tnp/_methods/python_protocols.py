@@ -1,4 +1,4 @@
-"""Arrays among Python's own protocols: conversion, iteration, text, copying and pickling."""
+"""Arrays in Python's own protocols: conversion, iteration, text, copying and pickling."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, scalar
-from np2tf.tnp._array.strides import copied
+from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._dispatch.devices import device_put
-from np2tf.tnp._dispatch.residency import lifted
+from np2tf.tnp._dispatch.residency import move_to_tensorflow
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 # -- conversion ----------------------------------------------------------------------------------------------
 
@@ -34,10 +34,10 @@ def _tensor(self: ndarray, dtype: tf.DType | None = None, name: str | None = Non
 
 def _array_wrap(self: ndarray, array: Any, context: Any = None, return_scalar: bool | None = None) -> Any:
     """Return NumPy's result for this array as an array of this kind, or as a number."""
-    made = lifted(array)
+    made = move_to_tensorflow(array)
     as_number = type(self) is scalar if return_scalar is None else return_scalar
     if as_number and NUMPY < (2, 2) and type(self) is not scalar:
-        return made  # what NumPy 2.1 takes for the wish is another argument
+        return made  # before NumPy 2.2 the last argument has another meaning
     return made[()] if as_number and made.ndim == 0 else made
 
 
@@ -61,12 +61,12 @@ def _complex(self: ndarray) -> complex:
 
 
 def _index(self: ndarray) -> int:
-    # (A number's own: before NumPy 2.3 a truth value is an index, one in an array is none.)
+    # (Before NumPy 2.3 a boolean number is an index, and an array of one boolean is not.)
     return operator.index(self.numpy()[()] if type(self) is scalar else self.numpy())
 
 
 def _bytes(self: ndarray) -> bytes:
-    """Return ``bytes(x)``: the memory of an array; for a number, as Python does."""
+    """Return ``bytes(x)``: the memory of an array; for a number, the bytes that Python returns."""
     held = self.numpy()
     return bytes(held[()] if type(self) is scalar else held)
 
@@ -79,7 +79,7 @@ def _len(self: ndarray) -> int:
     if not shape:
         raise TypeError("len() of unsized object")
     if not isinstance(shape[0], int):
-        raise StagingError("the length of an array is known only at run time")
+        raise ShapeNeededError.of(what="the length of an array")
     return shape[0]
 
 
@@ -96,33 +96,33 @@ def _contains(self: Any, item: Any) -> bool:
 # -- text ----------------------------------------------------------------------------------------------------
 
 
-def _described(array: ndarray) -> str | None:
-    """Text for an array whose value is not known while staging, None for any other."""
+def _describe(array: ndarray) -> str | None:
+    """Return a text for an array whose value is not known while staging; None for any other array."""
     if hasattr(array.tensor, "numpy"):
         return None
-    entered = current_region()
-    if entered is not None:
-        entered.trace.shown.describe()
+    scope = current_scope()
+    if scope is not None:
+        scope.trace.shown.describe()
     return f"<staged {array.tensor.dtype.name} array of shape {array.tensor.shape}>"
 
 
-def _shown_by(show: Callable[[Any], str]) -> Callable[[ndarray], str]:
-    return lambda self: _described(self) or show(self.numpy())
+def _make_text_method(show: Callable[[Any], str]) -> Callable[[ndarray], str]:
+    return lambda self: _describe(self) or show(self.numpy())
 
 
 def _number_shown_by(show: Callable[[Any], str]) -> Callable[[scalar], str]:
-    return lambda self: _described(self) or show(self.numpy()[()])
+    return lambda self: _describe(self) or show(self.numpy()[()])
 
 
 def _format(self: ndarray, spec: str) -> str:
-    return _described(self) or format(self.numpy()[()] if not self.shape else self.numpy(), spec)
+    return _describe(self) or format(self.numpy()[()] if not self.shape else self.numpy(), spec)
 
 
 # -- copies --------------------------------------------------------------------------------------------------
 
 
 def _deepcopy(self: ndarray, memo: dict[int, Any]) -> ndarray:
-    return copied(self.tensor, self)
+    return lay_out_copy(self.tensor, self)
 
 
 def _reduce(self: ndarray) -> tuple[Any, ...]:
@@ -151,29 +151,29 @@ _OF_ARRAYS = {
     "__len__": _len,
     "__iter__": _iter,
     "__contains__": _contains,
-    "__repr__": _shown_by(repr),
-    "__str__": _shown_by(str),
+    "__repr__": _make_text_method(repr),
+    "__str__": _make_text_method(str),
     "__format__": _format,
     "__copy__": lambda self: _deepcopy(self, {}),
     "__deepcopy__": _deepcopy,
     "__reduce__": _reduce,
-    # Numbers hash by value, arrays do not.
+    # Numbers have a hash of their value, arrays have none.
     "__hash__": None,
 }
 _OF_NUMBERS = {
-    # Of a complex number NumPy takes the real part, and warns; of an array it refuses to.
+    # NumPy takes the real part of a complex number, with a warning; it refuses a complex array.
     "__int__": lambda self: int(self.numpy()[()]),
     "__float__": lambda self: float(self.numpy()[()]),
     "__repr__": _number_shown_by(repr),
     "__str__": _number_shown_by(str),
     "__reduce__": _reduce_number,
     "__hash__": _hash_number,
-    # NumPy's numbers have no length: pytest.approx and others test `isinstance(x, Sized)`.
+    # NumPy's numbers have no `__len__`: pytest.approx and others test `isinstance(x, Sized)`.
     **dict.fromkeys(("__len__", "__iter__", "__contains__")),
 }
 for _class, _protocols in ((ndarray, _OF_ARRAYS), (scalar, _OF_NUMBERS)):
     for _name, _function in _protocols.items():
         if isinstance(_function, FunctionType):
-            # Who asks for the signature is told NumPy's.
+            # `inspect.signature` shows NumPy's signature.
             _function.__wrapped__ = getattr(np.ndarray, _name, _function)  # type: ignore[attr-defined]
         setattr(_class, _name, _function)

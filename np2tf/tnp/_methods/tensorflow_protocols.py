@@ -1,4 +1,4 @@
-"""The protocols by which TensorFlow watches arrays, takes them as arguments, or leaves them alone."""
+"""The protocols by which TensorFlow watches arrays, takes them as arguments, or ignores them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tensorflow as tf
 from tensorflow.python.framework.composite_tensor import CompositeTensor
 from tensorflow.python.framework.composite_tensor_gradient import CompositeTensorGradient
 
-from np2tf.tnp._array.ndarray import as_raw, is_array, ndarray, scalar, wrap_tensor
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, unwrap_tensors, wrap_tensor
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
@@ -36,8 +36,8 @@ class _Gradient(CompositeTensorGradient):
         return wrap_tensor(component_grads)
 
 
-def _of_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method of tapes so that it gets the tensors of arrays: it needs a `tf.TensorShape`."""
+def _take_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a method of tapes that needs a `tf.TensorShape`: it receives the tensors of arrays."""
 
     @wraps(method)
     def of_tensors(tape: tf.GradientTape, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
@@ -50,7 +50,7 @@ def _of_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
     return of_tensors
 
 
-def _watching(method: Callable[..., None]) -> Callable[..., None]:
+def _watch_tensors(method: Callable[..., None]) -> Callable[..., None]:
     """Wrap the constructor of forward accumulators so that they watch the tensors of arrays."""
 
     @wraps(method)
@@ -60,8 +60,8 @@ def _watching(method: Callable[..., None]) -> Callable[..., None]:
     return watching
 
 
-def _fetching(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap the method of forward accumulators that returns derivatives: those of arrays are arrays."""
+def _return_arrays(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap the method of forward accumulators that returns derivatives: those of arrays become arrays."""
 
     @wraps(method)
     def fetching(accumulator: Any, primals: Any, *args: Any, **kwargs: Any) -> Any:
@@ -73,10 +73,10 @@ def _fetching(method: Callable[..., Any]) -> Callable[..., Any]:
     return fetching
 
 
-def _reflecting(method: Callable[[Any, Any], Any], reflected: str) -> Callable[[Any, Any], Any]:
-    """An operator of tensors, which leaves arrays of other dtypes to their reflected one.
+def _defer_to_reflected(method: Callable[[Any, Any], Any], reflected: str) -> Callable[[Any, Any], Any]:
+    """Wrap an operator of tensors so that arrays of other dtypes use their reflected operator.
 
-    TensorFlow's own raises an error that Python does not take for a refusal.
+    TensorFlow's own operator raises an error that Python does not treat as a refusal.
     """
 
     @wraps(method)
@@ -88,8 +88,8 @@ def _reflecting(method: Callable[[Any, Any], Any], reflected: str) -> Callable[[
     return reflecting
 
 
-def _of_raw_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of TensorFlow that demands tensors, also of the functions that it is given."""
+def _demand_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function of TensorFlow that requires tensors, also as results of the functions it calls."""
 
     @wraps(function)
     def of_raw_tensors(*args: Any, **kwargs: Any) -> Any:
@@ -103,7 +103,7 @@ def _of_raw_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _giving_tensors(value: Any) -> Any:
     if isinstance(value, FunctionType):
-        return wraps(value)(lambda *args: as_raw(value(*args)))
+        return wraps(value)(lambda *args: unwrap_tensors(value(*args)))
     return value
 
 
@@ -121,7 +121,9 @@ def _type_spec(self: ndarray) -> ArraySpec:
 
 
 def _tracing_type(self: ndarray, context: Any) -> Any:
-    """An argument of a tf.function: a placeholder for a tensor, given without a copy."""
+    """Return the type of an argument of a tf.function: a placeholder for a tensor, which is passed without a
+    copy.
+    """
     return tf.TensorSpec(*_shape_and_dtype(self))
 
 
@@ -129,8 +131,8 @@ def _shape_and_dtype(array: ndarray) -> tuple[Any, Any]:
     return array.tensor.shape, array.tensor.dtype
 
 
-def _not_converted(namespace: dict[str, Any]) -> None:
-    """Keep AutoGraph from rewriting the methods of a class: they are written for tensors of both kinds."""
+def _exempt_from_autograph(namespace: dict[str, Any]) -> None:
+    """Keep AutoGraph from rewriting the methods of a class, which work for both kinds of tensors."""
     for value in namespace.values():
         if isinstance(value, FunctionType):
             value.autograph_info__ = {}  # type: ignore[attr-defined]
@@ -141,20 +143,20 @@ ndarray._type_spec = property(_type_spec)  # type: ignore[attr-defined]
 ndarray.__composite_gradient__ = _Gradient()  # type: ignore[attr-defined]
 ndarray.__tf_tracing_type__ = _tracing_type  # type: ignore[attr-defined]
 CompositeTensor.register(ndarray)
-# TensorFlow has no protocol for these.
+# TensorFlow has no protocol for these operations, so its functions are replaced.
 for _name in ("jacobian", "batch_jacobian"):
-    setattr(tf.GradientTape, _name, _of_tensors(getattr(tf.GradientTape, _name)))
-tf.autodiff.ForwardAccumulator.__init__ = _watching(tf.autodiff.ForwardAccumulator.__init__)
-tf.autodiff.ForwardAccumulator.jvp = _fetching(tf.autodiff.ForwardAccumulator.jvp)
+    setattr(tf.GradientTape, _name, _take_tensors(getattr(tf.GradientTape, _name)))
+tf.autodiff.ForwardAccumulator.__init__ = _watch_tensors(tf.autodiff.ForwardAccumulator.__init__)
+tf.autodiff.ForwardAccumulator.jvp = _return_arrays(tf.autodiff.ForwardAccumulator.jvp)
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
 _REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 for _name in (*_ARITHMETIC, *_REFLECTED):
     _reflected = f"__{_REFLECTED.get(_name, f'r{_name}')}__"
-    setattr(tf.Tensor, f"__{_name}__", _reflecting(getattr(tf.Tensor, f"__{_name}__"), _reflected))
-# Cells ask for it from now on.
+    setattr(tf.Tensor, f"__{_name}__", _defer_to_reflected(getattr(tf.Tensor, f"__{_name}__"), _reflected))
+# From now on storages use this function.
 surroundings.found()
 for _name in ("while_loop", "switch_case", "slice"):
-    setattr(tf, _name, _of_raw_tensors(getattr(tf, _name)))
+    setattr(tf, _name, _demand_tensors(getattr(tf, _name)))
 Ufunc.autograph_info__ = {}  # type: ignore[attr-defined]
 for _class in (ndarray, scalar, Ufunc):
-    _not_converted(dict(vars(_class)))
+    _exempt_from_autograph(dict(vars(_class)))

@@ -1,4 +1,4 @@
-"""From what a caller gives to what TensorFlow takes: dtypes, promotion, scalars, axes and conversion.
+"""From the operands of a caller to those of TensorFlow: dtypes, promotion, scalars, axes and conversion.
 
-May import `_array` and what lies below it. Nothing here computes a NumPy function.
+May import `_array` and the levels below it. Nothing here computes a NumPy function.
 """

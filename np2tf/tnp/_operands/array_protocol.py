@@ -10,12 +10,12 @@ import numpy as np
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._operands.conversion import MOST_AXES, to_numpy
 
-#: NumPy's words for an object that made no np.ndarray of itself.
+#: NumPy's message for an object whose `__array__` did not return an np.ndarray.
 _REFUSAL = "__array__ method not producing an array"
 
 
-class _Converting:
-    """A wrapper of an object with `__array__`: a tensor that this returns is np.ndarray to NumPy."""
+class _ArrayProtocolWrapper:
+    """A wrapper of an object with `__array__`: if this returns a tensor, the wrapper returns np.ndarray."""
 
     def __init__(self, original: Any) -> None:
         self._original = original
@@ -27,23 +27,24 @@ class _Converting:
         return getattr(self._original, name)
 
 
-def _converting(value: Any, depth: int = MOST_AXES) -> Any:
+def _wrap_for_numpy(value: Any, depth: int = MOST_AXES) -> Any:
     """Return `value` for NumPy, with every object that has `__array__` wrapped (see `to_numpy`)."""
     kind = type(value)
     if kind in (list, tuple) and depth:
-        return kind([_converting(item, depth - 1) for item in value])
+        return kind([_wrap_for_numpy(item, depth - 1) for item in value])
     if is_array(value) or isinstance(value, (np.ndarray, np.generic)) or not hasattr(kind, "__array__"):
         return to_numpy(value)
-    return _Converting(value)
+    return _ArrayProtocolWrapper(value)
 
 
-def calling_numpy(function: Callable[..., Any], args: Iterable[Any], named: Mapping[str, Any]) -> Any:
-    """Call a function of NumPy; if it refuses the result of an `__array__`, call it with wrapped objects.
+def call_with_protocol(function: Callable[..., Any], args: Iterable[Any], named: Mapping[str, Any]) -> Any:
+    """Call a function of NumPy. If it refuses the result of an `__array__`, call it again with wrapped
+    objects.
 
     Args:
         function: NumPy's function.
         args: its positional arguments, which are converted here.
-        named: its arguments by keyword, already converted.
+        named: its keyword arguments, already converted.
     """
     args = tuple(args)
     try:
@@ -51,4 +52,6 @@ def calling_numpy(function: Callable[..., Any], args: Iterable[Any], named: Mapp
     except ValueError as error:
         if _REFUSAL not in str(error):
             raise
-    return function(*map(_converting, args), **{name: _converting(one) for name, one in named.items()})
+    return function(
+        *map(_wrap_for_numpy, args), **{name: _wrap_for_numpy(one) for name, one in named.items()}
+    )

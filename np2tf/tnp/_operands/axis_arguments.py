@@ -9,9 +9,9 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 
-#: NumPy's arrays have no more axes.
+#: The largest number of axes of NumPy's arrays.
 MOST_AXES = 64
 
 
@@ -28,14 +28,14 @@ def checked_rank(count: int) -> int:
     return count
 
 
-def rank(x: tf.Tensor) -> int:
+def rank_of(x: tf.Tensor) -> int:
     """Return the number of axes.
 
     Raises:
         StagingError: the number is known only at run time.
     """
     if x.shape.rank is None:
-        raise StagingError("the rank of an array is known only at run time")
+        raise ShapeNeededError.of(what="the rank of an array")
     return x.shape.rank
 
 
@@ -70,24 +70,24 @@ def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def refuse_axis_of_number(axis: Any, x: tf.Tensor) -> None:
-    """Raise NumPy's error if a function that is no reduction of a ufunc is given an axis of a number.
+    """Raise NumPy's error for an axis of a number, in a function that is not a reduction of a ufunc.
 
     Raises:
         np.exceptions.AxisError: `axis` names an axis, and `x` has none.
     """
-    if rank(x) == 0 and axis is not None:
+    if rank_of(x) == 0 and axis is not None:
         normalize_axis_tuple(axis, 0)
 
 
-def flattened(x: tf.Tensor, axis: Any) -> tuple[tf.Tensor, int]:
+def flatten_for_axis(x: tf.Tensor, axis: Any) -> tuple[tf.Tensor, int]:
     """Return the array and the axis to work along; for an axis of None, the flattened array and 0."""
-    if axis is None or (rank(x) == 0 and axis in (0, -1)):
-        return (x if rank(x) == 1 else tf.reshape(x, (-1,))), 0
-    return x, normalize_axis(axis, rank(x))
+    if axis is None or (rank_of(x) == 0 and axis in (0, -1)):
+        return (x if rank_of(x) == 1 else tf.reshape(x, (-1,))), 0
+    return x, normalize_axis(axis, rank_of(x))
 
 
 def length(x: tf.Tensor, axes: tuple[int, ...]) -> int | tf.Tensor:
-    """Number of elements along `axes`: a number where it is known, otherwise a tensor."""
+    """Return the number of elements along `axes`: an int if it is known, otherwise a tensor."""
     static = [x.shape[axis] for axis in axes]
     if None not in static:
         return int(np.prod(static, dtype=np.int64))

@@ -1,4 +1,4 @@
-"""Conversion of operands to tensors, and of results to objects that NumPy takes."""
+"""Conversion of operands to tensors, and of results to objects that NumPy accepts."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from np2tf.staging import StagingError
+from np2tf.staging import ArrayClassError, GradientLostError, UnsupportedDtypeError, ValueNeededError
 from np2tf.tnp._array.ndarray import (
     array_over,
     is_array,
-    is_foreign,
-    is_ordinary,
+    is_c_ordered,
+    is_unsupported_dtype,
     ndarray,
     scalar,
     tensor_array,
 )
-from np2tf.tnp._array.sequences import Rows
-from np2tf.tnp._array.strides import copied
+from np2tf.tnp._array.sequences import StackableSequence
+from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._operands.axis_arguments import MOST_AXES
-from np2tf.tnp._operands.path_dependent import decided
+from np2tf.tnp._operands.path_dependent import single_kind
 from np2tf.tnp._operands.promotion import default_dtype, kind_of, result_type, tf_dtype
 from np2tf.tnp._operands.value_range import check_fits, refuse_unfit
 from np2tf.tnp._tensor.casts import to_half, to_signed, to_unsigned
-from np2tf.tnp._tensor.storage import current_region, resolved
+from np2tf.tnp._tensor.storage import current_scope, resolve_stand_ins
 from np2tf.tnp._warnings.value_warnings import warn_cast
 
 
@@ -35,7 +35,7 @@ def to_numpy(value: Any, depth: int = MOST_AXES) -> Any:
 
     Args:
         value: any object.
-        depth: the number of levels of containers to convert; NumPy looks no deeper.
+        depth: the number of levels of containers to convert; NumPy converts no deeper levels.
     """
     kind = type(value)
     if kind in PLAIN:
@@ -52,7 +52,7 @@ def to_numpy(value: Any, depth: int = MOST_AXES) -> Any:
         return {key: to_numpy(item) for key, item in value.items()}
     if isinstance(value, (tf.Tensor, tf.Variable)):
         if not tf.executing_eagerly():
-            raise StagingError("the value of a staged tensor is needed while staging")
+            raise ValueNeededError("the value of a staged tensor is needed while staging")
         return value.numpy()
     return value
 
@@ -66,7 +66,7 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
 
     Raises:
         OverflowError, ValueError: a number does not fit `dtype`.
-        StagingError: TensorFlow has no such dtype, or the array is no input of the function being staged.
+        StagingError: TensorFlow has no such dtype, or the array is not an input of the function being staged.
     """
     if isinstance(value, tf.Tensor):
         tensor = value
@@ -75,8 +75,8 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
         if type(value) is scalar:
             if dtype is not None:
                 check_fits(value, np.dtype(dtype))
-            elif value.undecided is not None:
-                decided(value.undecided)
+            elif value.path_dependent is not None:
+                single_kind(value.path_dependent)
     elif isinstance(value, tf.Variable):
         tensor = value.read_value()
     else:
@@ -85,23 +85,23 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
 
 
 def as_view(value: Any) -> ndarray:
-    """Return `value` as an array on TensorFlow that shares its memory, if it has memory there or is an input.
+    """Return `value` as an array on TensorFlow, which shares memory if `value` is one already or is an input.
 
     Raises:
-        StagingError: `value` is an array on the host, and no input of the function being staged.
+        StagingError: `value` is an array on the host, and not an input of the function being staged.
     """
-    value = resolved(value)
+    value = resolve_stand_ins(value)
     if is_array(value):
-        # A number is no memory to share.
+        # A number has no memory to share.
         return tensor_array(as_tensor(value)) if type(value) is scalar else value
-    entered = current_region()
-    if entered is not None and isinstance(value, np.ndarray) and not is_guest(value):
-        return array_over(entered.trace.captured(value))
-    return tensor_array(as_tensor(value)) if is_ordinary(value) else copied(as_tensor(value), value)
+    scope = current_scope()
+    if scope is not None and isinstance(value, np.ndarray) and not is_numpy_subclass(value):
+        return array_over(scope.trace.capture(value))
+    return tensor_array(as_tensor(value)) if is_c_ordered(value) else lay_out_copy(as_tensor(value), value)
 
 
 def refuse_to_lose_gradient(values: Any) -> None:
-    """Check that no gradient tape follows a tensor that is about to be copied into an array on the host.
+    """Check that no gradient tape follows a tensor that will be copied into an array on the host.
 
     Raises:
         StagingError: a tape follows a tensor, whose gradient would be lost.
@@ -111,21 +111,20 @@ def refuse_to_lose_gradient(values: Any) -> None:
     tensors = [value.tensor for value in values if is_array(value)]
     tensors += [value for value in values if isinstance(value, tf.Tensor)]
     if tensors and record.should_record_backprop(tensors):
-        raise StagingError(
+        raise GradientLostError(
             "a tensor that a gradient tape follows is written into an array on the host, where its gradient "
             "would be lost; make the array under the tape, or with np2tf.device_put",
-            "NP2TF535",
         )
 
 
-def is_guest(value: Any) -> bool:
+def is_numpy_subclass(value: Any) -> bool:
     """Return whether `value` is of a subclass of np.ndarray (masked, matrix), which only NumPy handles."""
     kind = type(value)
     return kind is not np.ndarray and kind is not np.memmap and issubclass(kind, np.ndarray)
 
 
 def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
-    """`tensor` in another dtype, converted as ``ndarray.astype`` does."""
+    """Return `tensor` in another dtype, converted as ``ndarray.astype`` converts it."""
     wanted = tf_dtype(dtype)
     if tensor.dtype == wanted:
         return tensor
@@ -142,17 +141,17 @@ def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
     return tf.cast(tensor, wanted)
 
 
-def assigned(value: Any, dtype: Any) -> tf.Tensor:
+def convert_assigned(value: Any, dtype: Any) -> tf.Tensor:
     """Return `value` as a tensor of `dtype`, with NumPy's warnings about the conversion of assigned values.
 
     Raises:
         FloatingPointError: a number does not fit, and ``np.errstate`` asks for the error.
     """
     if not is_array(value) and not isinstance(value, (tf.Tensor, tf.Variable)):
-        # NumPy converts it, and warns.
-        foreign = tf.executing_eagerly() and type(value) is np.ndarray and is_foreign(value.dtype)
+        # NumPy converts the value, and warns.
+        foreign = tf.executing_eagerly() and type(value) is np.ndarray and is_unsupported_dtype(value.dtype)
         return as_tensor(value.astype(dtype) if foreign else value, dtype)
-    # (A staged number is not yet of a type that could be asked for.)
+    # (The class of a staged number does not tell its type, so that NumPy has nothing to warn about.)
     if tf.executing_eagerly() or type(value) is not scalar:
         warn_cast(as_tensor(value), np.dtype(dtype))
     return as_tensor(value, dtype)
@@ -162,30 +161,30 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
     kind = type(value)
     if kind in (int, float, complex, bool) or isinstance(value, np.generic):
         exact = np.asarray(value, dtype) if dtype is not None else np.asarray(value)
-        if is_foreign(exact.dtype):
-            raise StagingError(f"TensorFlow has no dtype {exact.dtype}", "NP2TF504")
+        if is_unsupported_dtype(exact.dtype):
+            raise UnsupportedDtypeError.of(dtype=exact.dtype)
         return tf.constant(exact, tf_dtype(exact.dtype))
     if isinstance(value, np.ndarray):
-        if is_guest(value):
-            raise StagingError(f"an array of class {kind.__name__}, for NumPy", "NP2TF503")
-        if is_foreign(value.dtype):
-            raise StagingError(f"TensorFlow has no dtype {value.dtype}", "NP2TF504")
-        if current_region() is not None:
-            tensor = current_region().trace.captured(value).value  # type: ignore[union-attr]
+        if is_numpy_subclass(value):
+            raise ArrayClassError(f"an array of class {kind.__name__}, for NumPy")
+        if is_unsupported_dtype(value.dtype):
+            raise UnsupportedDtypeError.of(dtype=value.dtype)
+        if current_scope() is not None:
+            tensor = current_scope().trace.capture(value).value  # type: ignore[union-attr]
             return tensor if dtype is None else cast(tensor, dtype)
         return tf.constant(np.asarray(value, dtype), tf_dtype(dtype or value.dtype))
-    if isinstance(value, Rows):
-        return value.stacked() if dtype is None else cast(value.stacked(), dtype)
+    if isinstance(value, StackableSequence):
+        return value.stack() if dtype is None else cast(value.stack(), dtype)
     if isinstance(value, (list, tuple)) and _holds_arrays(value):
         wanted = default_dtype(kind_of(value)) if dtype is None else dtype
         for item in value:
             refuse_unfit(item, np.dtype(wanted))
-        return tf.stack([assigned(item, wanted) for item in value])
+        return tf.stack([convert_assigned(item, wanted) for item in value])
     if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"):
-        raise StagingError(f"a {kind.__name__}, which NumPy asks what to do", "NP2TF503")
+        raise ArrayClassError.of(kind=kind.__name__)
     array = np.asarray(to_numpy(value), dtype)
-    if is_foreign(array.dtype):
-        raise StagingError(f"TensorFlow has no dtype {array.dtype}", "NP2TF504")
+    if is_unsupported_dtype(array.dtype):
+        raise UnsupportedDtypeError.of(dtype=array.dtype)
     return tf.constant(array, tf_dtype(array.dtype))
 
 
@@ -199,6 +198,6 @@ def _holds_arrays(values: Any, depth: int = MOST_AXES) -> bool:
 
 
 def promote(*operands: Any) -> tuple[tf.Tensor, ...]:
-    """The operands as tensors of their common result type."""
+    """Return the operands as tensors of their common result type."""
     dtype = result_type(*operands)
     return tuple(as_tensor(operand, dtype) for operand in operands)

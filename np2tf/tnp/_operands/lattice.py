@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import PromotionError
-from np2tf.tnp._warnings.user_lines import site
+from np2tf.tnp._warnings.user_lines import user_location
 
 _NAMES: dict[str, Any] = {
     "b1": np.dtype(bool),
@@ -45,15 +45,15 @@ _JAX = {
     "f8": "c16",
     "c8": "c16",
 }
-#: Without promotion a Python number still takes the dtype of the array, unless that is of a narrower kind.
+#: Without promotion, a Python number still takes the dtype of the array, unless the array's kind is narrower.
 _NONE = {"i*": "u1 u2 u4 u8 i1 i2 i4 i8 f*", "f*": "bf f2 f4 f8 c*", "c*": "c8 c16"}
-#: How many bits of an integer a floating-point dtype can hold.
+#: The number of bits of an integer that a floating-point dtype can hold.
 _EXACT = {
     _NAMES[name]: bits for name, bits in {"bf": 8, "f2": 11, "f4": 24, "f8": 53, "c8": 24, "c16": 53}.items()
 }
 
 
-def _above(edges: dict[str, str]) -> dict[Any, frozenset[Any]]:
+def _types_above(edges: dict[str, str]) -> dict[Any, frozenset[Any]]:
     """Return, for each type, the set of the type itself and all types above it."""
 
     def reach(name: str) -> set[Any]:
@@ -62,7 +62,7 @@ def _above(edges: dict[str, str]) -> dict[Any, frozenset[Any]]:
     return {kind: frozenset(reach(name)) for name, kind in _NAMES.items()}
 
 
-_ABOVE = {"all": _above(_JAX), "safe": _above(_JAX), "none": _above(_NONE)}
+_ABOVE = {"all": _types_above(_JAX), "safe": _types_above(_JAX), "none": _types_above(_NONE)}
 
 
 def is_known(kinds: Iterable[Any]) -> bool:
@@ -71,7 +71,7 @@ def is_known(kinds: Iterable[Any]) -> bool:
 
 
 class Lattice:
-    """The rules of one mode, with the default dtypes of one setting of `np2tf.config.floats`."""
+    """The rules of a mode, with the default dtypes of a setting of `np2tf.config.floats`."""
 
     def __init__(self, mode: str, floats: str) -> None:
         self._mode = mode
@@ -84,14 +84,14 @@ class Lattice:
         }
 
     def default(self, kind: Any) -> np.dtype[Any]:
-        """The dtype of an array of one type."""
+        """Return the dtype of an array of one type."""
         return self._defaults.get(kind, kind)
 
     def common(self, kinds: tuple[Any, ...]) -> np.dtype[Any]:
-        """The dtype in which operands of these types meet.
+        """Return the common dtype of operands of these types.
 
         Raises:
-            PromotionError: the mode does not let them.
+            PromotionError: the mode does not promote them.
         """
         found = self._join(kinds)
         if found is None:
@@ -100,15 +100,15 @@ class Lattice:
         return found
 
     def inexact(self, kinds: tuple[Any, ...]) -> np.dtype[Any]:
-        """Return the common dtype as a floating-point dtype: for integers the default one."""
+        """Return the common dtype as a floating-point dtype; for integers, the default one."""
         common = self.common(kinds)
         return self._defaults[float] if common.kind in "bui" else common
 
     def loop(self, ufunc: np.ufunc, kinds: tuple[Any, ...]) -> tuple[np.dtype[Any], ...]:
-        """Return the dtypes of a ufunc's operands and results; functions of floats use the default floats.
+        """Return the dtypes of a ufunc's operands and results. Functions of floats use the default floats.
 
         Raises:
-            PromotionError: the mode does not let the operands meet.
+            PromotionError: the mode does not promote the operands.
             TypeError: the ufunc has no such loop (NumPy's error).
         """
         common = self.common(kinds)
@@ -131,25 +131,25 @@ class Lattice:
         )
 
     def _refusal(self, first: Any, second: Any) -> PromotionError:
-        file, line = site()
-        met = f"{_shown(first)} and {_shown(second)} meet at {file}, line {line}"
+        file, line = user_location()
+        met = f"{_kind_name(first)} and {_kind_name(second)} meet at {file}, line {line}"
         told = f'{met}, and promotion="{self._mode}" does not promote them: convert one with astype'
         return PromotionError(told, (file, line))
 
 
 def _holds(wide: np.dtype[Any], kind: np.dtype[Any]) -> bool:
-    """Return whether a type above `kind` holds all of its values; only integers may have too many bits."""
+    """Return whether a type above `kind` holds all of its values. Only integers may have too many bits."""
     if kind.kind not in "ui" or wide not in _EXACT:
         return True
     return int(np.iinfo(kind).max).bit_length() <= _EXACT[wide]
 
 
-def _shown(kind: Any) -> str:
+def _kind_name(kind: Any) -> str:
     return kind.name if isinstance(kind, np.dtype) else f"Python's {kind.__name__}"
 
 
 def takes_one_type(ufunc: np.ufunc) -> bool:
-    """Return whether a ufunc wants its operands of a common type; ldexp, for example, does not."""
+    """Return whether a ufunc requires operands of a common type. For example, ldexp does not."""
     return any(len(set(loop.partition("->")[0])) == 1 for loop in ufunc.types)
 
 

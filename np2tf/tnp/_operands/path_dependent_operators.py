@@ -7,14 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import PathTypeError
 from np2tf.tnp._array.ndarray import scalar, tensor_scalar
 from np2tf.tnp._operands.conversion import cast
-from np2tf.tnp._operands.path_dependent import Undecided, refused, undecided_scalar
+from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependence_error, path_dependent_scalar
 from np2tf.tnp._operands.python_scalars import is_weak, overflows, weak_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
 
-#: No loop counts so far by smaller steps that 64 bits are not enough.
+#: With smaller steps than this, no loop can count so far that 64 bits overflow.
 _STEP = 2**31
 _DIVIDES = frozenset({"divide", "floor_divide", "remainder"})
 
@@ -31,17 +31,17 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
         StagingError: the result has several types, or Python's meaning of the operator cannot be kept.
     """
     if name == "divmod":
-        raise StagingError("divmod of a number that may be Python's or NumPy's", "NP2TF503")
-    kinds = {one.undecided for one in operands if not is_weak(one)}
+        raise PathTypeError("divmod of a number that may be Python's or NumPy's")
+    kinds = {one.path_dependent for one in operands if not is_weak(one)}
     narrow = {kind for kind in kinds if kind.narrow}
     if narrow and len(kinds) > 1:
-        raise refused(min(narrow, key=str))
-    as_python = function(*map(_wide, operands))
-    as_numpy = function(*map(_numpys, operands)) if narrow else as_python
-    python, wide = _pythons(operands), as_python.tensor
+        raise path_dependence_error(min(narrow, key=str))
+    as_python = function(*map(_widen, operands))
+    as_numpy = function(*map(_to_numpy_number, operands)) if narrow else as_python
+    python, wide = _all_python(operands), as_python.tensor
     if narrow:
         wide = tf.where(python, wide, cast(as_numpy.tensor, as_python.dtype))
-        for wrong in _that_do_not_fit(operands):
+        for wrong in _exceeds_numpy_type(operands):
             record_violation(tf.logical_not(python) & wrong)
     if as_python.dtype == bool:
         return tensor_scalar(wide)
@@ -49,38 +49,40 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
     if wrong is not None:
         record_violation(python & wrong)
     kind = {"i": int, "f": float, "c": complex}[as_python.dtype.kind]
-    return undecided_scalar(wide, Undecided(kind, as_numpy.dtype), python)
+    return path_dependent_scalar(wide, PathDependentKind(kind, as_numpy.dtype), python)
 
 
-def _wide(number: Any) -> Any:
-    """A number in the type that holds Python's."""
+def _widen(number: Any) -> Any:
+    """Return a number in the type that holds Python's numbers."""
     if type(number) is not scalar:
         return number
     return tensor_scalar(weak_tensor(number) if is_weak(number) else number.tensor)
 
 
-def _numpys(number: Any) -> Any:
-    """Return the NumPy number that a path-dependent number is on some paths; a Python number stays."""
+def _to_numpy_number(number: Any) -> Any:
+    """Return the NumPy number that a path-dependent number is on some paths; a Python number is returned
+    unchanged.
+    """
     if is_weak(number):
         return number
-    return tensor_scalar(cast(number.tensor, number.undecided.dtype))
+    return tensor_scalar(cast(number.tensor, number.path_dependent.dtype))
 
 
-def _pythons(operands: tuple[Any, ...]) -> tf.Tensor:
-    """Return a boolean tensor: whether all path-dependent operands are Python's."""
+def _all_python(operands: tuple[Any, ...]) -> tf.Tensor:
+    """Return a boolean tensor that is true if all path-dependent operands are Python's."""
     flags = [one.python for one in operands if not is_weak(one)]
     return flags[0] if len(flags) == 1 else tf.reduce_all(tf.stack(flags))
 
 
-def _that_do_not_fit(operands: tuple[Any, ...]) -> list[tf.Tensor]:
-    """Return, for each integer, whether it is Python's and does not fit the NumPy type that it meets.
+def _exceeds_numpy_type(operands: tuple[Any, ...]) -> list[tf.Tensor]:
+    """Return, for each integer, whether it is Python's and does not fit the NumPy type of the other operand.
 
     NumPy refuses such an integer.
     """
     return [
-        one.python & tf.not_equal(cast(_numpys(one).tensor, one.dtype), one.tensor)
+        one.python & tf.not_equal(cast(_to_numpy_number(one).tensor, one.dtype), one.tensor)
         for one in operands
-        if not is_weak(one) and one.undecided.weak is int and len(operands) > 1
+        if not is_weak(one) and one.path_dependent.weak is int and len(operands) > 1
     ]
 
 
@@ -98,6 +100,6 @@ def _is_other(name: str, operands: tuple[Any, ...], result: tf.Tensor) -> tf.Ten
         finite = [tf.math.is_finite(tf.abs(one)) for one in (left, right, result)]
         return finite[0] & finite[1] & tf.logical_not(finite[2])
     if (name == "power" and not (type(operands[1]) is int and operands[1] >= 0)) or "shift" in name:
-        raise StagingError(f"{name} of an integer that may be Python's or NumPy's", "NP2TF503")
+        raise PathTypeError(f"{name} of an integer that may be Python's or NumPy's")
     steps = name in ("add", "subtract") and any(type(one) is int and abs(one) < _STEP for one in operands)
     return overflows(name, left, right, result) if result.dtype.is_integer and not steps else None

@@ -2,7 +2,7 @@
 
 A Python number is *weak*: it takes part in promotion by its type (int, float, complex) and not by a dtype.
 See https://numpy.org/neps/nep-0050-scalar-promotion.html. All code asks this module for common types. Each
-set of rules has tables of its own, which are filled on first use.
+set of rules has its own tables, which are filled on first use.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, is_foreign, scalar
-from np2tf.tnp._array.sequences import Rows
-from np2tf.tnp._front.promotion_mode import by_numpys_rules, in_force, mode
+from np2tf.staging import ArrayClassError, UnsupportedDtypeError
+from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, scalar
+from np2tf.tnp._array.sequences import StackableSequence
+from np2tf.tnp._front.promotion_mode import current_mode, in_force, uses_numpy_rules
 from np2tf.tnp._operands.lattice import Lattice, is_known, takes_one_type
-from np2tf.tnp._operands.path_dependent import Undecided, decided, refused
+from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependence_error, single_kind
 
 #: A dtype, or the type of a weak Python number.
 Kind = Any
@@ -47,8 +47,8 @@ class _Rules(Protocol):
     def loop(self, ufunc: np.ufunc, kinds: tuple[Kind, ...]) -> Loop: ...
 
 
-class _NumPys:
-    """NumPy's rules, asked of NumPy."""
+class _NumPyRules:
+    """NumPy's rules. NumPy itself applies them."""
 
     def default(self, kind: Kind) -> np.dtype[Any]:
         return _DEFAULT.get(kind, kind)  # type: ignore[arg-type, return-value]
@@ -85,15 +85,15 @@ class _Tables:
         self.loops: dict[tuple[Any, ...], Loop] = {}
 
 
-_numpys = _Tables(_NumPys())
+_numpys = _Tables(_NumPyRules())
 _lattices: dict[tuple[str, str], _Tables] = {}
 
 
-def _in_force() -> _Tables:
+def _current_rules() -> _Tables:
     """Return the tables of the rules in force in this thread."""
-    if by_numpys_rules():
+    if uses_numpy_rules():
         return _numpys
-    key = mode(), config.floats
+    key = current_mode(), config.floats
     found = _lattices.get(key)
     return found if found is not None else _lattices.setdefault(key, _Tables(Lattice(*key)))
 
@@ -108,28 +108,28 @@ def _rules_for(tables: _Tables, kinds: tuple[Kind, ...]) -> _Rules:
 
 def kind_of(operand: Any) -> Kind:
     """Return the kind of `operand` in promotion: its dtype, or int, float or complex for a Python number."""
-    return decided(promotion_kind(operand))
+    return single_kind(promotion_kind(operand))
 
 
 def promotion_kind(operand: Any) -> Kind:
-    """Return the kind of `operand` as `kind_of` does, but `Undecided` for a path-dependent number."""
+    """Return the kind of `operand` as `kind_of` does, but `PathDependentKind` for a path-dependent number."""
     cls = type(operand)
     if cls is int or cls is float or cls is complex:
         return cls
     if cls is scalar and operand.weak is not None:
         return operand.weak if operand.weak is not bool else _DEFAULT[bool]
-    if cls is scalar and operand.undecided is not None:
-        return operand.undecided
+    if cls is scalar and operand.path_dependent is not None:
+        return operand.path_dependent
     if is_array(operand) or isinstance(operand, (np.ndarray, np.generic)):
         return operand.dtype
     if isinstance(operand, (tf.Tensor, tf.Variable)):
         return np.dtype(operand.dtype.as_numpy_dtype)
-    if isinstance(operand, Rows):
-        return np.dtype(operand.stacked().dtype.as_numpy_dtype)
+    if isinstance(operand, StackableSequence):
+        return np.dtype(operand.stack().dtype.as_numpy_dtype)
     if isinstance(operand, (list, tuple)) and operand:
         return result_type_of(kinds_of_items(operand))
     if hasattr(cls, "__array_ufunc__") or hasattr(cls, "__array_function__"):
-        raise StagingError(f"a {cls.__name__}, which NumPy asks what to do", "NP2TF503")
+        raise ArrayClassError.of(kind=cls.__name__)
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, bool):
         return next(base for base in (int, float, complex) if isinstance(operand, base))
     return np.asarray(operand).dtype
@@ -138,10 +138,10 @@ def promotion_kind(operand: Any) -> Kind:
 def kinds_of_items(items: Iterable[Any]) -> tuple[Kind, ...]:
     """Return the kinds of a list's items that decide the dtype of an array made from the list, each once.
 
-    By NumPy's rules a Python number is not weak there: np.array([1, np.float32(2)]) holds float64.
+    By NumPy's rules a Python number in a list is not weak: np.array([1, np.float32(2)]) holds float64.
     """
     kinds = dict.fromkeys(map(kind_of, items))
-    if in_force.numpys or by_numpys_rules():
+    if in_force.numpys or uses_numpy_rules():
         kinds = dict.fromkeys(map(default_dtype, kinds))
     return tuple(kinds)
 
@@ -155,38 +155,38 @@ def result_type_of(kinds: tuple[Kind, ...]) -> np.dtype[Any]:
     """Return the common dtype of operands of these kinds.
 
     Raises:
-        PromotionError: the mode in force does not let the operands meet.
+        PromotionError: the mode in force does not promote the operands.
     """
-    tables = _numpys if in_force.numpys else _in_force()
+    tables = _numpys if in_force.numpys else _current_rules()
     result = tables.results.get(kinds)
     if result is None:
-        if any(isinstance(kind, Undecided) for kind in kinds):
-            return _on_every_path(result_type_of, kinds)
+        if any(isinstance(kind, PathDependentKind) for kind in kinds):
+            return _agree_on_paths(result_type_of, kinds)
         result = tables.results[kinds] = _rules_for(tables, kinds).common(kinds)
     return result
 
 
 def inexact_type(*operands: Any) -> np.dtype[Any]:
-    """The result type of operands that are computed with as floating-point numbers."""
+    """Return the common dtype of operands that are computed with as floating-point numbers."""
     kinds = tuple(map(kind_of, operands))
-    return _rules_for(_in_force(), kinds).inexact(kinds)
+    return _rules_for(_current_rules(), kinds).inexact(kinds)
 
 
-def _on_every_path(function: Callable[[tuple[Kind, ...]], Any], kinds: tuple[Kind, ...]) -> Any:
-    """Return the result of `function` for path-dependent kinds, if it is the same on every path.
+def _agree_on_paths(function: Callable[[tuple[Kind, ...]], Any], kinds: tuple[Kind, ...]) -> Any:
+    """Return the result of `function` for path-dependent kinds, which must be the same on every path.
 
     Raises:
         StagingError: the result depends on the path.
     """
-    choices = [(kind.weak, kind.dtype) if isinstance(kind, Undecided) else (kind,) for kind in kinds]
+    choices = [(kind.weak, kind.dtype) if isinstance(kind, PathDependentKind) else (kind,) for kind in kinds]
     results = {function(chosen) for chosen in product(*choices)}
     if len(results) > 1:
-        raise refused(next(kind for kind in kinds if isinstance(kind, Undecided)))
+        raise path_dependence_error(next(kind for kind in kinds if isinstance(kind, PathDependentKind)))
     return results.pop()
 
 
 def result_type(*operands: Any) -> np.dtype[Any]:
-    """The result type of arrays, scalars, nested lists and Python numbers."""
+    """Return the common dtype of arrays, scalars, nested lists and Python numbers."""
     return result_type_of(tuple(map(promotion_kind, operands)))
 
 
@@ -207,25 +207,25 @@ def ufunc_loop(
         casting: the argument `casting` of the call.
 
     Raises:
-        PromotionError: the mode in force does not let the operands meet.
+        PromotionError: the mode in force does not promote the operands.
         TypeError: the ufunc has no such loop (NumPy's error).
     """
-    tables = _numpys if in_force.numpys else _in_force()
+    tables = _numpys if in_force.numpys else _current_rules()
     key = (ufunc, kinds, dtype, casting)
     loop = tables.loops.get(key)
     if loop is None:
-        if any(isinstance(kind, Undecided) for kind in kinds):
-            return _on_every_path(lambda kinds: ufunc_loop(ufunc, kinds, dtype, casting), kinds)
+        if any(isinstance(kind, PathDependentKind) for kind in kinds):
+            return _agree_on_paths(lambda kinds: ufunc_loop(ufunc, kinds, dtype, casting), kinds)
         _refuse_foreign(kind for kind in kinds if kind not in _WEAK_SAMPLE)
         if dtype is not None:
-            # Who names a dtype asks for no promotion.
+            # A caller who names a dtype does not ask for promotion.
             signature = (*[None] * ufunc.nin, *[np.dtype(dtype)] * ufunc.nout)
             loop = _numpys_loop(ufunc, kinds, signature=signature, casting=casting)
         elif tables is _numpys or not takes_one_type(ufunc) or not is_known(kinds):
             loop = _numpys_loop(ufunc, kinds, casting=casting)
         else:
             loop = tables.rules.loop(ufunc, kinds)
-            if casting != "same_kind":  # which lets the lattice's promotions all pass
+            if casting != "same_kind":  # the rule 'same_kind' allows all promotions of the lattice
                 _numpys_loop(ufunc, kinds, signature=loop, casting=casting)
         _refuse_foreign(loop)
         tables.loops[key] = loop
@@ -234,21 +234,21 @@ def ufunc_loop(
 
 def _refuse_foreign(dtypes: Iterable[np.dtype[Any]]) -> None:
     for dtype in dtypes:
-        if is_foreign(dtype):
-            raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+        if is_unsupported_dtype(dtype):
+            raise UnsupportedDtypeError.of(dtype=dtype)
 
 
 def tf_dtype(dtype: Any) -> tf.DType:
-    """TensorFlow's counterpart of a NumPy dtype.
+    """Return TensorFlow's counterpart of a NumPy dtype.
 
     Raises:
-        StagingError: TensorFlow has none (object, strings, structured, datetime64, longdouble).
+        StagingError: TensorFlow has no counterpart (object, strings, structured, datetime64, longdouble).
     """
     if isinstance(dtype, tf.DType):
         return dtype
     dtype = np.dtype(dtype)
     if dtype.kind not in "biufcV" or dtype.fields is not None or dtype in _MISSING:
-        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+        raise UnsupportedDtypeError.of(dtype=dtype)
     return tf.as_dtype(dtype.newbyteorder("=") if dtype.kind != "V" else dtype)
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import scalar, weak_scalar
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.symint import Int, SymInt, combine, distance, high, low
+from np2tf.tnp._tensor.symint import Int, SymInt, combine, distance, lower_bound, upper_bound
 
 _TF_KIND: dict[type, tf.DType] = {bool: tf.bool, int: tf.int64, float: tf.float64, complex: tf.complex128}
 _ORDER = (bool, int, float, complex)
@@ -45,7 +45,7 @@ _COMPARISON: dict[str, Callable[[Any, Any], tf.Tensor]] = {
 }
 
 
-#: The same of integers whose difference is known.
+#: The same comparisons for Python's integers, if the difference of two integers is known.
 _COMPARED: dict[str, Callable[[int, int], bool]] = {
     "less": operator.lt,
     "less_equal": operator.le,
@@ -62,18 +62,18 @@ def is_weak(value: Any) -> bool:
 
 
 def is_undecided(*values: Any) -> bool:
-    """Return whether a number is path-dependent, and all others are path-dependent or Python's."""
-    found = [type(value) is scalar and value.undecided is not None for value in values]
+    """Return whether a number is path-dependent, and all other numbers are path-dependent or Python's."""
+    found = [type(value) is scalar and value.path_dependent is not None for value in values]
     return any(found) and all(one or is_weak(value) for one, value in zip(found, values, strict=True))
 
 
 def weak_kind(value: Any) -> type:
-    """The Python type of a Python number, staged or not."""
+    """Return the Python type of a Python number, staged or not."""
     return (value.weak or float) if type(value) is scalar else type(value)
 
 
 def weak_tensor(value: Any, kind: type | None = None) -> tf.Tensor:
-    """A Python number as the tensor that stands for it."""
+    """Return a Python number as a tensor."""
     wanted = _TF_KIND[kind or weak_kind(value)]
     if type(value) is scalar:
         return tf.cast(value.tensor, wanted)
@@ -88,7 +88,7 @@ def known_int(value: Any) -> Int:
 
 
 def weak_binary(name: str, left: Any, right: Any) -> Any:
-    """``left <name> right`` for two Python numbers of which at least one is staged.
+    """Return ``left <name> right`` for two Python numbers, of which at least one is staged.
 
     Raises:
         StagingError: Python's meaning cannot be kept with 64-bit integers.
@@ -99,11 +99,11 @@ def weak_binary(name: str, left: Any, right: Any) -> Any:
     if name in BITWISE and kind in (bool, int):
         return _bits(name, left, right, kind)
     if name not in _ARITHMETIC:
-        raise StagingError(f"the operator {name} between Python numbers known only at run time", "NP2TF503")
+        raise ValueNeededError(f"the operator {name} between Python numbers known only at run time")
     if kind is bool:
         kind = int
     if name == "power" and kind is int and not (isinstance(right, int) and right >= 0):
-        raise StagingError("an integer power whose exponent is known only at run time", "NP2TF503")
+        raise ValueNeededError("an integer power whose exponent is known only at run time")
     if name == "divide" and kind is int:
         kind = float
     tensors = weak_tensor(left, kind), weak_tensor(right, kind)
@@ -133,8 +133,8 @@ def _check_power(base: tf.Tensor, exponent: tf.Tensor, result: tf.Tensor) -> Non
 def _bits(name: str, left: Any, right: Any, kind: type) -> Any:
     """Compute a bitwise operation in int64, whose bits agree with the infinite two's complement of Python."""
     if "shift" in name:
-        if (low(known_int(right)) or 0) < 0 or low(known_int(right)) is None:
-            raise StagingError("a shift by a number that may be negative", "NP2TF503")
+        if (lower_bound(known_int(right)) or 0) < 0 or lower_bound(known_int(right)) is None:
+            raise ValueNeededError("a shift by a number that may be negative")
         kind = int
     tensors = weak_tensor(left, int), weak_tensor(right, int)
     if name == "left_shift":
@@ -149,24 +149,25 @@ def _bits(name: str, left: Any, right: Any, kind: type) -> Any:
 def _fits(name: str, known: SymInt, left: Int, right: Int) -> bool:
     """Return whether the result certainly fits into 64 bits; Python's integers have any number of bits."""
     if known.low is not None and known.high is not None:
-        return not _beyond(known)
+        return not _may_exceed(known)
     if name in ("multiply", "power"):
         return False
-    # A counter: the loop would have to run for longer than any does.
+    # A counter that grows by small steps: no loop runs long enough to overflow it.
     return any(_is_small(side) for side in (left, right))
 
 
-def _beyond(known: SymInt) -> bool:
+def _may_exceed(known: SymInt) -> bool:
     ends = (known.low or 0, known.high or 0)
     return not (ends[0] >= -(2**63) and ends[1] < 2**63)
 
 
 def _is_small(value: Int) -> bool:
-    ends = low(value), high(value)
+    ends = lower_bound(value), upper_bound(value)
     return ends[0] is not None and ends[1] is not None and ends[0] >= -(2**31) and ends[1] <= 2**31
 
 
-#: (left, right, their 64-bit result) -> whether that is not the result.
+#: The name of an operation -> a function of both operands and their 64-bit result that returns whether the
+#: result is wrong.
 _MAY_OVERFLOW: dict[str, Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]] = {
     "add": lambda a, b, c: tf.bitwise.bitwise_and(_differ(a, c), _differ(b, c)) < 0,
     "subtract": lambda a, b, c: tf.bitwise.bitwise_and(_differ(a, b), _differ(a, c)) < 0,
@@ -197,18 +198,18 @@ def _nonzero(value: Any) -> bool:
 
 def _compare(name: str, left: Any, right: Any, kind: type) -> Any:
     if kind in (int, bool):
-        decided = _decided(name, known_int(left), known_int(right))
+        decided = _decide_by_bounds(name, known_int(left), known_int(right))
         if decided is not None:
             return decided
     return weak_scalar(_COMPARISON[name](weak_tensor(left, kind), weak_tensor(right, kind)), bool)
 
 
-def _decided(name: str, left: Int, right: Int) -> bool | None:
-    """Return the answer of a comparison if the known bounds decide it, else None."""
+def _decide_by_bounds(name: str, left: Int, right: Int) -> bool | None:
+    """Return the result of a comparison if the known bounds decide it, else None."""
     apart = distance(left, right)
     if apart is not None:
         return bool(_COMPARED[name](0, apart))
-    a, b, c, d = low(left), high(left), low(right), high(right)
+    a, b, c, d = lower_bound(left), upper_bound(left), lower_bound(right), upper_bound(right)
     if a is None or b is None or c is None or d is None:
         return None
     if name in ("less", "greater_equal") and (b < c or a >= d):
@@ -221,7 +222,7 @@ def _decided(name: str, left: Int, right: Int) -> bool | None:
 
 
 def weak_unary(name: str, value: scalar) -> scalar:
-    """``-x``, ``+x``, ``~x`` and ``abs(x)`` of a staged Python number."""
+    """Return ``-x``, ``+x``, ``~x`` or ``abs(x)`` of a staged Python number."""
     kind = weak_kind(value) if weak_kind(value) is not bool else int
     tensor = weak_tensor(value, kind)
     if name == "invert":
@@ -245,5 +246,5 @@ def weak_unary(name: str, value: scalar) -> scalar:
 
 
 def python_value(value: Any, tensor: np.ndarray) -> Any:
-    """The Python number that a staged number stands for, given its run-time value."""
+    """Return the Python number that a staged number has turned out to be, given its run-time value."""
     return weak_kind(value)(tensor[()])

@@ -1,7 +1,7 @@
-"""Range checks for numbers that are put into arrays of a narrower type: NumPy refuses some of them.
+"""Range checks for numbers that are written into arrays of a narrower type: NumPy refuses some of them.
 
-Every integer type refuses a Python number that it cannot hold. A NumPy number that does not fit is refused
-by signed integers only, because NumPy asks Python for its integer; in unsigned integers it wraps. Arrays
+Every integer type refuses a Python number that it cannot hold. Only signed integers refuse a NumPy number
+that does not fit, because NumPy asks Python for its integer; in unsigned integers the number wraps. Arrays
 wrap in both.
 """
 
@@ -21,11 +21,11 @@ def check_fits(number: scalar, dtype: np.dtype[Any]) -> None:
     """Check that NumPy accepts a staged number for an array of a dtype; otherwise discard the call.
 
     Raises:
-        TypeError: a complex Python number is put into an array of real numbers.
+        TypeError: a complex Python number is written into an array of real numbers.
     """
     if number.weak is complex and dtype.kind in "iuf":
         np.empty(1, dtype)[0] = 1j
-    if number.undecided is not None and number.undecided.weak is complex and dtype.kind in "iuf":
+    if number.path_dependent is not None and number.path_dependent.weak is complex and dtype.kind in "iuf":
         record_violation(number.python)
     if not tf.executing_eagerly() and _may_be_refused(number, dtype) and not _certainly_fits(number, dtype):
         record_violation(_is_beyond(number.tensor, dtype))
@@ -50,7 +50,7 @@ def _may_be_refused(number: scalar, dtype: np.dtype[Any]) -> bool:
     given = number.tensor.dtype
     if dtype.kind not in "iu" or given == tf_dtype(dtype):
         return False
-    if number.weak is not None or number.undecided is not None:
+    if number.weak is not None or number.path_dependent is not None:
         return True
     return dtype.kind == "i" and not np.can_cast(given.as_numpy_dtype, dtype)
 
@@ -69,7 +69,7 @@ def _is_beyond(tensor: tf.Tensor, dtype: np.dtype[Any]) -> tf.Tensor:
     ends = np.iinfo(dtype)
     if tensor.dtype.is_floating:
         wide = tf.cast(tensor, tf.float64)
-        # In float64 there is no number between -2**63 - 1 and -2**63, and the greatest integer is 2**63.
+        # No float64 lies between -2**63 - 1 and -2**63, and the greatest integer is rounded to 2**63.
         above = wide >= float(ends.min) if dtype.itemsize == 8 and ends.min else wide > float(ends.min) - 1
         return tf.logical_not(above & (wide < float(ends.max) + (dtype.itemsize < 8)))
     if tensor.dtype == tf.uint64:

@@ -1,4 +1,4 @@
-"""Slices that go backwards from or to a place known at run time: the elements forwards, then reversed."""
+"""Reversed slices with an end that is known only at run time: read forwards, then reversed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from np2tf.tnp._tensor.symint import Int, SymInt
 _REVERSED = slice(None, None, -1)
 
 
-def forwards(items: list[Any], lengths: list[int | None]) -> tuple[list[Any], tuple[slice, ...]] | None:
+def make_forward(items: list[Any], lengths: list[int | None]) -> tuple[list[Any], tuple[slice, ...]] | None:
     """Return a key with its reversed slices turned round, and the key that reverses the result again.
 
     Args:
@@ -26,7 +26,9 @@ def forwards(items: list[Any], lengths: list[int | None]) -> tuple[list[Any], tu
     for item in items:
         length = None if item is None else next(axes)
         if _is_backwards(item) and length is not None:
-            turned.append(slice(_after(item.stop, 0, length), _after(item.start, length, length)))
+            turned.append(
+                slice(_position_after(item.stop, 0, length), _position_after(item.start, length, length))
+            )
             order.append(_REVERSED)
             found = True
         else:
@@ -41,8 +43,8 @@ def _is_backwards(item: Any) -> bool:
     return isinstance(item.start, SymInt) or isinstance(item.stop, SymInt)
 
 
-def _after(end: Int | None, default: int, length: int) -> Int:
-    """Return the position after that of an end of a slice; negative and too large ends are as in Python."""
+def _position_after(end: Int | None, default: int, length: int) -> Int:
+    """Return the position after an end of a slice. Negative and too large ends have Python's meaning."""
     if end is None:
         return default
     if isinstance(end, int):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import check_index
 from np2tf.tnp._tensor.symint import Int, SymInt
@@ -17,8 +17,8 @@ BasicKey = tuple[int | SymInt | slice | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
-    """The part that a basic key takes of one axis: `size` elements from `start` on, `step` apart.
+class SliceSpec:
+    """The part that a basic key takes of one axis: `size` elements from `start` on, at the distance `step`.
 
     A size of None is known only at run time.
     """
@@ -32,14 +32,14 @@ class Axis:
 
     @property
     def dynamic(self) -> bool:
-        """Whether the start is known only at run time."""
+        """Return whether the start is known only at run time."""
         return not isinstance(self.start, int)
 
 
-def axes_of(base: tf.Tensor, key: BasicKey) -> list[Axis] | None:
-    """Return one canonical `Axis` for each axis of `base`; None if a length is not known while staging."""
+def axes_of(base: tf.Tensor, key: BasicKey) -> list[SliceSpec] | None:
+    """Return a canonical `SliceSpec` for each axis of `base`; None if a length is not known while staging."""
     lengths = base.shape.as_list()
-    axes: list[Axis] = []
+    axes: list[SliceSpec] = []
     for item in key:
         if item is None:
             continue
@@ -52,33 +52,33 @@ def axes_of(base: tf.Tensor, key: BasicKey) -> list[Axis] | None:
     return axes
 
 
-def _index_axis(index: Int, length: int, axis: int) -> Axis:
+def _index_axis(index: Int, length: int, axis: int) -> SliceSpec:
     index = check_index(index, length, axis)
     stop = index + 1 if isinstance(index, int) else index.shifted(1)
-    return Axis(index, stop, 1, 1, length, dropped=True)
+    return SliceSpec(index, stop, 1, 1, length, dropped=True)
 
 
-def _slice_axis(item: slice, length: int) -> Axis:
+def _slice_axis(item: slice, length: int) -> SliceSpec:
     step = 1 if item.step is None else item.step
     if not isinstance(step, int):
-        raise StagingError("a slice with a step that is known only at run time")
+        raise ValueNeededError("a slice with a step that is known only at run time")
     if not isinstance(item.start, SymInt) and not isinstance(item.stop, SymInt):
         known = range(*item.indices(length))
-        return Axis(known.start, known.stop, known.step, len(known), length, dropped=False)
+        return SliceSpec(known.start, known.stop, known.step, len(known), length, dropped=False)
     if step != 1:
-        raise StagingError("a slice with a step whose bounds are known only at run time")
+        raise ValueNeededError("a slice with a step whose bounds are known only at run time")
     start = _slice_end(item.start, 0, length)
     stop = _slice_end(item.stop, length, length)
     size = symint.distance(start, stop)
-    first, last = symint.low(start), symint.high(stop)
+    first, last = symint.lower_bound(start), symint.upper_bound(stop)
     if size is not None and first is not None and first >= 0 and last is not None and last <= length:
-        return Axis(start, stop, 1, max(size, 0), length, dropped=False)
-    start, stop = _clamped(start, length), _clamped(stop, length)
-    return Axis(start, stop, 1, None, length, dropped=False)
+        return SliceSpec(start, stop, 1, max(size, 0), length, dropped=False)
+    start, stop = _clamp(start, length), _clamp(stop, length)
+    return SliceSpec(start, stop, 1, None, length, dropped=False)
 
 
 def _slice_end(end: int | SymInt | None, default: int, length: int) -> Int:
-    """A slice's end with Python's meaning of negative values and None."""
+    """Return a slice's end with Python's meaning of negative values and None."""
     if end is None:
         return default
     if isinstance(end, int):
@@ -91,7 +91,7 @@ def _slice_end(end: int | SymInt | None, default: int, length: int) -> Int:
     return SymInt.fresh(tensor)
 
 
-def _clamped(end: Int, length: int) -> Int:
+def _clamp(end: Int, length: int) -> Int:
     if isinstance(end, int):
         return end
     if end.low is not None and end.high is not None and end.low >= 0 and end.high <= length:
@@ -99,8 +99,8 @@ def _clamped(end: Int, length: int) -> Int:
     return SymInt.fresh(tf.clip_by_value(end.tensor, 0, length), 0, length)
 
 
-def axis_per_item(key: BasicKey, axes: Sequence[Axis]) -> list[Axis | None]:
-    """The axis that each item of a key is for; None for a new one."""
+def axis_per_item(key: BasicKey, axes: Sequence[SliceSpec]) -> list[SliceSpec | None]:
+    """Return the axis that each item of a key is for; None for a new axis."""
     rest = iter(axes)
     return [None if item is None else next(rest) for item in key]
 
@@ -118,7 +118,7 @@ def lengths(base: tf.Tensor, key: BasicKey) -> list[Int] | None:
     return [1 if axis is None else _length(axis) for axis in kept]
 
 
-def _length(axis: Axis) -> Int:
+def _length(axis: SliceSpec) -> Int:
     if axis.size is not None:
         return axis.size
     if axis.start == 0 and isinstance(axis.stop, SymInt):
@@ -132,10 +132,10 @@ def vector(values: Sequence[Int]) -> tf.Tensor | list[int]:
     return tf.stack([symint.tensor_of(value) for value in values])
 
 
-def span(axis: Axis) -> int:
+def span(axis: SliceSpec) -> int:
     size = axis.size or 0
     return (size - 1) * axis.step + 1 if size else 0
 
 
-def stop_of(axis: Axis) -> Int:
+def stop_of(axis: SliceSpec) -> Int:
     return axis.start + span(axis) if isinstance(axis.start, int) else axis.start.shifted(span(axis))

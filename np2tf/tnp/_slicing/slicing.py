@@ -1,7 +1,7 @@
 """Basic indexing of tensors: reading and writing with integers, slices and newaxis.
 
-Every axis of a key is first brought to one canonical `Axis`. Reading and writing then choose the cheapest
-TensorFlow op that fits: for constants, for run-time starts with static sizes, or for dynamic sizes.
+Every axis of a key is first converted to a canonical `SliceSpec`. Reading and writing then choose the
+cheapest TensorFlow op that fits: for constants, for run-time starts with static sizes, or for dynamic sizes.
 """
 
 from __future__ import annotations
@@ -12,28 +12,37 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.ops import gen_array_ops
 
-from np2tf.staging import StagingError
-from np2tf.tnp._slicing.slice_spec import Axis, BasicKey, axes_of, axis_per_item, span, stop_of, vector
-from np2tf.tnp._slicing.slice_updates import slice_under_xla, update_dynamic_size, update_under_xla
-from np2tf.tnp._tensor.pfor_converters import gathered
+from np2tf.staging import ShapeNeededError
+from np2tf.tnp._slicing.slice_spec import BasicKey, SliceSpec, axes_of, axis_per_item, span, stop_of, vector
+from np2tf.tnp._slicing.slice_updates import (
+    part_before_updates,
+    slice_under_xla,
+    update_dynamic_size,
+    update_under_xla,
+)
+from np2tf.tnp._tensor.pfor_converters import gather_many
 from np2tf.tnp._tensor.small_constants import constant
 from np2tf.tnp._tensor.storage import staging_at_once, staging_for_xla
 from np2tf.tnp._tensor.symint import Int, SymInt
 
 
 def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
-    """The value of ``base[key]``."""
+    """Return the value of ``base[key]``."""
     axes = axes_of(base, key)
     if axes is None:
         return base[tuple(_native(item) for item in key)]
     if not any(axis.dynamic or axis.size is None for axis in axes):
+        if staging_for_xla():
+            base, is_part = part_before_updates(base, axes)
+            if is_part:
+                return gen_array_ops.reshape(base, constant(_shape(key, axes)))
         return _read_at_once(base, key, axes)
-    taken = _cut(base, [_whole(axis) if axis.size is None else axis for axis in axes])
-    finish = _reshaping(key)
+    taken = _slices_of(base, [_is_whole_axis(axis) if axis.size is None else axis for axis in axes])
+    finish = _reshaping_key(key)
     if all(axis.size is not None for axis in axes):
         return taken if finish is None else gen_array_ops.reshape(taken, constant(_shape(key, axes)))
     taken = taken if finish is None else taken[finish]
-    # This comes last, because XLA does not always treat arrays of run-time length rightly.
+    # This comes last, because XLA does not always handle arrays of run-time length correctly.
     last: list[Any] = []
     for axis in axis_per_item(key, axes):
         if axis is None or not axis.dropped:
@@ -41,14 +50,14 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     return taken[tuple(last)]
 
 
-def _shape(key: BasicKey, axes: list[Axis]) -> tuple[int | None, ...]:
+def _shape(key: BasicKey, axes: list[SliceSpec]) -> tuple[int | None, ...]:
     """Return the shape of the part that a key takes."""
     kept = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.dropped]
     return tuple(1 if axis is None else axis.size for axis in kept)
 
 
-def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[Axis]) -> tf.Tensor:
-    """Read with one kernel, whose operands are kept and not made anew each time."""
+def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[SliceSpec]) -> tf.Tensor:
+    """Read with one kernel, whose small operands are kept and not made again each time."""
     if not key:
         return base
     ends: list[tuple[Any, Any, int]] = []
@@ -69,14 +78,14 @@ def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[Axis]) -> tf.Tensor
     return gen_array_ops.strided_slice(base, starts, stops, steps, 0, to_the_end, 0, new, dropped)
 
 
-def _cut(base: tf.Tensor, axes: list[Axis]) -> tf.Tensor:
+def _slices_of(base: tf.Tensor, axes: list[SliceSpec]) -> tf.Tensor:
     """Return the part that is taken of each axis; all sizes are known."""
     if all(not axis.dynamic for axis in axes):
         return base[tuple(_native_slice(axis) for axis in axes)]
     if staging_at_once():
         taken = base[tuple(slice(None) if axis.dynamic else _native_slice(axis) for axis in axes)]
-        return gathered(taken, axes)
-    ascending = [_forwards(axis) for axis in axes]
+        return gather_many(taken, axes)
+    ascending = [_make_axis_forward(axis) for axis in axes]
     starts, sizes = vector([axis.start for axis in ascending]), [span(axis) for axis in ascending]
     taken = slice_under_xla(base, starts, sizes) if staging_for_xla() else tf.slice(base, starts, sizes)
     if all(axis.step == 1 for axis in axes):
@@ -84,12 +93,14 @@ def _cut(base: tf.Tensor, axes: list[Axis]) -> tf.Tensor:
     return taken[tuple(slice(None, None, axis.step) for axis in axes)]
 
 
-def _whole(axis: Axis) -> Axis:
-    return Axis(0, axis.length, 1, axis.length, axis.length, dropped=False)
+def _is_whole_axis(axis: SliceSpec) -> SliceSpec:
+    return SliceSpec(0, axis.length, 1, axis.length, axis.length, dropped=False)
 
 
 def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
-    """`base` after ``base[key] = value``; `value` has its dtype and broadcasts to the shape of the key."""
+    """Return `base` after ``base[key] = value``. The value has base's dtype and broadcasts to the key's
+    shape.
+    """
     axes = axes_of(base, key)
     if axes is None:
         return _update_unknown_shape(base, key, value)
@@ -97,14 +108,14 @@ def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
     sizes = [axis.size for axis in axes]
     _check_broadcast(value, sizes, key)
     if None in sizes:
-        value, axes = _ascending(value, axes)
+        value, axes = _make_ascending(value, axes)
         return update_dynamic_size(base, axes, value)
     if sizes == base.shape.as_list() and all(axis.step == 1 for axis in axes):
         return _broadcast(value, sizes)
     if 0 in sizes:
         tf.broadcast_to(value, sizes)
         return base
-    value, axes = _ascending(_broadcast(value, sizes), axes)
+    value, axes = _make_ascending(_broadcast(value, sizes), axes)
     if staging_for_xla():
         return update_under_xla(base, axes, value)
     starts, stops = [axis.start for axis in axes], [stop_of(axis) for axis in axes]
@@ -117,23 +128,23 @@ def _broadcast(value: tf.Tensor, sizes: list[Any]) -> tf.Tensor:
     return gen_array_ops.broadcast_to(value, constant(tuple(sizes)))
 
 
-def _ascending(value: tf.Tensor, axes: list[Axis]) -> tuple[tf.Tensor, list[Axis]]:
+def _make_ascending(value: tf.Tensor, axes: list[SliceSpec]) -> tuple[tf.Tensor, list[SliceSpec]]:
     """Return an equivalent write whose steps are all positive."""
     if backwards := [k for k, axis in enumerate(axes) if axis.step < 0]:
         value = tf.reverse(value, backwards)
-    return value, [_forwards(axis) for axis in axes]
+    return value, [_make_axis_forward(axis) for axis in axes]
 
 
-def _forwards(axis: Axis) -> Axis:
+def _make_axis_forward(axis: SliceSpec) -> SliceSpec:
     """Return an axis specification that takes the same elements in ascending order."""
     if axis.step > 0:
         return axis
     assert isinstance(axis.start, int)
     assert axis.size is not None
     if axis.size == 0:
-        return Axis(0, 0, -axis.step, 0, axis.length, axis.dropped)
+        return SliceSpec(0, 0, -axis.step, 0, axis.length, axis.dropped)
     first = axis.start + (axis.size - 1) * axis.step
-    return Axis(first, axis.start + 1, -axis.step, axis.size, axis.length, axis.dropped)
+    return SliceSpec(first, axis.start + 1, -axis.step, axis.size, axis.length, axis.dropped)
 
 
 def _native(item: Int | slice | None) -> object:
@@ -144,9 +155,9 @@ def _native(item: Int | slice | None) -> object:
     return item.tensor if isinstance(item, SymInt) else item
 
 
-def _native_slice(axis: Axis) -> slice:
+def _native_slice(axis: SliceSpec) -> slice:
     if axis.size == 0:
-        # The start of an empty slice may be -1, which TensorFlow takes for the last element.
+        # The start of an empty slice may be -1, which TensorFlow understands as the last element.
         return slice(0, 0)
     if axis.step < 0:
         assert isinstance(axis.stop, int)
@@ -156,7 +167,7 @@ def _native_slice(axis: Axis) -> slice:
     return slice(start, stop, axis.step)
 
 
-def _reshaping(key: BasicKey) -> tuple[object, ...] | None:
+def _reshaping_key(key: BasicKey) -> tuple[object, ...] | None:
     """Return the key that drops indexed axes and adds new axes after the cut; None if it changes nothing."""
     if all(isinstance(item, slice) for item in key):
         return None
@@ -168,7 +179,7 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
     visible = sum(1 for item in key if item is None or isinstance(item, slice))
     rank = value.shape.rank
     if rank is None:
-        raise StagingError("assignment of a value of unknown rank")
+        raise ShapeNeededError("assignment of a value of unknown rank")
     if rank > visible:
         extra = rank - visible
         if any(size not in (1, None) for size in value.shape.as_list()[:extra]):
@@ -193,7 +204,7 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
 
 
 def _check_broadcast(value: tf.Tensor, sizes: list[int | None], key: BasicKey) -> None:
-    """Check that a value of full rank broadcasts to the axes it is written to.
+    """Check that a value of full rank broadcasts to the axes to which it is written.
 
     Raises:
         ValueError: the value does not broadcast.
@@ -225,12 +236,12 @@ def _strided_update(
 
 
 def _update_unknown_shape(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
-    """Write where some length is known at run time only: TensorFlow's own op resolves the ends."""
+    """Write if a length is known only at run time: TensorFlow's own op resolves the ends."""
     if staging_for_xla():
-        raise StagingError("assignment into an array whose shape depends on data")
+        raise ShapeNeededError("assignment into an array whose shape depends on data")
     value = _to_full_rank(value, key)
     items = [item for item in key if item is not None]
-    finish = _reshaping(tuple(items))
+    finish = _reshaping_key(tuple(items))
     value = value if finish is None else value[finish]
     starts: list[Int] = []
     stops: list[Int] = []

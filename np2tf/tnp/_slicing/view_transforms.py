@@ -1,7 +1,8 @@
-"""Lenses: how a view reads from the tensor it is a view of, and writes back into it.
+"""View transforms: how a view reads from the tensor that it is a view of, and writes back into it.
 
-A view is a cell and a path of lenses. Reading applies `get` from the base outwards; writing applies `put`
-from the view inwards. Every view that NumPy can make is made of the few lenses here.
+A view is a storage and a chain of view transforms. Reading applies `get` from the base outwards; writing
+applies `put` from the view inwards. (Functional programming calls such a pair a lens.) The few view
+transforms here make up every view that NumPy can make.
 """
 
 from __future__ import annotations
@@ -13,29 +14,29 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ReturnedViewError
 from np2tf.tnp._slicing import slice_spec, slicing
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import Int, SymInt
 
 
-class Lens(Protocol):
+class ViewTransform(Protocol):
     """One step from an array to a view of it."""
 
-    #: Whether the view of an array in C order is in C order too, apart from axes of length 1.
+    #: Whether the view of an array in C order is in C order, too, apart from axes of length 1.
     keeps_order: ClassVar[bool]
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
-        """The view's value."""
+        """Return the view's value."""
 
     def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
-        """`base` with the view replaced by `value`, which has the view's shape and dtype."""
+        """Return `base` with the view replaced by `value`, which has the view's shape and dtype."""
 
 
 @dataclass(frozen=True, eq=False)
-class Basic:
-    """Basic indexing: integers, slices, newaxis (an ellipsis is already expanded)."""
+class BasicIndexing:
+    """Basic indexing: integers, slices and newaxis. An ellipsis has been expanded already."""
 
     key: slice_spec.BasicKey
     keeps_order: ClassVar[bool] = True
@@ -63,11 +64,11 @@ class Transpose:
 
 @dataclass(frozen=True, eq=False)
 class Reshape:
-    """Another shape over the same elements in C order; `shape` has no -1 unless the size is unknown.
+    """Another shape over the same elements in C order. `shape` has no -1 unless the size is unknown.
 
     Attributes:
         shape: the lengths.
-        target: the same for TensorFlow, where it must not rely on the elements to fit.
+        target: the lengths as a tensor, if TensorFlow must not assume that the elements fit.
     """
 
     shape: Any
@@ -87,7 +88,7 @@ class Reshape:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ComplexPart:
     """The real or the imaginary part of a complex array."""
 
     imaginary: bool
@@ -137,8 +138,8 @@ class Diagonal:
 
 
 @dataclass(frozen=True, eq=False)
-class ReadOnly:
-    """A broadcast view: readable, never writable, as in NumPy."""
+class BroadcastTo:
+    """A broadcast view, which as in NumPy can never be written to."""
 
     shape: Any
     keeps_order: ClassVar[bool] = False
@@ -151,8 +152,8 @@ class ReadOnly:
 
 
 @dataclass(frozen=True, eq=False)
-class Sealed:
-    """The same elements, through a view that can never be made writable."""
+class ReadOnlyFlag:
+    """A view of all elements that can never be made writable."""
 
     keeps_order: ClassVar[bool] = True
 
@@ -165,7 +166,10 @@ class Sealed:
 
 @dataclass(frozen=True, eq=False)
 class Bitcast:
-    """The same bytes as elements of another dtype; the last axis changes its length if item sizes differ."""
+    """The bytes of an array as elements of another dtype.
+
+    If the item sizes differ, the length of the last axis changes.
+    """
 
     dtype: np.dtype[Any]
     keeps_order: ClassVar[bool] = True
@@ -184,17 +188,17 @@ def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
         return _bitcast(tf.cast(tensor, tf.uint8), dtype)
     if dtype == tf.bool:
         return _truth(_bitcast(tensor, tf.uint8))
-    # XLA has no bitcast of complex numbers: they are taken apart and put together.
+    # XLA has no bitcast of complex numbers, so that their parts are converted one by one.
     if tensor.dtype.is_complex:
         parts = tf.stack([tf.math.real(tensor), tf.math.imag(tensor)], -1)
-        return _bitcast(_merged(parts), dtype)
+        return _bitcast(_merge_last_axes(parts), dtype)
     if dtype.is_complex:
         parts = _bitcast(tensor, dtype.real_dtype)
         return tf.complex(parts[..., ::2], parts[..., 1::2])
     if tensor.dtype.size == dtype.size:
         return tf.bitcast(tensor, dtype)
     if tensor.dtype.size > dtype.size:
-        return _merged(tf.bitcast(tensor, dtype))
+        return _merge_last_axes(tf.bitcast(tensor, dtype))
     ratio = dtype.size // tensor.dtype.size
     if None not in tensor.shape.as_list():
         *kept, length = tensor.shape.as_list()
@@ -211,75 +215,81 @@ def _truth(tensor: tf.Tensor) -> tf.Tensor:
     """
     other = tf.reduce_any(tensor > 1)
     if tf.executing_eagerly() and bool(other):
-        raise StagingError("a byte other than 0 and 1 is written into a boolean", "NP2TF503")
+        raise NoGraphFormError("a byte other than 0 and 1 is written into a boolean")
     record_violation(other)
     return tf.not_equal(tensor, 0)
 
 
-def _merged(tensor: tf.Tensor) -> tf.Tensor:
-    """The last two axes as one."""
+def _merge_last_axes(tensor: tf.Tensor) -> tf.Tensor:
+    """Return a tensor with its last two axes merged into one."""
     if None not in tensor.shape.as_list():
         *kept, rows, columns = tensor.shape.as_list()
         return tf.reshape(tensor, (*kept, rows * columns))
     return tf.reshape(tensor, tf.concat([tf.shape(tensor)[:-2], [-1]], 0))
 
 
-def is_read_only(path: Sequence[Lens]) -> bool:
-    """Return whether writing through `path` is forbidden."""
-    return any(isinstance(lens, (ReadOnly, Sealed)) for lens in path)
+def is_read_only(chain: Sequence[ViewTransform]) -> bool:
+    """Return whether writing through `chain` is forbidden."""
+    return any(isinstance(transform, (BroadcastTo, ReadOnlyFlag)) for transform in chain)
 
 
-def read_path(base: tf.Tensor, path: Sequence[Lens]) -> tf.Tensor:
-    """The value seen through all of `path`."""
-    for lens in _shortened(path):
-        base = lens.get(base)
+def read_chain(base: tf.Tensor, chain: Sequence[ViewTransform]) -> tf.Tensor:
+    """Return the value seen through all of `chain`."""
+    for transform in _compose_steps(chain):
+        base = transform.get(base)
     return base
 
 
-def lengths(base: tf.Tensor, path: Sequence[Lens]) -> list[Int] | None:
-    """Return the lengths of the view through `path` with their known bounds.
+def lengths(base: tf.Tensor, chain: Sequence[ViewTransform]) -> list[Int] | None:
+    """Return the lengths of the view through `chain` with their known bounds.
 
     Returns:
-        None if the shape of the value says as much.
+        None if the shape of the value gives the same information.
     """
-    last = path[-1] if path else None
-    return slice_spec.lengths(read_path(base, path[:-1]), last.key) if isinstance(last, Basic) else None
+    last = chain[-1] if chain else None
+    return (
+        slice_spec.lengths(read_chain(base, chain[:-1]), last.key)
+        if isinstance(last, BasicIndexing)
+        else None
+    )
 
 
-def write_path(base: tf.Tensor, path: Sequence[Lens], value: tf.Tensor) -> tf.Tensor:
-    """Return `base` with the view through `path` replaced by `value`."""
-    return _write(base, _shortened(path), value)
+def write_chain(base: tf.Tensor, chain: Sequence[ViewTransform], value: tf.Tensor) -> tf.Tensor:
+    """Return `base` with the view through `chain` replaced by `value`."""
+    return _write(base, _compose_steps(chain), value)
 
 
-def _write(base: tf.Tensor, path: Sequence[Lens], value: tf.Tensor) -> tf.Tensor:
-    if not path:
+def _write(base: tf.Tensor, chain: Sequence[ViewTransform], value: tf.Tensor) -> tf.Tensor:
+    if not chain:
         return value
-    first, rest = path[0], path[1:]
+    first, rest = chain[0], chain[1:]
     return first.put(base, _write(first.get(base), rest, value) if rest else value)
 
 
-def _shortened(path: Sequence[Lens]) -> Sequence[Lens]:
-    """Return the path with an element of a row as one step, because XLA would copy the row to write it."""
-    if len(path) < 2 or not staging_for_xla():
-        return path
-    merged = [path[0]]
-    for lens in path[1:]:
+def _compose_steps(chain: Sequence[ViewTransform]) -> Sequence[ViewTransform]:
+    """Return the chain with an element of a row as one step, because XLA would copy the row to write it."""
+    if len(chain) < 2 or not staging_for_xla():
+        return chain
+    merged = [chain[0]]
+    for transform in chain[1:]:
         before = merged[-1]
         key = (
-            _composed(before.key, lens.key) if isinstance(before, Basic) and isinstance(lens, Basic) else None
+            _compose_keys(before.key, transform.key)
+            if isinstance(before, BasicIndexing) and isinstance(transform, BasicIndexing)
+            else None
         )
         if key is None:
-            merged.append(lens)
+            merged.append(transform)
         else:
-            merged[-1] = Basic(key)
+            merged[-1] = BasicIndexing(key)
     return merged
 
 
-def _composed(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> slice_spec.BasicKey | None:
-    """Return one key that does what `first` and then `second` do.
+def _compose_keys(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> slice_spec.BasicKey | None:
+    """Return a key that equals `first` followed by `second`.
 
     Returns:
-        None if `first` has anything but integers and whole axes.
+        None if `first` has other items than integers and whole axes.
     """
     pending, key = list(second), list[Any]()
     for item in first:
@@ -294,43 +304,43 @@ def _composed(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> slice_
     return (*key, *pending)
 
 
-def view_on_host(buffer: np.ndarray, path: Sequence[Lens]) -> np.ndarray:
-    """The NumPy view of `buffer` that is seen through `path`.
+def view_on_host(buffer: np.ndarray, chain: Sequence[ViewTransform]) -> np.ndarray:
+    """Return the NumPy view of `buffer` through `chain`.
 
     Raises:
         StagingError: the view depends on values that are not known.
     """
-    check_host_view(path)
-    for lens in path:
-        if isinstance(lens, Basic):
-            # A key with an ellipsis that leaves no axes gives a view, not a number.
-            buffer = buffer[(*lens.key, ...)]  # type: ignore[arg-type]
-        elif isinstance(lens, Transpose):
-            buffer = buffer.transpose(lens.permutation)
-        elif isinstance(lens, Reshape):
-            buffer = buffer.reshape(lens.shape)
-        elif isinstance(lens, Part):
-            buffer = buffer.imag if lens.imaginary else buffer.real
-        elif isinstance(lens, Diagonal):
-            buffer = np.diagonal(buffer, lens.offset, -2, -1)
-        elif isinstance(lens, Bitcast):
-            buffer = buffer.view(lens.dtype)
-        elif isinstance(lens, ReadOnly):
-            buffer = np.broadcast_to(buffer, lens.shape)
+    check_host_view(chain)
+    for transform in chain:
+        if isinstance(transform, BasicIndexing):
+            # With an ellipsis, a key that leaves no axes gives a view, and not a number.
+            buffer = buffer[(*transform.key, ...)]  # type: ignore[arg-type]
+        elif isinstance(transform, Transpose):
+            buffer = buffer.transpose(transform.permutation)
+        elif isinstance(transform, Reshape):
+            buffer = buffer.reshape(transform.shape)
+        elif isinstance(transform, ComplexPart):
+            buffer = buffer.imag if transform.imaginary else buffer.real
+        elif isinstance(transform, Diagonal):
+            buffer = np.diagonal(buffer, transform.offset, -2, -1)
+        elif isinstance(transform, Bitcast):
+            buffer = buffer.view(transform.dtype)
+        elif isinstance(transform, BroadcastTo):
+            buffer = np.broadcast_to(buffer, transform.shape)
         else:
             buffer = buffer.view()
             buffer.flags.writeable = False
     return buffer
 
 
-def run_time_ends(path: Sequence[Lens]) -> list[SymInt]:
-    """The integers in the keys of a path that are known only at run time, in their order."""
-    keys = [lens.key for lens in path if isinstance(lens, Basic)]
+def run_time_ends(chain: Sequence[ViewTransform]) -> list[SymInt]:
+    """Return the integers in the keys of a chain that are known only at run time, in their order."""
+    keys = [transform.key for transform in chain if isinstance(transform, BasicIndexing)]
     return [end for key in keys for item in key for end in _ends(item) if isinstance(end, SymInt)]
 
 
-def with_ends(path: Sequence[Lens], values: Sequence[int]) -> tuple[Lens, ...]:
-    """Return the path with its run-time integers replaced by `values`, in order."""
+def replace_ends(chain: Sequence[ViewTransform], values: Sequence[int]) -> tuple[ViewTransform, ...]:
+    """Return the chain with its run-time integers replaced by `values`, in order."""
     rest = iter(values)
 
     def known(end: Any) -> Any:
@@ -339,24 +349,31 @@ def with_ends(path: Sequence[Lens], values: Sequence[int]) -> tuple[Lens, ...]:
     def item_of(item: Any) -> Any:
         return slice(*map(known, _ends(item))) if isinstance(item, slice) else known(item)
 
-    return tuple(Basic(tuple(map(item_of, lens.key))) if isinstance(lens, Basic) else lens for lens in path)
+    return tuple(
+        BasicIndexing(tuple(map(item_of, transform.key)))
+        if isinstance(transform, BasicIndexing)
+        else transform
+        for transform in chain
+    )
 
 
-_ON_HOST = (Basic, Transpose, Reshape, Part, Diagonal, Bitcast, ReadOnly, Sealed)
+_ON_HOST = (BasicIndexing, Transpose, Reshape, ComplexPart, Diagonal, Bitcast, BroadcastTo, ReadOnlyFlag)
 
 
-def check_host_view(path: Sequence[Lens]) -> None:
-    """Refuse views that NumPy cannot make of a buffer on the host once the code has run.
+def check_host_view(chain: Sequence[ViewTransform]) -> None:
+    """Refuse views that NumPy cannot make of a buffer on the host after the code has run.
 
     Raises:
         StagingError: the view is of an unknown kind, or its shape is known only at run time.
     """
-    for lens in path:
-        shape = lens.shape if isinstance(lens, (Reshape, ReadOnly)) else ()
+    for transform in chain:
+        shape = transform.shape if isinstance(transform, (Reshape, BroadcastTo)) else ()
         if not isinstance(shape, (tuple, list, tf.TensorShape)):
-            raise StagingError("a view whose shape is known only at run time is returned", "NP2TF507")
-        if any(isinstance(size, (tf.Tensor, SymInt)) for size in shape) or not isinstance(lens, _ON_HOST):
-            raise StagingError("a view of a kind that cannot be returned", "NP2TF507")
+            raise ReturnedViewError("a view whose shape is known only at run time is returned")
+        if any(isinstance(size, (tf.Tensor, SymInt)) for size in shape) or not isinstance(
+            transform, _ON_HOST
+        ):
+            raise ReturnedViewError("a view of a kind that cannot be returned")
 
 
 def _ends(item: Any) -> tuple[Any, ...]:

@@ -14,14 +14,17 @@ def _takes_the_lowest() -> bool:
     return bool((made == np.iinfo(np.int64).min).all())
 
 
-#: Whether this CPU converts numbers out of range to the lowest integer. XLA gives the nearest one, 0 for NaN.
+#: Whether this CPU converts numbers out of range to the lowest integer. XLA gives the nearest integer, or 0
+#: for NaN.
 _LOWEST = _takes_the_lowest()
 
 
 def to_signed(x: tf.Tensor, wanted: tf.DType) -> tf.Tensor:
-    """Convert floating-point numbers to signed integers; out of range the result is NumPy's on this CPU."""
+    """Convert floating-point numbers to signed integers. Out of range the result is that of NumPy on this
+    CPU.
+    """
     if wanted.size < 4:
-        # CPUs, and so NumPy, convert to 32 bits and keep the low ones.
+        # CPUs, and so NumPy, convert to 32 bits and keep the low bits.
         return tf.cast(to_signed(x, tf.int32), wanted)
     if not _LOWEST or tf.executing_eagerly():
         return tf.cast(x, wanted)
@@ -33,10 +36,11 @@ def to_signed(x: tf.Tensor, wanted: tf.DType) -> tf.Tensor:
 
 
 def to_half(x: tf.Tensor) -> tf.Tensor:
-    """float64 as float16, rounded once.
+    """Convert float64 to float16 with a single rounding.
 
     tf.cast goes by way of float32 and rounds twice. Here the first rounding is to odd: towards zero, with the
-    last bit set where anything was cut off, which leaves the second one the same choice as from the start.
+    last bit set if any bits were cut off. Then the second rounding has the same choice as from the original
+    number.
     """
     single = tf.cast(x, tf.float32)
     back = tf.cast(single, tf.float64)
@@ -48,7 +52,7 @@ def to_half(x: tf.Tensor) -> tf.Tensor:
 
 
 def to_unsigned(x: tf.Tensor, wanted: tf.DType) -> tf.Tensor:
-    """Convert floating-point numbers to unsigned integers; negative numbers wrap."""
+    """Convert floating-point numbers to unsigned integers. Negative numbers wrap."""
     if wanted != tf.uint64:
         return tf.cast(to_signed(x, tf.int32 if wanted.size < 4 else tf.int64), wanted)
     if x.dtype == tf.float16:

@@ -1,7 +1,7 @@
-"""Choosing the TensorFlow function for an element type, once, at import.
+"""The choice of the TensorFlow function for a dtype, made once, at import.
 
 TensorFlow lacks some functions for some dtypes, or gives another result than NumPy for them. A *kernel* is a
-function over tensors that picks, by the dtype of its first operand, the function that has NumPy's result.
+function over tensors that chooses, by the dtype of its first operand, the function that has NumPy's result.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._front.operand_kinds import surroundings
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 Function = Callable[..., Any]
 
 SIGNED = (tf.int8, tf.int16, tf.int32, tf.int64)
 UNSIGNED = (tf.uint8, tf.uint16, tf.uint32, tf.uint64)
 COMPLEX = (tf.complex64, tf.complex128)
-#: The signed integers that a tensor of floats is viewed as, bit by bit.
+#: A floating dtype -> the signed integers of the same size, for bitcasts.
 BITS = {tf.float16: tf.int16, tf.bfloat16: tf.int16, tf.float32: tf.int32, tf.float64: tf.int64}
 
 
@@ -36,9 +36,9 @@ def kernel(
     """Return a function that calls the variant for the dtype of its operand, or `default` if there is none.
 
     Args:
-        default: called for dtypes without a variant of their own.
+        default: called for dtypes without their own variant.
         boolean: called for booleans.
-        signed: called for signed integers, and for unsigned ones if `unsigned` is None.
+        signed: called for signed integers, and for unsigned integers if `unsigned` is None.
         unsigned: called for unsigned integers.
         half: called for float16.
         complex: called for complex numbers.
@@ -61,8 +61,10 @@ def kernel(
     return call
 
 
-def through(function: Function, wide: tf.DType) -> Function:
-    """`function` computed in the dtype `wide`, its results cast back to the dtype of the operands."""
+def compute_in(function: Function, wide: tf.DType) -> Function:
+    """Return `function` computed in the dtype `wide`, with its results cast back to the dtype of the
+    operands.
+    """
 
     def call(*operands: tf.Tensor) -> Any:
         narrow = operands[0].dtype
@@ -76,30 +78,32 @@ def through(function: Function, wide: tf.DType) -> Function:
     return call
 
 
-def through_double(function: Function) -> Function:
-    """`function` computed in float64."""
-    return through(function, tf.float64)
+def compute_in_double(function: Function) -> Function:
+    """Return `function` computed in float64."""
+    return compute_in(function, tf.float64)
 
 
 def real(function: Function, complex: Function | None = None) -> Function:
-    """A function of real numbers, which NumPy computes in float32 for float16."""
-    return kernel(function, half=through(function, tf.float32), complex=complex)
+    """Return a function of real numbers that computes float16 in float32, as NumPy does."""
+    return kernel(function, half=compute_in(function, tf.float32), complex=complex)
 
 
-def by_parts(function: Function) -> Function:
-    """`function` applied to the real and to the imaginary part."""
+def apply_to_parts(function: Function) -> Function:
+    """Return `function` applied to the real and to the imaginary part."""
     return lambda x: tf.complex(function(tf.math.real(x)), function(tf.math.imag(x)))
 
 
 def identity(x: tf.Tensor) -> tf.Tensor:
-    """The operand itself; tensors do not change, so no copy is needed."""
+    """Return the operand itself. Tensors do not change, so that no copy is needed."""
     return x
 
 
-def gathered(x: tf.Tensor, index: Any, axis: int) -> tf.Tensor:
-    """Parts of `x` along an axis; the gradient is a tensor, where TensorFlow's is a `tf.IndexedSlices`."""
+def gather_parts(x: tf.Tensor, index: Any, axis: int) -> tf.Tensor:
+    """Return parts of `x` along an axis. The gradient is a tensor, while TensorFlow's is a
+    `tf.IndexedSlices`.
+    """
     if axis == 0 and (x.dtype.is_floating or x.dtype.is_complex) and _may_be_differentiated():
-        x = tf.reshape(x, tf.shape(x))  # the gradient of which is a tensor
+        x = tf.reshape(x, tf.shape(x))  # the gradient of a reshape is a tensor
     return tf.gather(x, index, axis=axis)
 
 
@@ -108,7 +112,7 @@ def _may_be_differentiated() -> bool:
 
 
 def constant(value: Any, like: tf.Tensor) -> tf.Tensor:
-    """A number in the dtype of `like`."""
+    """Return a number in the dtype of `like`."""
     return tf.constant(value, like.dtype)
 
 
@@ -117,7 +121,7 @@ def are_within(x: tf.Tensor, limit: Callable[[float], float] | None = None) -> b
 
     Args:
         x: an eager tensor.
-        limit: gives the limit from the largest number of the dtype; None sets no limit.
+        limit: computes the limit from the largest number of the dtype; None sets no limit.
     """
     if "CPU" in x.device:
         numbers = np.asarray(x)
@@ -131,48 +135,52 @@ def are_within(x: tf.Tensor, limit: Callable[[float], float] | None = None) -> b
     return bool(tf.reduce_all(size <= constant(top, size)))
 
 
-def opaque(x: tf.Tensor) -> tf.Tensor:
-    """x, hidden from the graph optimiser, which reorders products with constants and so rounds otherwise."""
+def hide_from_optimiser(x: tf.Tensor) -> tf.Tensor:
+    """Return x hidden from the graph optimiser, which reorders products with constants and so changes
+    rounding.
+    """
     return x if tf.executing_eagerly() else tf.raw_ops.PlaceholderWithDefault(input=x, shape=x.shape)
 
 
 def may_lose_nan() -> bool:
     """Return whether XLA may compile the current code: on CPUs its maximum and minimum ignore NaN."""
-    return not tf.executing_eagerly() and (current_region() is None or staging_for_xla())
+    return not tf.executing_eagerly() and (current_scope() is None or staging_for_xla())
 
 
 def _prevails(a: tf.Tensor, b: tf.Tensor, compare: Function) -> tf.Tensor:
-    """Return where a is the result; of two zeros NumPy takes the second one, in float16 the first one."""
+    """Return where a is the result. Of two zeros NumPy takes the second, or in float16 the first."""
     found = compare(a, b) | tf.not_equal(a, a)
     return found | tf.equal(a, b) if a.dtype == tf.float16 else found
 
 
 def maximum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The larger one; NaN if either is."""
+    """Return the larger of two numbers; NaN if one of them is NaN."""
     if a.dtype.is_integer or not may_lose_nan():
         return tf.maximum(a, b)
     return tf.where(_prevails(a, b, tf.greater), a, b)
 
 
 def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The smaller one; NaN if either is."""
+    """Return the smaller of two numbers; NaN if one of them is NaN."""
     if a.dtype.is_integer or not may_lose_nan():
         return tf.minimum(a, b)
     return tf.where(_prevails(a, b, tf.less), a, b)
 
 
-def always(value: bool) -> Function:
-    """A function whose answer is `value` for every element."""
+def constant_function(value: bool) -> Function:
+    """Return a function that returns `value` for every element."""
     return lambda x: tf.fill(tf.shape(x), value)
 
 
 def width(x: tf.Tensor) -> int:
-    """Bits of one element."""
+    """Return the number of bits of one element."""
     return np.dtype(x.dtype.as_numpy_dtype).itemsize * 8
 
 
 def as_signed(function: Function) -> Function:
-    """`function` of uint64 computed on the same bits as int64: right where only the low bits matter."""
+    """Return `function` of uint64 computed on the same bits as int64, which is right if only the low bits
+    matter.
+    """
 
     def call(*operands: tf.Tensor) -> tf.Tensor:
         return tf.bitcast(function(*[tf.bitcast(operand, tf.int64) for operand in operands]), tf.uint64)

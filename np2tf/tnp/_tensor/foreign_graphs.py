@@ -24,7 +24,7 @@ class ForeignGraphWarning(UserWarning):
     """A foreign graph and the program see different values of an array."""
 
 
-class Foreign:
+class ForeignValue:
     """The value of an array in one foreign graph.
 
     Attributes:
@@ -40,18 +40,18 @@ class Foreign:
 
 
 @contextmanager
-def not_foreign(cells: Iterable[Any]) -> Iterator[None]:
-    """Build a graph of np2tf in the with block, in which these cells are inputs and not foreign."""
-    before = [(cell, cell.foreign) for cell in cells]
+def as_graph_inputs(storages: Iterable[Any]) -> Iterator[None]:
+    """Build a graph of np2tf in the `with` block; the given storages are inputs of it, and not foreign."""
+    before = [(storage, storage.foreign) for storage in storages]
     try:
         yield
     finally:
-        for cell, foreign in before:
-            cell.foreign = foreign
+        for storage, foreign in before:
+            storage.foreign = foreign
 
 
-def tell(code: str) -> None:
-    """Warn at the user's line, also in code that AutoGraph has made of the user's.
+def warn(code: str) -> None:
+    """Warn at the user's line, also in code that AutoGraph has generated from the user's code.
 
     Args:
         code: the code of the diagnostic.

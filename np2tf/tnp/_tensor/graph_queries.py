@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-#: The number of ops to look back; ops that are further back are taken not to matter.
+#: The number of ops to look back. Ops that are further back are assumed not to matter.
 _HORIZON = 400
 
 
-def depends(tensor: Any, base: Any) -> bool:
-    """Return whether `tensor` is computed from `base`, as far as the graph of the loop's body shows it."""
+def depends_on(tensor: Any, base: Any) -> bool:
+    """Return whether `tensor` is computed from `base`, as far as the graph of the loop's body shows."""
     if tensor is base or tensor.graph is not base.graph:
         return False
     pending, seen = [tensor.op], {tensor.op}
@@ -30,7 +30,7 @@ def has_elements(tensor: Any, least: int) -> bool:
 
 
 def ancestors(tensors: Iterable[Any]) -> set[Any]:
-    """The operations that tensors are computed by."""
+    """Return the operations that compute tensors."""
     found: set[Any] = set()
     pending = list(tensors)
     while pending:

@@ -14,12 +14,12 @@ from contextlib import contextmanager
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.tnp._tensor.storage import current_region, staging_handlers
+from np2tf.tnp._tensor.storage import current_scope, staging_handlers
 from np2tf.tnp._tensor.symint import Int, SymInt
 
 
 def check_index(index: Int, length: int, axis: int) -> Int:
-    """Return `index` as a position counted from the start; a staged index may record a violation.
+    """Return `index` as a position counted from the start. A staged index may record a violation.
 
     Args:
         index: an index, which may be negative.
@@ -50,16 +50,16 @@ def checks_bounds() -> bool:
     return config.bounds == "checked" or staging_handlers()
 
 
-class _Recording(threading.local):
+class _Recorder(threading.local):
     stopped = False
 
 
-_recording = _Recording()
+_recording = _Recorder()
 
 
 @contextmanager
-def unrecorded() -> Iterator[None]:
-    """Record no violations in the with block: it repeats a computation that has recorded its violations."""
+def suspend_recording() -> Iterator[None]:
+    """Record no violations in the `with` block, which repeats a computation that has recorded them."""
     before, _recording.stopped = _recording.stopped, True
     try:
         yield
@@ -71,21 +71,21 @@ def record_violation(violated: tf.Tensor) -> None:
     """Discard the call if `violated` is true at run time, and let the host repeat it, where NumPy raises.
 
     Args:
-        violated: a boolean tensor of no axes.
+        violated: a boolean tensor without axes.
     """
     if _recording.stopped:
         return
-    entered = current_region()
-    if entered is not None:
-        cell = entered.trace.violations
-        cell.write(cell.value | violated)
+    scope = current_scope()
+    if scope is not None:
+        storage = scope.trace.violations
+        storage.write(storage.value | violated)
     elif not tf.executing_eagerly():
-        # In the graph of a plain tf.function there is no call to discard: the graph itself must fail.
+        # In the graph of a plain tf.function there is no call to discard, so that the graph itself must fail.
         tf.debugging.Assert(tf.logical_not(violated), ["np2tf: NumPy would have raised an error here"])
 
 
 def refuse_where(wrong: tf.Tensor, error: Exception) -> None:
-    """Raise `error` if `wrong` is known to be true; if it is not known, record it as a violation."""
+    """Raise `error` if `wrong` is known to be true. If it is not known, record it as a violation."""
     known = tf.get_static_value(wrong)
     if known is None:
         record_violation(wrong)

@@ -1,9 +1,9 @@
 """Reductions of whole arrays under XLA in several lanes at a time.
 
-XLA on CPUs reduces one element after the other, and starts a kernel for each stage. Several lanes side by
-side keep the vector units busy; they are few enough that the kernel that needs the result can combine them.
-Measured in nanoseconds for the inner product of two vectors in a loop, as one sum / in 8 lanes / with these
-functions: 128 elements 207 / 125 / 99, 500 elements 416 / 400 / 280, 16384 elements 11000 / 6000 / 5500.
+XLA on CPUs reduces one element after another, and starts a kernel for each stage. Several lanes side by side
+keep the vector units busy. They are so few that the kernel that needs the result can combine them. Measured
+in nanoseconds for the inner product of two vectors in a loop, as one sum / in 8 lanes / with these functions:
+128 elements 207 / 125 / 99, 500 elements 416 / 400 / 280, 16384 elements 11000 / 6000 / 5500.
 """
 
 from __future__ import annotations
@@ -15,43 +15,43 @@ import tensorflow as tf
 
 from np2tf.tnp._tensor.storage import staging_for_xla
 
-#: (array, axes, keepdims) -> the array reduced over these axes.
+#: A function of an array, axes and `keepdims` that returns the array reduced over these axes.
 Reducer = Callable[[tf.Tensor, tuple[int, ...], bool], tf.Tensor]
 Combiner = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
-#: How many strands are combined one by one at the end: a divisor of the size, the first of these that is one.
+#: The numbers of lanes, which are combined in pairs at the end: the first that divides the size is taken.
 _WIDTHS = (16, *range(17, 33))
 _SHORT = 64
-#: Arrays of at least this size are first folded elementwise into parts of this number.
+#: Arrays of at least `_LONG` elements are first cut into `_PARTS` parts, which are combined elementwise.
 _LONG = 4096
 _PARTS = 8
 
 
-def in_strands(
+def reduce_in_lanes(
     reduce: Reducer, combine: Combiner, x: tf.Tensor, axes: tuple[int, ...], keepdims: bool
 ) -> tf.Tensor:
-    """Reduce all of `x`; under XLA reduce lanes of it, and combine them."""
+    """Reduce all of `x`. Under XLA reduce lanes of it, and combine the lanes."""
     size = x.shape.num_elements() if x.shape.is_fully_defined() else None
     if not staging_for_xla() or len(axes) != x.shape.rank or size is None or size < _SHORT:
         return reduce(x, axes, keepdims)
     width = next((width for width in _WIDTHS if size % width == 0), None)
     if width is None:
         return reduce(x, axes, keepdims)
-    result = _reduced(reduce, combine, tf.reshape(x, [size]), width)
+    result = _reduce_lanes(reduce, combine, tf.reshape(x, [size]), width)
     return tf.reshape(result, [1] * x.shape.rank) if keepdims else result
 
 
-def _reduced(reduce: Reducer, combine: Combiner, x: tf.Tensor, width: int) -> tf.Tensor:
+def _reduce_lanes(reduce: Reducer, combine: Combiner, x: tf.Tensor, width: int) -> tf.Tensor:
     rows = x.shape[0] // width
     if rows * width >= _LONG and rows % _PARTS == 0:
         strands = functools.reduce(combine, tf.unstack(tf.reshape(x, [_PARTS, rows // _PARTS, width])))
     else:
         strands = tf.reshape(x, [rows, width])
-    return _combined(combine, tf.unstack(reduce(strands, (0,), False)))
+    return _combine_pairs(combine, tf.unstack(reduce(strands, (0,), False)))
 
 
-def _combined(combine: Combiner, values: list[tf.Tensor]) -> tf.Tensor:
-    """All values combined in pairs: a short chain of operations that wait for one another."""
+def _combine_pairs(combine: Combiner, values: list[tf.Tensor]) -> tf.Tensor:
+    """Return all values combined in pairs: a short chain of operations that depend on one another."""
     while len(values) > 1:
         pairs = zip(values[::2], values[1::2], strict=False)
         values = [combine(a, b) for a, b in pairs] + values[len(values) // 2 * 2 :]
@@ -75,12 +75,12 @@ def inner_product(a: tf.Tensor, b: tf.Tensor, mask: tf.Tensor | None = None) -> 
     if not staging_for_xla() or size is None or size < _SHORT:
         return _sum(products(slice(None)), (0,), False)
     if any(size % width == 0 for width in _WIDTHS):
-        return in_strands(_sum, tf.add, products(slice(None)), (0,), False)
-    # The operands are cut, not the products: the products would be computed and kept for two readers.
+        return reduce_in_lanes(_sum, tf.add, products(slice(None)), (0,), False)
+    # The operands are cut, and not the products, which XLA would compute and keep for two readers.
     width = _WIDTHS[0]
     even = size - size % width
     rest = tf.unstack(products(slice(even, size)))
-    return _combined(tf.add, [*rest, _reduced(_sum, tf.add, products(slice(even)), width)])
+    return _combine_pairs(tf.add, [*rest, _reduce_lanes(_sum, tf.add, products(slice(even)), width)])
 
 
 def _sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:

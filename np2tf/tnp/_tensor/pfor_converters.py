@@ -10,8 +10,10 @@ import tensorflow as tf
 from tensorflow.python.ops.parallel_for import pfor
 
 
-def gathered(base: tf.Tensor, axes: Sequence[Any]) -> tf.Tensor:
-    """Gather the parts of `base` for many starts at once: `tf.vectorized_map` can gather, but not slice."""
+def gather_many(base: tf.Tensor, axes: Sequence[Any]) -> tf.Tensor:
+    """Gather the parts of `base` for many starts at once, because `tf.vectorized_map` can gather, but not
+    slice.
+    """
     for k, axis in enumerate(axes):
         if axis.dynamic:
             steps = tf.constant(axis.step * np.arange(axis.size or 0), tf.int64)
@@ -20,11 +22,11 @@ def gathered(base: tf.Tensor, axes: Sequence[Any]) -> tf.Tensor:
 
 
 def _bitcast(given: Any) -> Any:
-    """Convert Bitcast for `tf.vectorized_map`: it applies to all rows at once."""
+    """Convert Bitcast for `tf.vectorized_map`: the op applies to all rows at once."""
     return pfor.wrap(tf.bitcast(given.stacked_input(0), given.get_attr("type")), True)
 
 
 def register() -> None:
-    """Register the missing converters; a converter that TensorFlow already has stays."""
+    """Register the missing converters. A converter that TensorFlow already has stays."""
     if not pfor._pfor_converter_registry.get("Bitcast"):
         pfor.RegisterPFor("Bitcast")(_bitcast)

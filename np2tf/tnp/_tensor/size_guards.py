@@ -1,7 +1,7 @@
-"""Guards for lengths that must agree and are known only at run time.
+"""Guards for lengths that must be equal and are known only at run time.
 
-TensorFlow's kernels detect most lengths that do not fit. XLA's translations detect few of them: they use
-the length of one operand.
+TensorFlow's kernels detect most lengths that do not fit. XLA's translations detect few of them: they use the
+length of one operand.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import tensorflow as tf
 
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
-def agreeing(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones: bool = False) -> tf.Tensor:
+def assert_same_size(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones: bool = False) -> tf.Tensor:
     """Return `a` with a guard that one of its axes is as long as an axis of `b`; use the returned tensor.
 
     Args:
@@ -32,9 +32,9 @@ def agreeing(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones: bool =
     if ones:
         theirs = tf.where(tf.equal(mine, 1) | tf.equal(theirs, 1), mine, theirs)
     record_violation(tf.not_equal(mine, theirs))
-    if current_region() is not None:
+    if current_scope() is not None:
         return a
-    # A plain tf.function: XLA leaves out its assertions, but refuses a reshape that does not fit.
+    # In a plain tf.function, XLA drops assertions, but refuses a reshape that does not fit.
     made = tf.reshape(a, tf.concat([sizes[:axis], theirs[None], sizes[axis % a.shape.rank + 1 :]], 0))
     made.set_shape(a.shape)
     return made

@@ -1,4 +1,4 @@
-"""Small constant operands of kernels, made once: in the process for eager ones, in each graph for its own."""
+"""Small constant operands of kernels, made once: in the process for eager code, in each graph for its own."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _constants: dict[Any, Any] = {}
 
 
 def constant(value: Any, dtype: tf.DType | None = None) -> Any:
-    """A small constant operand on the host; made once.
+    """Return a small constant operand on the host, which is made once.
 
     Args:
         value: an integer, or a tuple of integers.
-        dtype: int64 if none is given.
+        dtype: the dtype; None is int64.
     """
     dtype = dtype or tf.int64
     key = (value, dtype)
@@ -27,9 +27,11 @@ def constant(value: Any, dtype: tf.DType | None = None) -> Any:
             with tf.init_scope(), tf.device("CPU:0"):
                 found = _constants[key] = tf.constant(value, dtype)
         return found
-    if graph._get_control_flow_context() is not None:  # TensorFlow 1: it is known there only
+    if (
+        graph._get_control_flow_context() is not None
+    ):  # in TensorFlow 1's loops a constant is known only inside
         return tf.constant(value, dtype)
-    # Kept as an attribute of the graph: any other reference to its tensors would keep the graph alive.
+    # The graph has the constants as an attribute: another reference to its tensors would keep it alive.
     own = getattr(graph, "_np2tf_constants", None)
     if own is None:
         own = graph._np2tf_constants = {}

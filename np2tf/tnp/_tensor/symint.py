@@ -1,8 +1,8 @@
-"""Symbolic integers: a staged integer together with what is known about its value.
+"""Symbolic integers: a staged integer together with the known facts about its value.
 
 A loop variable over ``range(1, n)`` is known to lie in [1, n-1], and ``i + 2`` to be two more than ``i``.
-That is enough to leave out bounds checks, and to see that ``x[i:i + 3]`` has three elements, so that it is
-a slice of static size. (Intervals and affine offsets: the classic range analysis of optimising compilers.)
+That is enough to omit bounds checks, and to see that ``x[i:i + 3]`` has three elements, so that it is a slice
+of static size. (Intervals and affine offsets: the classic range analysis of optimising compilers.)
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from typing import Any
 from np2tf.lazy import tf
 from np2tf.tnp._tensor.small_constants import constant
 
-#: Interval end that is not known.
+#: An end of an interval that is not known.
 UNKNOWN = None
 
 
 @dataclass(frozen=True, eq=False)
 class SymInt:
-    """A staged integer: an int64 tensor of no axes, inclusive bounds, and the distance from a root value."""
+    """A staged integer: an int64 tensor without axes, inclusive bounds, and the distance from a root."""
 
     tensor: tf.Tensor
     low: int | None = UNKNOWN
     high: int | None = UNKNOWN
     root: Any = None
     offset: int = 0
-    #: True where the value has come from a multiplication, shift or power of a loop-carried integer: Python's
-    #: integers do not overflow, int64 does, so such a value must not be carried around a loop.
+    #: True if the value comes from a multiplication, shift or power of a loop-carried integer. Python's
+    #: integers do not overflow, but int64 does, so that such a value must not be carried around a loop.
     may_overflow: bool = False
 
     @classmethod
     def fresh(cls, tensor: tf.Tensor, low: int | None = None, high: int | None = None) -> SymInt:
-        """A symbolic integer that is its own root."""
+        """Return a symbolic integer that is its own root."""
         return cls(tensor, low, high, object(), 0)
 
     def in_range(self, length: int) -> bool:
@@ -41,18 +41,18 @@ class SymInt:
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the integer is certainly not zero."""
+        """Return whether the integer is certainly not zero."""
         return (self.low is not None and self.low > 0) or (self.high is not None and self.high < 0)
 
     def shifted(self, amount: int) -> SymInt:
-        """self + amount."""
+        """Return ``self + amount``."""
         low = None if self.low is None else self.low + amount
         high = None if self.high is None else self.high + amount
         tensor = self.tensor + constant(amount, self.tensor.dtype)
         return replace(self, tensor=tensor, low=low, high=high, offset=self.offset + amount)
 
 
-#: An integer known while staging, or one that is not.
+#: An integer that is known while staging, or a staged integer.
 Int = int | SymInt
 
 
@@ -80,13 +80,13 @@ def extent(start: Int, stop: Int) -> tf.Tensor:
     return tf.maximum(tensor_of(stop) - tensor_of(start), 0)
 
 
-def low(value: Int) -> int | None:
-    """The least value that `value` can have."""
+def lower_bound(value: Int) -> int | None:
+    """Return the least value that `value` can have."""
     return value if isinstance(value, int) else value.low
 
 
-def high(value: Int) -> int | None:
-    """The greatest value that `value` can have."""
+def upper_bound(value: Int) -> int | None:
+    """Return the greatest value that `value` can have."""
     return value if isinstance(value, int) else value.high
 
 
@@ -106,11 +106,11 @@ def combine(operator: str, left: Int, right: Int, tensor: tf.Tensor) -> SymInt:
 
 
 def _interval(operator: str, left: Int, right: Int) -> tuple[int, int] | None:
-    a, b, c, d = low(left), high(left), low(right), high(right)
+    a, b, c, d = lower_bound(left), upper_bound(left), lower_bound(right), upper_bound(right)
     if operator == "remainder" and isinstance(right, int) and right > 0:
         return 0, right - 1
     if operator == "bitwise_and":
-        # An operand without a sign bit gives a result without one, and with no more bits than it has.
+        # If an operand has no sign bit, the result has none, and no more bits than the operand.
         ends = [
             top for least, top in ((a, b), (c, d)) if least is not None and least >= 0 and top is not None
         ]

@@ -35,14 +35,14 @@ _OPAQUE = frozenset(
 )
 #: Constants of more elements are not compared.
 _LARGE = 64
-#: Further back than this, two computations are taken for two values.
+#: Computations that are longer than this count as different values.
 _DEPTH = 60
 _numbers = itertools.count()
 
 
 @dataclass
 class _Table:
-    """The numbers of one graph's operations by name, and the number of everything computed in one way."""
+    """The numbers of a graph's operations by name, and the numbers by the key of the computation."""
 
     of_ops: dict[str, int] = field(default_factory=dict)
     of_keys: dict[Hashable, int] = field(default_factory=dict)
@@ -64,20 +64,22 @@ def _number(tensor: tf.Tensor, depth: int) -> Hashable:
         return "eager", id(tensor)
     op = tensor.op
     if op.type in _SAME:
-        return _number(op.inputs[tensor.value_index], depth + 1) if depth < _DEPTH else _own(op, tensor)
+        return (
+            _number(op.inputs[tensor.value_index], depth + 1) if depth < _DEPTH else _own_number(op, tensor)
+        )
     if op.type == "Placeholder":
-        outer = _captured(tensor)
-        return _own(op, tensor) if outer is None or depth >= _DEPTH else _number(outer, depth + 1)
+        outer = _captured_tensor(tensor)
+        return _own_number(op, tensor) if outer is None or depth >= _DEPTH else _number(outer, depth + 1)
     table = _table(tensor.graph)
     known = table.of_ops.get(op.name)
     if known is None:
         key = _key(op, depth)
-        known = table.of_ops[op.name] = next(_numbers) if key is None else _of_key(tensor.graph, key)
+        known = table.of_ops[op.name] = next(_numbers) if key is None else _number_of_key(tensor.graph, key)
     return known, tensor.value_index
 
 
-def _own(op: Any, tensor: tf.Tensor) -> Hashable:
-    """The number of an operation of which nothing is known but itself."""
+def _own_number(op: Any, tensor: tf.Tensor) -> Hashable:
+    """Return the number of an operation that is equal to itself only."""
     table = _table(tensor.graph)
     if op.name not in table.of_ops:
         table.of_ops[op.name] = next(_numbers)
@@ -85,7 +87,7 @@ def _own(op: Any, tensor: tf.Tensor) -> Hashable:
 
 
 def _key(op: Any, depth: int) -> Hashable:
-    """Return a key of an operation's computation; equal keys give equal results. None if there is no key."""
+    """Return a key of an operation's computation, or None. Equal keys give equal results."""
     if op.type in _OPAQUE or op._is_stateful or depth >= _DEPTH:
         return None
     if op.type == "Const":
@@ -101,16 +103,16 @@ def _key(op: Any, depth: int) -> Hashable:
     return op.type, told, tuple(_number(given, depth + 1) for given in op.inputs)
 
 
-def _of_key(graph: tf.Graph, key: Hashable) -> int:
+def _number_of_key(graph: tf.Graph, key: Hashable) -> int:
     """Return the number of the computation with this key, in this graph or in a graph around it."""
-    for one in _around(graph):
+    for one in _outer_graphs(graph):
         if key in _table(one).of_keys:
             return _table(one).of_keys[key]
     number = _table(graph).of_keys[key] = next(_numbers)
     return number
 
 
-def _around(graph: tf.Graph) -> Iterator[tf.Graph]:
+def _outer_graphs(graph: tf.Graph) -> Iterator[tf.Graph]:
     while graph is not None:
         yield graph
         graph = getattr(graph, "outer_graph", None)
@@ -123,7 +125,7 @@ def _table(graph: tf.Graph) -> _Table:
     return found
 
 
-def _captured(tensor: tf.Tensor) -> tf.Tensor | None:
+def _captured_tensor(tensor: tf.Tensor) -> tf.Tensor | None:
     """Return the outer graph's tensor that a placeholder stands for; None for an argument of the function."""
     captures = getattr(tensor.graph, "captures", ())
     return next((outer for outer, inner in captures if inner is tensor), None)

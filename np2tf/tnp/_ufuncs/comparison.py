@@ -1,4 +1,4 @@
-"""Comparisons, logical functions, and the larger and smaller of two."""
+"""Comparisons, logical functions, and the larger and smaller of two numbers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ANSWER_TO_SMALLER = {"greater", "greater_equal", "not_equal"}
 
 
 class Comparison(Ufunc):
-    """A comparison; a Python integer need not fit the dtype of the other operand."""
+    """A comparison, in which a Python integer need not fit the dtype of the other operand."""
 
     def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
-        """The answers as a boolean tensor."""
+        """Return the results as a boolean tensor."""
         left, right = operands
         if type(right) is int:
             answer = self._foreseen(self.__name__, left, right)
@@ -58,10 +58,10 @@ _less_equal = kernel(
 )
 
 
-def _mixed(name: str, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Compare int64 with uint64 without a common dtype: NumPy has loops of their own for this pair."""
+def _compare_mixed(name: str, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Compare int64 with uint64 without a common dtype: NumPy has separate loops for this pair."""
     if a.dtype in UNSIGNED:
-        return _mixed(_MIRRORED[name], b, a)
+        return _compare_mixed(_MIRRORED[name], b, a)
     negative = tf.less(a, tf.zeros((), a.dtype))
     same_sign = getattr(tf, name)(tf.bitcast(a, tf.uint64), b)
     return tf.where(negative, name in _ANSWER_TO_LARGER, same_sign)
@@ -69,7 +69,7 @@ def _mixed(name: str, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def _comparison(name: str, function: Function) -> Function:
     def compare(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-        return function(a, b) if a.dtype == b.dtype else _mixed(name, a, b)
+        return function(a, b) if a.dtype == b.dtype else _compare_mixed(name, a, b)
 
     return compare
 
@@ -90,11 +90,11 @@ def truth(x: tf.Tensor) -> tf.Tensor:
 
 
 def logical(function: Function) -> Function:
-    """`function` of the operands' truth."""
+    """Return `function` applied to the truth values of the operands."""
     return lambda *operands: function(*map(truth, operands))
 
 
-def _unless_nan(function: Function, nan: Function) -> Function:
+def _ignore_nan(function: Function, nan: Function) -> Function:
     """Return `function` of two numbers that ignores a NaN operand."""
     # If both are NaN, the result is the first operand.
     return lambda a, b: tf.where(nan(b), a, tf.where(nan(a), b, function(a, b)))
@@ -109,10 +109,10 @@ EXTREMES: dict[str, Callable[..., Any]] = {
     for name, (function, of_bools, of_complex) in _EXTREMES.items()
 } | {
     "f" + name[:3]: kernel(
-        _unless_nan(function, tf.math.is_nan),
+        _ignore_nan(function, tf.math.is_nan),
         boolean=of_bools,
         signed=function,
-        complex=_unless_nan(of_complex, ufuncs_complex.isnan),
+        complex=_ignore_nan(of_complex, ufuncs_complex.isnan),
     )
     for name, (function, of_bools, of_complex) in _EXTREMES.items()
 }

@@ -1,22 +1,19 @@
-"""Functions of complex numbers with NumPy's conventions."""
+"""Arithmetic, tests and comparisons of complex numbers with NumPy's conventions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._tensor.dtype_dispatch import Function, are_within, constant
-from np2tf.tnp._tensor.dtype_dispatch import maximum as larger_of
-from np2tf.tnp._tensor.dtype_dispatch import minimum as smaller_of
-from np2tf.tnp._ufuncs.real import copysign, hypot, signbit, times_cosh, times_sinh
+from np2tf.tnp._ufuncs.real import copysign
 
 
 def parts(z: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """The real and the imaginary part."""
+    """Return the real and the imaginary part."""
     return tf.math.real(z), tf.math.imag(z)
 
 
@@ -36,7 +33,7 @@ def isfinite(z: tf.Tensor) -> tf.Tensor:
 
 
 def less(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Lexicographic order: by the real parts, then by the imaginary ones; none of NaN."""
+    """Compare in lexicographic order: by the real parts, then by the imaginary parts. NaN compares false."""
     (real_a, imag_a), (real_b, imag_b) = parts(a), parts(b)
     unordered = tf.math.is_nan(imag_a) | tf.math.is_nan(imag_b)
     by_imaginary = tf.equal(real_a, real_b) & tf.less(imag_a, imag_b)
@@ -44,19 +41,19 @@ def less(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def maximum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The larger one in lexicographic order; NaN if either is."""
+    """Return the larger number in lexicographic order; NaN if one of them is NaN."""
     return tf.where(isnan(a) | (~isnan(b) & ~less(a, b)), a, b)
 
 
 def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The smaller one in lexicographic order; NaN if either is."""
+    """Return the smaller number in lexicographic order; NaN if one of them is NaN."""
     return tf.where(isnan(a) | (~isnan(b) & ~less(b, a)), a, b)
 
 
 # -- quotients and products: NumPy's formulas, to the part that becomes infinite or NaN ---------------------
 
 
-def settled(
+def prefer_kernel(
     kernel: Function,
     formula: Function,
     limit: Callable[[float], float] | None = None,
@@ -99,7 +96,9 @@ def _sign(z: tf.Tensor) -> tf.Tensor:
 
 
 def sign(z: tf.Tensor) -> tf.Tensor:
-    """Return ``z / |z|``, and 0 for 0; for one infinite part its direction, for two NaN."""
+    """Return ``z / |z|``, and 0 for 0. For one infinite part return its direction, for two infinite parts
+    NaN.
+    """
     if tf.executing_eagerly():
         (real, imag), length = parts(z), tf.abs(z)
         if are_within(length):
@@ -119,14 +118,14 @@ def _quotient(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def reciprocal(z: tf.Tensor) -> tf.Tensor:
-    """``1 / z``"""
+    """Return ``1 / z``."""
     ratio, whole, is_wide = _smith(*parts(z))
     one = constant(1, ratio)
     return tf.complex(tf.where(is_wide, one, ratio) / whole, -tf.where(is_wide, ratio, one) / whole)
 
 
 def _smith(real: tf.Tensor, imag: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Prepare a division by a complex number that does not overflow in between, as NumPy divides.
+    """Prepare a division by a complex number in NumPy's way, in which no intermediate result overflows.
 
     Source: R. L. Smith, https://doi.org/10.1145/368637.368661.
 
@@ -173,7 +172,9 @@ def _product_in_c(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _direction(z: tf.Tensor) -> list[tf.Tensor]:
-    """Return the parts with NaN replaced by 0; infinite numbers have parts 1 for infinity and 0 otherwise."""
+    """Return the parts with NaN replaced by 0. An infinite number has 1 for an infinite part, and 0
+    otherwise.
+    """
     infinite = isinf(z)
     return [
         copysign(
@@ -188,214 +189,13 @@ def _direction(z: tf.Tensor) -> list[tf.Tensor]:
     ]
 
 
-def _powers(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Return powers as NumPy does: small whole exponents by multiplication, others by the logarithm."""
-    real, imag = parts(b)
-    zero, one, nan = (constant(value, a) for value in (0, 1, complex(math.nan, math.nan)))
-    of_zero = tf.equal(a, zero)
-    base = tf.where(of_zero, one, a)
-    result = exp(_product_in_c(b, log(base)))
-    is_whole = tf.equal(imag, constant(0, imag)) & tf.equal(real, tf.round(real))
-    is_small = is_whole & tf.less(tf.abs(real), constant(100, real))
-    count = tf.cast(tf.where(is_small, tf.abs(real), tf.zeros_like(real)), tf.int32)
-    product, factor = tf.broadcast_to(one, tf.shape(result)), base
-    for bit in range(7):
-        multiplied = _product(product, factor) if bit else factor
-        product = tf.where(tf.equal(tf.bitwise.right_shift(count, bit) & 1, 1), multiplied, product)
-        factor = _product(factor, factor)
-    product = tf.where(tf.less(real, constant(0, real)), reciprocal(product), product)
-    result = tf.where(is_small, product, result)
-    is_positive = tf.greater(real, constant(0, real))
-    result = tf.where(of_zero, tf.where(is_positive, zero, nan), result)
-    return tf.where(tf.equal(b, zero), one, result)
+divide = prefer_kernel(lambda a, b: tf.raw_ops.RealDiv(x=a, y=b), _quotient)
+square = prefer_kernel(lambda z: tf.raw_ops.Mul(x=z, y=z), lambda z: _product(z, z))
 
 
-divide = settled(lambda a, b: tf.raw_ops.RealDiv(x=a, y=b), _quotient)
-square = settled(lambda z: tf.raw_ops.Mul(x=z, y=z), lambda z: _product(z, z))
-power = settled(tf.pow, _powers)
-
-
-# -- exponentials and logarithms, each part by itself -------------------------------------------------------
-
-
-#: The interval of lengths that count as near one: their logarithms are small.
-_NEAR_ONE = 0.5, 2.0
-#: Logarithms of lengths from which TensorFlow's own function has all its digits but two.
-_SMALL = 0.01
-
-
-def _square_and_rest(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return a number's square, and the rounding error of the square (Dekker's product)."""
-    digits = np.finfo(x.dtype.as_numpy_dtype).nmant + 1
-    wide = x * constant(2.0 ** -(-digits // 2) + 1, x)
-    high = wide - (wide - x)
-    low = x - high
-    whole = x * x
-    return whole, ((high * high - whole) + constant(2, x) * high * low) + low * low
-
-
-def _log_near_one(long: tf.Tensor, short: tf.Tensor) -> tf.Tensor:
-    """The logarithm of a length near one, of its longer and its shorter side, to the last digit."""
-    (a, rest_a), (b, rest_b) = _square_and_rest(long), _square_and_rest(short)
-    above = a - constant(1, a)
-    total = above + b
-    lost = (above - (total - b)) + (b - (total - (total - b)))
-    return constant(0.5, long) * tf.math.log1p(total + (lost + (rest_a + rest_b)))
-
-
-@tf.custom_gradient
-def _log_of_parts(z: tf.Tensor) -> Any:
-    real, imag = parts(z)
-    a, b = tf.abs(real), tf.abs(imag)
-    long, short = larger_of(a, b), smaller_of(a, b)
-    is_plain = tf.equal(long, constant(0, long)) | tf.math.is_inf(long)
-    ratio = tf.where(is_plain, constant(0, long), short / long)
-    length = tf.math.log(long) + constant(0.5, long) * tf.math.log1p(ratio * ratio)
-    low, high = (constant(end, long) for end in _NEAR_ONE)
-    is_near = (long > low) & (long < high)
-    near = _log_near_one(tf.where(is_near, long, constant(1, long)), tf.where(is_near, short, low))
-    length = tf.where(is_near, near, length)
-    length = tf.where(tf.math.is_inf(a) | tf.math.is_inf(b), constant(math.inf, long), length)
-    length = tf.where(isnan(z) & ~isinf(z), constant(math.nan, long), length)
-    return tf.complex(length, tf.math.atan2(imag, real)), lambda upstream: upstream / tf.math.conj(z)
-
-
-_log = settled(tf.math.log, _log_of_parts, lambda top: 0.49 * math.log(top))
-
-
-def log(z: tf.Tensor) -> tf.Tensor:
-    """The natural logarithm."""
-    result = _log(z)
-    if tf.executing_eagerly() and tf.reduce_any(tf.abs(tf.math.real(result)) < _SMALL):
-        return _log_of_parts(z)
-    return result
-
-
-def scaled_log(base: float) -> Function:
-    """Logarithm to another base."""
-    return lambda z: _scaled(log(z), 1 / math.log(base))
-
-
-def log1p(z: tf.Tensor) -> tf.Tensor:
-    """``log(1 + z)``"""
-    real, imag = parts(z)
-    real = real + constant(1, real)
-    return tf.complex(tf.math.log(hypot(real, imag)), tf.math.atan2(imag, real))
-
-
-def _scaled(z: tf.Tensor, factor: float) -> tf.Tensor:
-    real, imag = parts(z)
-    return tf.complex(real * constant(factor, real), imag * constant(factor, imag))
-
-
-def _exp_of_parts(z: tf.Tensor) -> tf.Tensor:
-    real, imag = parts(z)
-    # Multiplied in two factors: the exponential may overflow where its product with the cosine does not.
-    root = tf.exp(real * constant(0.5, real))
-    result = [root * function(imag) * root for function in (tf.cos, tf.sin)]
-    endless = ~tf.math.is_finite(imag)
-    above = endless & tf.equal(real, constant(math.inf, real))
-    below = endless & tf.equal(real, constant(-math.inf, real))
-    zero = constant(0, real)
-    on_axis = tf.equal(imag, zero)
-    return tf.complex(
-        tf.where(above, real, tf.where(below, zero, tf.where(on_axis, tf.exp(real), result[0]))),
-        tf.where(below, copysign(zero, imag), tf.where(on_axis, imag, result[1])),
-    )
-
-
-exp = settled(tf.exp, _exp_of_parts)
-
-
-def exp2(z: tf.Tensor) -> tf.Tensor:
-    """``2 ** z``"""
-    return exp(_scaled(z, math.log(2)))
-
-
-def expm1(z: tf.Tensor) -> tf.Tensor:
-    """``exp(z) - 1``"""
-    real, imag = parts(z)
-    half = tf.sin(imag / constant(2, imag))
-    cosine = tf.math.expm1(real) * tf.cos(imag) - constant(2, half) * tf.square(half)
-    return tf.complex(cosine, tf.exp(real) * tf.sin(imag))
-
-
-# -- where XLA has other limits than C's functions, which NumPy calls ---------------------------------------
-
-
-def in_graphs(formula: Function, kernel: Function) -> Function:
+def use_in_graphs(formula: Function, kernel: Function) -> Function:
     """`formula` in graphs, which XLA may compile; TensorFlow's `kernel` eagerly."""
     return lambda z: kernel(z) if tf.executing_eagerly() else formula(z)
-
-
-def _signed(x: tf.Tensor, sign: tf.Tensor) -> tf.Tensor:
-    return tf.where(signbit(sign), -x, x)
-
-
-def _mirrored(function: Function) -> Function:
-    """Return `function` evaluated by ``f(conj z) = conj f(z)``, as XLA takes -0 for 0."""
-
-    def call(z: tf.Tensor) -> tf.Tensor:
-        real, imag = parts(z)
-        above, height = parts(function(tf.complex(real, _signed(imag, imag))))
-        return tf.complex(above, _signed(height, imag))
-
-    return call
-
-
-def _odd(function: Function) -> Function:
-    """Return `function` evaluated by ``f(conj z) = conj f(z)`` and ``f(-z) = -f(z)``.
-
-    The function itself only gets numbers whose parts are not negative.
-    """
-
-    def call(z: tf.Tensor) -> tf.Tensor:
-        real, imag = parts(z)
-        width, height = parts(function(tf.complex(_signed(real, real), _signed(imag, imag))))
-        return tf.complex(_signed(width, real), _signed(height, imag))
-
-    return call
-
-
-def _quarter(z: tf.Tensor) -> tf.Tensor:
-    """``iz``"""
-    real, imag = parts(z)
-    return tf.complex(-imag, real)
-
-
-def _turned(function: Function) -> Function:
-    """Return ``z -> -i f(iz)``: a circular function from the corresponding hyperbolic one."""
-
-    def call(z: tf.Tensor) -> tf.Tensor:
-        width, height = parts(function(_quarter(z)))
-        return tf.complex(height, -width)
-
-    return call
-
-
-def _on_axes(function: Function, real_axis: bool = True, imaginary_axis: bool = True) -> Function:
-    """Return `function` with numbers on an axis mapped to numbers on that axis, also NaN and infinities."""
-
-    def call(z: tf.Tensor) -> tf.Tensor:
-        (real, imag), (width, height) = parts(z), parts(function(z))
-        zero = constant(0, real)
-        if imaginary_axis:
-            width = tf.where(tf.equal(real, zero) & ~tf.math.is_finite(imag), real, width)
-        if real_axis:
-            height = tf.where(tf.equal(imag, zero) & ~tf.math.is_finite(real), imag, height)
-        return tf.complex(width, height)
-
-    return call
-
-
-def _with_nan(function: Function) -> Function:
-    """Return NaN where one part of z is NaN and the other finite; XLA would keep the other's distance."""
-
-    def call(z: tf.Tensor) -> tf.Tensor:
-        undefined = isnan(z) & ~isinf(z)
-        return tf.where(undefined, constant(complex(math.nan, math.nan), z), function(z))
-
-    return call
 
 
 def _absolute(z: tf.Tensor) -> tf.Tensor:
@@ -404,93 +204,4 @@ def _absolute(z: tf.Tensor) -> tf.Tensor:
     return tf.where(isinf(z), constant(math.inf, length), length)
 
 
-def _sinh(z: tf.Tensor) -> tf.Tensor:
-    real, imag = parts(z)
-    width = tf.where(_is_endless(z), tf.abs(real), times_sinh(real, tf.cos(imag)))
-    return tf.complex(width, times_cosh(real, tf.sin(imag)))
-
-
-def _sin(z: tf.Tensor) -> tf.Tensor:
-    width, height = parts(_turned(_on_axes(_sinh))(z))
-    return tf.complex(width, tf.where(_is_endless(_quarter(z)), tf.abs(height), height))
-
-
-def _cosh(z: tf.Tensor) -> tf.Tensor:
-    real, imag = parts(z)
-    zero = constant(0, real)
-    height = times_sinh(real, tf.sin(imag))
-    on_real, on_imaginary = tf.equal(imag, zero), tf.equal(real, zero) & ~tf.math.is_finite(imag)
-    height = tf.where(on_real & tf.math.is_inf(real), _signed(imag, real), height)
-    height = tf.where(on_imaginary, zero, tf.where(on_real & tf.math.is_nan(real), imag, height))
-    width = tf.where(_is_endless(z), tf.abs(real), times_cosh(real, tf.cos(imag)))
-    return tf.complex(width, height)
-
-
-def _is_endless(z: tf.Tensor) -> tf.Tensor:
-    real, imag = parts(z)
-    return tf.math.is_inf(real) & ~tf.math.is_finite(imag)
-
-
-def _arctanh(z: tf.Tensor) -> tf.Tensor:
-    real, imag = parts(z)
-    one, quarter = constant(1, real), constant(0.25, real)
-    length, distance = hypot(real, imag), hypot(one - real, imag)
-    is_near, is_far = distance < quarter, length > constant(1e9, real)
-    safe = tf.where(is_near | is_far, one, distance)
-    aside = quarter * tf.math.log1p(constant(4, real) * tf.where(is_far, one, real) / (safe * safe))
-    close = tf.math.log(hypot(one + real, imag) / tf.where(is_near, distance, one)) / constant(2, real)
-    width = tf.where(is_far, real / length / length, tf.where(is_near, close, aside))
-    angle = tf.math.atan2(imag + imag, (one - real) * (one + real) - imag * imag) / constant(2, real)
-    height = tf.where(is_far & ~tf.math.is_nan(imag), constant(math.pi / 2, real), angle)
-    return tf.complex(tf.where(isinf(z), tf.zeros_like(real), width), height)
-
-
-def _arccos(z: tf.Tensor) -> tf.Tensor:
-    (real, imag), (width, height) = parts(z), parts(_mirrored(_with_nan(tf.math.acos))(z))
-    upright = tf.equal(real, constant(0, real)) & tf.math.is_nan(imag)
-    return tf.complex(tf.where(upright, constant(math.pi / 2, real), width), height)
-
-
-def _arccosh(z: tf.Tensor) -> tf.Tensor:
-    """Return ``i arccos(z)`` or ``-i arccos(z)``, whichever has no negative real part."""
-    imag = tf.math.imag(z)
-    width, height = parts(_arccos(z))
-    return tf.complex(tf.abs(height), tf.where(tf.math.is_nan(imag), width, _signed(width, imag)))
-
-
-@tf.custom_gradient
-def _root(z: tf.Tensor) -> Any:
-    real, imag = parts(z)
-    a, b = tf.abs(real), tf.abs(imag)
-    long, short = larger_of(a, b), smaller_of(a, b)
-    zero, one, half = (constant(value, long) for value in (0, 1, 0.5))
-    is_zero = tf.equal(long, zero)
-    ratio = short / tf.where(is_zero, one, long)
-    length = tf.sqrt(one + ratio * ratio)
-    larger = tf.sqrt(long) * tf.sqrt(half * (tf.where(a >= b, one, ratio) + length))
-    smaller = tf.where(is_zero, zero, b / tf.where(is_zero, one, larger + larger))
-    is_right = ~signbit(real)
-    width, height = tf.where(is_right, larger, smaller), tf.where(is_right, smaller, larger)
-    # An infinite part stands alone, and NaN beside a finite one makes all NaN.
-    nan, infinity = constant(math.nan, long), constant(math.inf, long)
-    above, beside = tf.math.is_inf(b), tf.math.is_inf(a)
-    rest = tf.where(tf.math.is_nan(imag), nan, zero)
-    width = tf.where(above, infinity, tf.where(beside, tf.where(is_right, infinity, rest), width))
-    height = tf.where(above | (beside & ~is_right), infinity, tf.where(beside, rest, height))
-    undefined = isnan(z) & ~isinf(z)
-    width, height = (tf.where(undefined, nan, part) for part in (width, height))
-    result = tf.complex(width, _signed(height, imag))
-    return result, lambda upstream: upstream / (constant(2, z) * tf.math.conj(result))
-
-
-sqrt = settled(tf.sqrt, _root, but_zero=True)
-absolute = in_graphs(_absolute, tf.abs)
-sinh, cosh = in_graphs(_on_axes(_sinh), tf.sinh), in_graphs(_cosh, tf.cosh)
-sin, cos = in_graphs(_sin, tf.sin), in_graphs(lambda z: _cosh(_quarter(z)), tf.cos)
-tanh, tan = (in_graphs(_on_axes(_odd(function)), function) for function in (tf.tanh, tf.tan))
-arcsin = in_graphs(_on_axes(_odd(_with_nan(tf.math.asin)), real_axis=False), tf.math.asin)
-arcsinh = in_graphs(_on_axes(_odd(_with_nan(tf.math.asinh)), imaginary_axis=False), tf.math.asinh)
-_arctanh_everywhere = _on_axes(_odd(_with_nan(_arctanh)), real_axis=False)
-arctanh = in_graphs(_arctanh_everywhere, tf.math.atanh)
-arctan = in_graphs(_turned(_arctanh_everywhere), tf.math.atan)
-arccos, arccosh = in_graphs(_arccos, tf.math.acos), in_graphs(_arccosh, tf.math.acosh)
+absolute = use_in_graphs(_absolute, tf.abs)

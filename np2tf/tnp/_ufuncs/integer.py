@@ -1,23 +1,23 @@
-"""Integer arithmetic with NumPy's meaning: dividing by zero gives 0, shifts may exceed the width."""
+"""Integer arithmetic with NumPy's meaning: division by zero gives 0, and shifts may exceed the width."""
 
 from __future__ import annotations
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
-from np2tf.tnp._tensor.dtype_dispatch import SIGNED, UNSIGNED, as_signed, constant, through, width
+from np2tf.staging import ValueNeededError
+from np2tf.tnp._tensor.dtype_dispatch import SIGNED, UNSIGNED, as_signed, compute_in, constant, width
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
 
-def _harmless(b: tf.Tensor) -> bool:
+def _is_harmless(b: tf.Tensor) -> bool:
     """Return whether the divisor is a single number, known to be neither 0 nor -1."""
     known = tf.get_static_value(b) if b.shape.rank == 0 else None
     return known is not None and known not in (0, -1)
 
 
-def _divisible(b: tf.Tensor) -> tf.Tensor:
-    """The divisor with 1 in place of 0 and of -1, whose quotients trap on CPUs."""
+def _safe_divisor(b: tf.Tensor) -> tf.Tensor:
+    """Return the divisor with 1 in the place of 0 and of -1, for which the division can trap on CPUs."""
     trapping = tf.equal(b, constant(0, b))
     if b.dtype not in UNSIGNED:
         trapping |= tf.equal(b, constant(-1, b))
@@ -32,9 +32,9 @@ def floor_divide(a: tf.Tensor, b: tf.Tensor, name: str = "floor_divide") -> tf.T
         b: integers of the same dtype.
         name: the name of the function in warnings.
     """
-    if _harmless(b):
+    if _is_harmless(b):
         return tf.math.floordiv(a, b)
-    quotient = tf.math.floordiv(a, _divisible(b))
+    quotient = tf.math.floordiv(a, _safe_divisor(b))
     if b.dtype not in UNSIGNED:
         negated = tf.equal(b, constant(-1, b))
         warn_arithmetic("over", negated & tf.equal(a, constant(a.dtype.min, a)), name)
@@ -45,73 +45,73 @@ def floor_divide(a: tf.Tensor, b: tf.Tensor, name: str = "floor_divide") -> tf.T
 
 
 def remainder(a: tf.Tensor, b: tf.Tensor, name: str = "remainder") -> tf.Tensor:
-    """Remainder with the divisor's sign; 0 where the divisor is 0."""
-    if _harmless(b):
+    """Return the remainder with the divisor's sign; 0 if the divisor is 0."""
+    if _is_harmless(b):
         return tf.math.floormod(a, b)
     warn_arithmetic("divide", tf.equal(b, constant(0, b)), name)
     return _remainder(a, b)
 
 
 def _remainder(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    # By 1 and by -1 the remainder is 0, and so it is by 0.
-    return tf.math.floormod(a, _divisible(b))
+    # The remainder of the division by 1, -1 and 0 is 0.
+    return tf.math.floormod(a, _safe_divisor(b))
 
 
 def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Both; NumPy warns once."""
+    """Return quotient and remainder. As in NumPy, there is a single warning."""
     return floor_divide(a, b, "divmod"), _remainder(a, b)
 
 
 def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Remainder with the dividend's sign; 0 where the divisor is 0."""
+    """Return the remainder with the dividend's sign; 0 if the divisor is 0."""
     if a.dtype in UNSIGNED:
         return remainder(a, b, "fmod")
     warn_arithmetic("divide", tf.equal(b, constant(0, b)), "fmod")
-    divisor = _divisible(b)
+    divisor = _safe_divisor(b)
     return a - tf.truncatediv(a, divisor) * divisor
 
 
-def _known_to_fit(a: tf.Tensor, shift: tf.Tensor) -> bool:
+def _is_known_to_fit(a: tf.Tensor, shift: tf.Tensor) -> bool:
     known = tf.get_static_value(shift) if shift.shape.rank == 0 else None
     return known is not None and bool(0 <= known < width(a))
 
 
-def _in_range(a: tf.Tensor, shift: tf.Tensor) -> tf.Tensor:
+def _is_in_range(a: tf.Tensor, shift: tf.Tensor) -> tf.Tensor:
     fits = tf.less(shift, constant(width(a), shift))
     return fits if shift.dtype in UNSIGNED else fits & tf.greater_equal(shift, constant(0, shift))
 
 
 def left_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``a << b``; 0 where b is not less than the width."""
-    if _known_to_fit(a, b):
+    """Return ``a << b``; 0 if b is not less than the width."""
+    if _is_known_to_fit(a, b):
         return tf.bitwise.left_shift(a, b)
-    fits = _in_range(a, b)
+    fits = _is_in_range(a, b)
     shifted = tf.bitwise.left_shift(a, tf.where(fits, b, constant(0, b)))
     return tf.where(fits, shifted, constant(0, a))
 
 
 def right_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``a >> b``; nothing but the sign where b is not less than the width."""
-    if _known_to_fit(a, b):
+    """Return ``a >> b``; 0 or -1 by the sign if b is not less than the width."""
+    if _is_known_to_fit(a, b):
         return tf.bitwise.right_shift(a, b)
-    fits = _in_range(a, b)
+    fits = _is_in_range(a, b)
     shifted = tf.bitwise.right_shift(a, tf.where(fits, b, constant(width(a) - 1, b)))
     return tf.where(fits, shifted, constant(0, a)) if a.dtype in UNSIGNED else shifted
 
 
 def negative(a: tf.Tensor) -> tf.Tensor:
-    """Return ``-a`` of unsigned integers, which wraps."""
-    # Not 0 - a: the graph optimiser makes of it a negation, which TensorFlow lacks for unsigned integers.
+    """Return ``-a`` of unsigned integers, which wrap."""
+    # The graph optimiser would turn 0 - a into a negation, which TensorFlow lacks for unsigned integers.
     return tf.bitwise.invert(a) + constant(1, a)
 
 
 def subtract(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Return ``a - b`` of unsigned integers; in a graph as a sum, because TensorFlow lacks their negation."""
+    """Return ``a - b`` of unsigned integers; in a graph as a sum, because TensorFlow cannot negate them."""
     return a - b if tf.executing_eagerly() else a + negative(b)
 
 
 def bitwise_count(a: tf.Tensor) -> tf.Tensor:
-    """Number of 1 bits of the absolute value."""
+    """Return the number of 1 bits of the absolute value."""
     return tf.raw_ops.PopulationCount(x=a if a.dtype in UNSIGNED else tf.abs(a))
 
 
@@ -137,18 +137,20 @@ def _euclid(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def gcd(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Greatest common divisor, by Euclid."""
+    """Return the greatest common divisor, by Euclid's algorithm."""
     return tf.bitcast(_euclid(_magnitude(a), _magnitude(b)), a.dtype)
 
 
 def lcm(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Lowest common multiple."""
+    """Return the least common multiple."""
     one, other = _magnitude(a), _magnitude(b)
-    return tf.bitcast(tf.math.floordiv(one, _divisible(_euclid(one, other))) * other, a.dtype)
+    return tf.bitcast(tf.math.floordiv(one, _safe_divisor(_euclid(one, other))) * other, a.dtype)
 
 
 def reciprocal(a: tf.Tensor) -> tf.Tensor:
-    """Return 1/a rounded to zero: not zero only for 1 and -1; for 0 NumPy's result on this CPU."""
+    """Return 1/a rounded to zero, which is not zero only for 1 and -1. For 0 return NumPy's result on this
+    CPU.
+    """
     is_zero = tf.equal(a, constant(0, a))
     has_one = tf.equal(a, constant(1, a))
     if a.dtype not in UNSIGNED:
@@ -179,7 +181,7 @@ _RECIPROCALS_OF_0 = {dtype: _reciprocal_of_0(dtype) for dtype in (*SIGNED, *UNSI
 
 
 def positive_power(a: tf.Tensor, exponent: int) -> tf.Tensor:
-    """``a ** exponent`` for a number known beforehand, by squaring; wraps."""
+    """Return ``a ** exponent`` for a known exponent, by squaring. The result wraps."""
     result = None
     while exponent:
         if exponent & 1:
@@ -191,23 +193,23 @@ def positive_power(a: tf.Tensor, exponent: int) -> tf.Tensor:
 
 
 def power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``a ** b`` with wrapping.
+    """Return ``a ** b``, which wraps.
 
     Raises:
         ValueError: an exponent is negative.
-        StagingError: whether one is negative is known only at run time.
+        StagingError: exponents are known only at run time, and may be negative.
     """
     if b.dtype not in UNSIGNED:
         exponents = tf.get_static_value(b)
         if exponents is None:
-            raise StagingError("an integer power whose exponent may be negative", "NP2TF503")
+            raise ValueNeededError("an integer power whose exponent may be negative")
         if np.any(exponents < 0):
             raise ValueError("Integers to negative integer powers are not allowed.")
     return nonnegative_power(a, b)
 
 
 def _power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Square and multiply over the 64 bits of the exponent, as far as any exponent has bits."""
+    """Square and multiply over the bits of the exponents, up to the highest bit of any exponent."""
 
     def step(result: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, ...]:
         odd = tf.not_equal(tf.bitwise.bitwise_and(b, constant(1, b)), constant(0, b))
@@ -223,21 +225,21 @@ def _power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     )[0]
 
 
-_power_of_small = through(_power, tf.int64)
+_power_of_small = compute_in(_power, tf.int64)
 
 
 def nonnegative_power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Return ``a ** b`` for b that is never negative, computed in int64; only the low bits count."""
+    """Return ``a ** b`` for b that is never negative, computed in int64: only the low bits matter."""
     if a.dtype == tf.uint64:
         return tf.bitcast(_power(tf.bitcast(a, tf.int64), b), tf.uint64)
     return _power(a, b) if a.dtype == tf.int64 else _power_of_small(a, b)
 
 
-#: Matrix products of dtypes that TensorFlow has none for.
+#: A dtype for which TensorFlow has no matrix product -> the function that computes the product.
 MATMUL = {
-    **{dtype: through(tf.matmul, tf.int32) for dtype in (tf.int8, tf.uint8, tf.int16, tf.uint16)},
-    tf.uint32: through(tf.matmul, tf.int64),
+    **{dtype: compute_in(tf.matmul, tf.int32) for dtype in (tf.int8, tf.uint8, tf.int16, tf.uint16)},
+    tf.uint32: compute_in(tf.matmul, tf.int64),
     tf.uint64: as_signed(tf.matmul),
-    tf.float16: through(tf.matmul, tf.float32),
+    tf.float16: compute_in(tf.matmul, tf.float32),
     tf.bool: lambda a, b: tf.not_equal(tf.matmul(tf.cast(a, tf.int32), tf.cast(b, tf.int32)), 0),
 }

@@ -6,10 +6,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.lane_reductions import inner_product
-from np2tf.tnp._tensor.size_guards import agreeing
+from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._ufuncs.integer import MATMUL
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
@@ -17,17 +17,17 @@ _SIGNATURE = "(n?,k),(k,m?)->(n?,m?)"
 
 
 class GeneralUfunc(Ufunc):
-    """A ufunc over the last axes; choosing other axes is left to NumPy."""
+    """A ufunc over the last axes. The choice of other axes is left to NumPy."""
 
     def _on_tensors(self, args: tuple[Any, ...], *given: Any, **kwargs: Any) -> Any:
         if kwargs.keys() & {"axes", "axis", "keepdims"}:
-            raise StagingError(f"axes chosen in {self.__name__}", "NP2TF503")
+            raise NoGraphFormError(f"{self.__name__} with axes=, axis= or keepdims=")
         return super()._on_tensors(args, *given, **kwargs)
 
 
 def _rank(x: tf.Tensor) -> int:
     if x.shape.rank is None:
-        raise StagingError("the rank of a matrix is known only at run time")
+        raise ShapeNeededError.of(what="the rank of a matrix")
     return x.shape.rank
 
 
@@ -39,7 +39,7 @@ def _check(name: str, position: int, x: tf.Tensor, needed: int, signature: str) 
         )
 
 
-def _fitted(
+def _fit_axis(
     name: str, dimension: int, a: tf.Tensor, b: tf.Tensor, axis_of_b: int, signature: str
 ) -> tf.Tensor:
     """Return `a` after a check that its last axis is as long as an axis of `b`."""
@@ -49,20 +49,20 @@ def _fitted(
             f"{name}: Input operand 1 has a mismatch in its core dimension {dimension}, with gufunc "
             f"signature {signature} (size {size_b} is different from {size_a})"
         )
-    return agreeing(a, -1, b, axis_of_b)
+    return assert_same_size(a, -1, b, axis_of_b)
 
 
 def _product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Product of stacks of matrices."""
+    """Return the products of stacks of matrices."""
     return MATMUL.get(a.dtype, tf.matmul)(a, b)
 
 
 def matmul(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``a @ b``: a vector counts as a row on the left and as a column on the right."""
+    """Return ``a @ b``. A vector counts as a row on the left and as a column on the right."""
     _check("matmul", 0, a, 1, _SIGNATURE)
     _check("matmul", 1, b, 1, _SIGNATURE)
     vector_b = b.shape.rank == 1
-    a = _fitted("matmul", 0, a, b, -1 if vector_b else -2, _SIGNATURE)
+    a = _fit_axis("matmul", 0, a, b, -1 if vector_b else -2, _SIGNATURE)
     if a.shape.rank > 1 and not vector_b:
         return _product(a, b)
     if a.shape.rank == 1 and vector_b:
@@ -73,7 +73,9 @@ def matmul(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _inner(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The inner product of two vectors: as a sum of products it has fewer operations than as matrices."""
+    """Return the inner product of two vectors. A sum of products has fewer operations than a product of
+    matrices.
+    """
     if a.dtype == tf.bool:
         return tf.reduce_any(a & b)
     if a.dtype == tf.float16:
@@ -86,24 +88,24 @@ def _conjugate(x: tf.Tensor) -> tf.Tensor:
 
 
 def vecdot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Inner products over the last axes, the first operand conjugated."""
+    """Return the inner products over the last axes, with the first operand conjugated."""
     for position, x in enumerate((a, b)):
         _check("vecdot", position, x, 1, "(n),(n)->()")
-    a = _fitted("vecdot", 0, a, b, -1, "(n),(n)->()")
+    a = _fit_axis("vecdot", 0, a, b, -1, "(n),(n)->()")
     return tf.squeeze(_product(tf.expand_dims(_conjugate(a), -2), tf.expand_dims(b, -1)), (-2, -1))
 
 
 def matvec(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Matrices times vectors."""
+    """Return the products of matrices and vectors."""
     _check("matvec", 0, a, 2, "(m,n),(n)->(m)")
     _check("matvec", 1, b, 1, "(m,n),(n)->(m)")
-    a = _fitted("matvec", 0, a, b, -1, "(m,n),(n)->(m)")
+    a = _fit_axis("matvec", 0, a, b, -1, "(m,n),(n)->(m)")
     return tf.squeeze(_product(a, tf.expand_dims(b, -1)), -1)
 
 
 def vecmat(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Conjugated vectors times matrices."""
+    """Return the products of conjugated vectors and matrices."""
     _check("vecmat", 0, a, 1, "(n),(n,m)->(m)")
     _check("vecmat", 1, b, 2, "(n),(n,m)->(m)")
-    a = _fitted("vecmat", 0, a, b, -2, "(n),(n,m)->(m)")
+    a = _fit_axis("vecmat", 0, a, b, -2, "(n),(n,m)->(m)")
     return tf.squeeze(_product(tf.expand_dims(_conjugate(a), -2), b), -2)

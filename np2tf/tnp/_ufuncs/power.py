@@ -1,4 +1,4 @@
-"""`power`: exponents known beforehand become products and roots."""
+"""`power`, in which known exponents become products and roots."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import tensorflow as tf
 from np2tf.tnp._array.ndarray import scalar
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import kind_of, promotion_kind, ufunc_loop
-from np2tf.tnp._tensor.dtype_dispatch import constant, opaque
+from np2tf.tnp._tensor import elementary_functions as elementary
+from np2tf.tnp._tensor.dtype_dispatch import constant, hide_from_optimiser
 from np2tf.tnp._ufuncs.integer import nonnegative_power, positive_power
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 _OF_FLOATS: dict[Any, Callable[[tf.Tensor], tf.Tensor]] = {
-    -1: lambda x: opaque(constant(1, x)) / x,
+    -1: lambda x: hide_from_optimiser(constant(1, x)) / x,
     0.5: tf.sqrt,
     1: tf.identity,
     2: tf.square,
@@ -24,7 +25,7 @@ _OF_FLOATS: dict[Any, Callable[[tf.Tensor], tf.Tensor]] = {
 }
 
 
-def _never_negative(exponent: Any) -> bool:
+def _is_never_negative(exponent: Any) -> bool:
     kind = kind_of(exponent)
     if isinstance(kind, np.dtype):
         return kind.kind in "bu"
@@ -33,14 +34,14 @@ def _never_negative(exponent: Any) -> bool:
 
 
 class Power(Ufunc):
-    """``a ** b``."""
+    """The ufunc ``a ** b``."""
 
     def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
-        """The powers as a tensor.
+        """Return the powers as a tensor.
 
         Raises:
             ValueError: an integer is raised to a negative integer power.
-            OverflowError: a Python integer does not fit the dtype that it takes on.
+            OverflowError: a Python integer does not fit the dtype of the other operand.
         """
         base, exponent = operands
         known = type(exponent) in (int, float) and type(base) not in (int, float, complex)
@@ -52,18 +53,22 @@ class Power(Ufunc):
         if loop[0].kind in "iu":
             return self._of_integers(operands, loop)
         function = _OF_FLOATS.get(exponent) if known else None
-        if function is None:
-            return super().compute(operands)
-        return cast(function(as_tensor(base, loop[0])), loop[-1])
+        if function is not None:
+            return cast(function(as_tensor(base, loop[0])), loop[-1])
+        if known and elementary.is_product_of_roots(exponent):
+            tensor = as_tensor(base, loop[0])
+            if elementary.is_vectorised(tensor):
+                return cast(elementary.power(tensor, exponent), loop[-1])
+        return super().compute(operands)
 
     def _of_integers(self, operands: tuple[Any, ...], loop: tuple[np.dtype[Any], ...]) -> Any:
         base, exponent = operands
         if type(exponent) is int:
-            loop[1].type(exponent)  # raises what NumPy does where it does not fit
+            loop[1].type(exponent)  # raises NumPy's error if the integer does not fit
             if exponent < 0:
                 raise ValueError("Integers to negative integer powers are not allowed.")
             return cast(positive_power(as_tensor(base, loop[0]), exponent), loop[-1])
-        if _never_negative(exponent):
+        if _is_never_negative(exponent):
             tensors = [as_tensor(operand, wanted) for operand, wanted in zip(operands, loop, strict=False)]
             return nonnegative_power(*tensors)
         return super().compute(operands)

@@ -9,26 +9,34 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._tensor.dtype_dispatch import BITS, constant, maximum, may_lose_nan, minimum, opaque
+from np2tf.tnp._tensor import elementary_functions as elementary
+from np2tf.tnp._tensor.dtype_dispatch import (
+    BITS,
+    constant,
+    hide_from_optimiser,
+    maximum,
+    may_lose_nan,
+    minimum,
+)
 
 
 def signbit(x: tf.Tensor) -> tf.Tensor:
     """Return whether the sign bit is set, also for zeros and NaN."""
     if x.dtype not in BITS:
-        raise StagingError(f"the sign bit of {x.dtype.name}", "NP2TF503")
+        raise NoGraphFormError(f"the sign bit of {x.dtype.name}")
     bits = tf.bitcast(x, BITS[x.dtype])
     return tf.less(bits, constant(0, bits))
 
 
 def copysign(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The magnitude of a with the sign of b."""
+    """Return the magnitude of a with the sign of b."""
     magnitude = tf.abs(a)
     return tf.where(signbit(b), -magnitude, magnitude)
 
 
-def _together(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+def _broadcast_together(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Return both operands in their common shape, which custom gradients need."""
     static = tf.broadcast_static_shape(a.shape, b.shape)
     if static.is_fully_defined() and static == a.shape == b.shape:
@@ -45,12 +53,14 @@ def _fmod(a: tf.Tensor, b: tf.Tensor) -> Any:
 
 
 def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Remainder with the dividend's sign."""
-    return _fmod(*_together(a, b))
+    """Return the remainder with the dividend's sign."""
+    return _fmod(*_broadcast_together(a, b))
 
 
 def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Quotient rounded down and remainder with the divisor's sign, with CPython's treatment of zeros."""
+    """Return the quotient rounded down, and the remainder with the divisor's sign; zeros as CPython treats
+    them.
+    """
     zero, one = constant(0, a), constant(1, a)
     by_zero = tf.equal(b, zero)
     rest = fmod(a, b)
@@ -67,47 +77,47 @@ def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def floor_divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Quotient rounded down."""
+    """Return the quotient rounded down."""
     return divmod(a, b)[0]
 
 
 def remainder(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Remainder with the divisor's sign."""
+    """Return the remainder with the divisor's sign."""
     return divmod(a, b)[1]
 
 
 def trunc(x: tf.Tensor) -> tf.Tensor:
-    """Rounded towards zero."""
+    """Round towards zero."""
     return tf.where(tf.less(x, constant(0, x)), tf.math.ceil(x), tf.floor(x))
 
 
 def modf(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Fractional and integral part, both with the sign of x."""
+    """Return the fractional and the integral part, both with the sign of x."""
     whole = trunc(x)
     fraction = tf.where(tf.math.is_inf(x), constant(0, x), x - whole)
     return copysign(fraction, x), whole
 
 
 def sign(x: tf.Tensor) -> tf.Tensor:
-    """-1, 0 or 1; NaN of NaN."""
+    """Return -1, 0 or 1; NaN for NaN."""
     result = tf.where(tf.math.is_nan(x), x, tf.sign(x))
     if tf.executing_eagerly():
         return result
     zero = constant(0, x)
-    return tf.where(tf.equal(x, zero), zero, result)  # XLA leaves -0
+    return tf.where(tf.equal(x, zero), zero, result)  # XLA returns -0 for -0
 
 
 def heaviside(x: tf.Tensor, at_zero: tf.Tensor) -> tf.Tensor:
-    """The step function with a value of one's own at 0."""
+    """Return the step function: 0 below 0, `at_zero` at 0, and 1 above 0."""
     zero = constant(0, x)
     step = tf.where(tf.less(x, zero), zero, constant(1, x))
     return tf.where(tf.math.is_nan(x), x, tf.where(tf.equal(x, zero), at_zero, step))
 
 
 def hypot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Length of the hypotenuse, without overflow in between."""
+    """Return the length of the hypotenuse; no intermediate result overflows."""
     a, b = tf.abs(a), tf.abs(b)
-    # In this order equal operands have half of the gradient each.
+    # In this order each of two equal operands has half of the gradient.
     long, short = maximum(a, b), minimum(b, a)
     infinite = tf.math.is_inf(a) | tf.math.is_inf(b)
     plain = tf.equal(long, constant(0, a)) | infinite
@@ -116,12 +126,12 @@ def hypot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.where(infinite, constant(np.inf, a), tf.where(plain, long, length))
 
 
-#: From here on, the smaller of the two exponentials is lost beside the larger.
+#: From this size on, adding the smaller of the two exponentials does not change the larger.
 _FAR = 22.0
 
 
 def _hyperbolic(x: tf.Tensor, factor: tf.Tensor, rest: float) -> tf.Tensor:
-    """Half of ``factor * (exp(|x|) + rest * exp(-|x|))``, also where the exponential alone overflows."""
+    """Return half of ``factor * (exp(|x|) + rest * exp(-|x|))``, also if the exponential alone overflows."""
     half, size = constant(0.5, x), tf.abs(x)
     is_far = size > constant(_FAR, x)
     near = tf.where(is_far, constant(0, x), size)
@@ -136,50 +146,50 @@ def _hyperbolic(x: tf.Tensor, factor: tf.Tensor, rest: float) -> tf.Tensor:
 
 
 def times_sinh(x: tf.Tensor, factor: tf.Tensor) -> tf.Tensor:
-    """``sinh(x) * factor``."""
+    """Return ``sinh(x) * factor``."""
     result = _hyperbolic(x, factor, -1.0)
     return tf.where(signbit(x), -result, result)
 
 
 def times_cosh(x: tf.Tensor, factor: tf.Tensor) -> tf.Tensor:
-    """``cosh(x) * factor``."""
+    """Return ``cosh(x) * factor``."""
     return _hyperbolic(x, factor, 1.0)
 
 
 def sinh(x: tf.Tensor) -> tf.Tensor:
-    """Hyperbolic sine; XLA's own takes the logarithm of 2 off the exponent, which rounds."""
+    """Return the hyperbolic sine. XLA's own subtracts the logarithm of 2 from the exponent, which rounds."""
     return tf.sinh(x) if tf.executing_eagerly() else times_sinh(x, constant(1, x))
 
 
 def cosh(x: tf.Tensor) -> tf.Tensor:
-    """Hyperbolic cosine."""
+    """Return the hyperbolic cosine."""
     return tf.cosh(x) if tf.executing_eagerly() else times_cosh(x, constant(1, x))
 
 
 def cbrt(x: tf.Tensor) -> tf.Tensor:
-    """Cube root."""
+    """Return the cube root."""
     plain = tf.equal(x, constant(0, x)) | ~tf.math.is_finite(x)
     safe = tf.where(plain, constant(1, x), tf.abs(x))
     root = tf.pow(safe, constant(1 / 3, x))
-    # One step of Newton's makes up for 1/3 not being a binary fraction.
+    # A step of Newton's method corrects the error of 1/3, which is not a binary fraction.
     root = root - (root - safe / (root * root)) / constant(3, x)
     return tf.where(plain, x, copysign(root, x))
 
 
-def _with_nan(a: tf.Tensor, b: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
-    """Return NaN where an operand is NaN, else `result`: XLA may lose a NaN that it knows beforehand."""
+def _propagate_nan(a: tf.Tensor, b: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
+    """Return NaN where an operand is NaN, else `result`. XLA may lose a NaN that it knows while compiling."""
     if not may_lose_nan():
         return result
     return tf.where(tf.math.is_nan(a) | tf.math.is_nan(b), a + b, result)
 
 
 def exp2(x: tf.Tensor) -> tf.Tensor:
-    """``2**x``."""
+    """Return ``2**x``."""
     return tf.pow(constant(2, x), x)
 
 
 def _log_of_sum(power: Callable[[tf.Tensor], tf.Tensor], scale: float) -> Callable[..., tf.Tensor]:
-    """Logarithm of the sum of two powers, `scale` being the logarithm of e."""
+    """Return the logarithm of the sum of two powers. `scale` is the logarithm of e."""
 
     @tf.custom_gradient
     def call(a: tf.Tensor, b: tf.Tensor) -> Any:
@@ -188,14 +198,14 @@ def _log_of_sum(power: Callable[[tf.Tensor], tf.Tensor], scale: float) -> Callab
         difference = tf.where(same, constant(0, a), a - b)
         rest = tf.math.log1p(power(-tf.abs(difference))) * constant(scale, a)
         rest = tf.where(same, constant(scale * math.log(2), a), rest)
-        result = _with_nan(a, b, maximum(a, b) + rest)
-        # By hand, because at a == b the maximum has none.
+        result = _propagate_nan(a, b, maximum(a, b) + rest)
+        # The gradient is written out, because the maximum has none at a == b.
         return result, lambda upstream: (upstream * power(a - result), upstream * power(b - result))
 
-    return lambda a, b: call(*_together(a, b))
+    return lambda a, b: call(*_broadcast_together(a, b))
 
 
-#: ``log(exp(a) + exp(b))`` and ``log2(2**a + 2**b)``.
+#: The functions ``log(exp(a) + exp(b))`` and ``log2(2**a + 2**b)``.
 logaddexp, logaddexp2 = _log_of_sum(tf.exp, 1.0), _log_of_sum(exp2, 1 / math.log(2.0))
 
 
@@ -204,8 +214,8 @@ _POWERS_OF_10 = np.array([float(f"1e{k}") for k in range(-323, 309)])
 
 
 def _exact_log(x: tf.Tensor, base: float, powers: np.ndarray, lowest: int) -> tf.Tensor:
-    """Logarithm that is exact at the powers of its base, as programs rely on (``int(np.log10(1000))``)."""
-    result = tf.math.log(x) / constant(math.log(base), x)
+    """Return a logarithm that is exact at the powers of its base: programs use ``int(np.log10(1000))``."""
+    result = elementary.log(x) / constant(math.log(base), x)
     whole = tf.round(result)
     position = tf.clip_by_value(whole, constant(lowest, x), constant(lowest + len(powers) - 1, x))
     index = tf.cast(tf.where(tf.math.is_nan(position), constant(lowest, x), position), tf.int32) - lowest
@@ -216,53 +226,53 @@ def _exact_log(x: tf.Tensor, base: float, powers: np.ndarray, lowest: int) -> tf
 
 
 def log2(x: tf.Tensor) -> tf.Tensor:
-    """Logarithm to base 2."""
+    """Return the logarithm to base 2."""
     return _exact_log(x, 2.0, _POWERS_OF_2, -1074)
 
 
 def log10(x: tf.Tensor) -> tf.Tensor:
-    """Logarithm to base 10."""
+    """Return the logarithm to base 10."""
     return _exact_log(x, 10.0, _POWERS_OF_10, -323)
 
 
 def nextafter(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The next number after a in the direction of b."""
+    """Return the next number after a in the direction of b."""
     bits = tf.bitcast(a, BITS[a.dtype])
     away = tf.equal(tf.greater(b, a), tf.greater(a, constant(0, a)))
     moved = tf.bitcast(tf.where(away, bits + constant(1, bits), bits - constant(1, bits)), a.dtype)
     smallest = tf.bitcast(constant(1, bits), a.dtype)
     moved = tf.where(tf.equal(a, constant(0, a)), copysign(smallest, b), moved)
     undefined = tf.math.is_nan(a) | tf.math.is_nan(b)
-    # Of zeros with two signs.
+    # This case is that of zeros with different signs.
     kept = a if a.dtype == tf.float16 and NUMPY < (2, 5) else b
     return tf.where(undefined, constant(np.nan, a), tf.where(tf.equal(a, b), kept, moved))
 
 
 def spacing(x: tf.Tensor) -> tf.Tensor:
-    """Distance to the next number away from zero."""
+    """Return the distance to the next number away from zero."""
     infinity = constant(np.inf, x)
-    # Of float16 NumPy gives the distance to the next larger one, whatever the sign.
+    # For float16 NumPy returns the distance to the next larger number, whatever the sign.
     gap = nextafter(x, infinity if x.dtype == tf.float16 else copysign(infinity, x)) - x
     return tf.where(tf.math.is_inf(x), constant(np.nan, x), tf.stop_gradient(gap))
 
 
 def _power_of_2(exponent: tf.Tensor) -> tf.Tensor:
-    """``2.0 ** exponent`` for -1022 <= exponent <= 1023, exactly."""
+    """Return ``2.0 ** exponent`` for -1022 <= exponent <= 1023, exactly."""
     return tf.bitcast(tf.bitwise.left_shift(exponent + 1023, tf.constant(52, tf.int64)), tf.float64)
 
 
 def ldexp(x: tf.Tensor, exponent: tf.Tensor) -> tf.Tensor:
-    """``x * 2**exponent``, also where the power alone overflows."""
+    """Return ``x * 2**exponent``, also if the power alone overflows."""
     exponent = tf.clip_by_value(tf.cast(exponent, tf.int64), -2200, 2200)
     third = tf.math.floordiv(exponent, tf.constant(3, tf.int64))
     factor = _power_of_2(third)
-    # The product of the factors alone overflows: nothing may reorder this.
-    scaled = opaque(opaque(tf.cast(x, tf.float64) * factor) * factor)
+    # The product of the factors alone may overflow, so that no optimiser may reorder the multiplications.
+    scaled = hide_from_optimiser(hide_from_optimiser(tf.cast(x, tf.float64) * factor) * factor)
     return tf.cast(scaled * _power_of_2(exponent - 2 * third), x.dtype)
 
 
 def frexp(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Mantissa in [0.5, 1) and exponent of 2."""
+    """Return a mantissa in [0.5, 1) and an exponent of 2."""
     wide = tf.cast(x, tf.float64)
     plain = tf.equal(wide, constant(0, wide)) | ~tf.math.is_finite(wide)
     subnormal = tf.less(tf.abs(wide), constant(np.finfo(np.float64).tiny, wide))

@@ -1,7 +1,7 @@
-"""NumPy's universal functions: one row each, the TensorFlow function that computes it.
+"""The table of NumPy's universal functions: each row has the TensorFlow function that computes it.
 
-NumPy's loop (`dtypes.ufunc_loop`) has already chosen the dtypes: an implementation gets tensors of the loop's
-input dtypes and its result is cast to the loop's output dtype.
+NumPy's loop (`promotion.ufunc_loop`) has already chosen the dtypes: an implementation gets tensors of the
+loop's input dtypes, and its result is cast to the loop's output dtype.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._dispatch.op import attach
+from np2tf.tnp._tensor import elementary_functions as elementary
 from np2tf.tnp._tensor.dtype_dispatch import (
     Function,
-    always,
-    by_parts,
+    apply_to_parts,
     constant,
+    constant_function,
+    hide_from_optimiser,
     identity,
     kernel,
-    opaque,
     real,
 )
 from np2tf.tnp._ufuncs import complex as of_complex
+from np2tf.tnp._ufuncs import complex_functions
 from np2tf.tnp._ufuncs import integer as integers
 from np2tf.tnp._ufuncs import matrix as matrices
 from np2tf.tnp._ufuncs import real as floats
@@ -41,17 +43,17 @@ def _divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.raw_ops.RealDiv(x=a, y=b)
 
 
-def _whole(function: Function, complex: Function | None = None) -> Function:
-    """A rounding, which leaves integers as they are."""
+def _keep_integers(function: Function, complex: Function | None = None) -> Function:
+    """Return a function that rounds. It returns integers unchanged."""
     return kernel(function, boolean=identity, signed=identity, half=real(function), complex=complex)
 
 
-def _scaled(factor: float) -> Function:
+def _scale_by(factor: float) -> Function:
     return real(lambda x: x * constant(factor, x))
 
 
 def _test(function: Function, of_integers: bool, complex: Function) -> Function:
-    answer = always(of_integers)
+    answer = constant_function(of_integers)
     return kernel(function, boolean=answer, signed=answer, complex=complex)
 
 
@@ -67,8 +69,8 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
         signed=integers.divmod,
     ),
     "fmod": kernel(real(floats.fmod), signed=integers.fmod),
-    "power": kernel(real(tf.pow), signed=integers.power, complex=of_complex.power),
-    "float_power": kernel(tf.pow, complex=of_complex.power),
+    "power": kernel(real(tf.pow), signed=integers.power, complex=complex_functions.power),
+    "float_power": kernel(tf.pow, complex=complex_functions.power),
     "negative": kernel(tf.negative, unsigned=integers.negative),
     "positive": identity,
     "absolute": kernel(tf.abs, boolean=identity, unsigned=identity, complex=of_complex.absolute),
@@ -81,7 +83,9 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
     ),
     "square": kernel(tf.square, complex=of_complex.square),
     "reciprocal": kernel(
-        lambda x: opaque(constant(1, x)) / x, signed=integers.reciprocal, complex=of_complex.reciprocal
+        lambda x: hide_from_optimiser(constant(1, x)) / x,
+        signed=integers.reciprocal,
+        complex=of_complex.reciprocal,
     ),
     "conjugate": kernel(identity, complex=tf.math.conj),
     "gcd": integers.gcd,
@@ -104,14 +108,14 @@ _LOGICAL: dict[str, Callable[..., Any]] = {
     "isnan": _test(tf.math.is_nan, False, of_complex.isnan),
     "isinf": _test(tf.math.is_inf, False, of_complex.isinf),
     "isfinite": _test(tf.math.is_finite, True, of_complex.isfinite),
-    "isnat": always(False),
+    "isnat": constant_function(False),
     "signbit": floats.signbit,
 }
 _ROUNDING: dict[str, Callable[..., Any]] = {
-    "rint": _whole(tf.round, by_parts(tf.round)),
-    "floor": _whole(tf.floor),
-    "ceil": _whole(tf.math.ceil),
-    "trunc": _whole(floats.trunc),
+    "rint": _keep_integers(tf.round, apply_to_parts(tf.round)),
+    "floor": _keep_integers(tf.floor),
+    "ceil": _keep_integers(tf.math.ceil),
+    "trunc": _keep_integers(floats.trunc),
     "modf": real(floats.modf),
     "frexp": floats.frexp,
     "ldexp": floats.ldexp,
@@ -122,26 +126,33 @@ _ROUNDING: dict[str, Callable[..., Any]] = {
 }
 _MATHS: dict[str, Callable[..., Any]] = {
     **{
-        name: real(getattr(tf.math, name), complex=getattr(of_complex, name))
-        for name in ("log", "sqrt", "exp", "expm1", "log1p", "sin", "cos", "tan", "tanh")
+        name: real(getattr(tf.math, name), complex=getattr(complex_functions, name))
+        for name in ("sqrt", "exp", "expm1", "tanh")
     },
-    **{name: real(getattr(floats, name), complex=getattr(of_complex, name)) for name in ("sinh", "cosh")},
     **{
-        f"arc{name}": real(getattr(tf.math, f"a{name}"), complex=getattr(of_complex, f"arc{name}"))
-        for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+        name: real(getattr(elementary, name), complex=getattr(complex_functions, name))
+        for name in ("log", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan")
     },
-    "arctan2": real(tf.math.atan2),
+    **{
+        name: real(getattr(floats, name), complex=getattr(complex_functions, name))
+        for name in ("sinh", "cosh")
+    },
+    **{
+        f"arc{name}": real(getattr(tf.math, f"a{name}"), complex=getattr(complex_functions, f"arc{name}"))
+        for name in ("sinh", "cosh", "tanh")
+    },
+    "arctan2": real(elementary.arctan2),
     "hypot": real(floats.hypot),
     "cbrt": real(floats.cbrt),
-    "exp2": real(floats.exp2, complex=of_complex.exp2),
-    "log2": real(floats.log2, complex=of_complex.scaled_log(2.0)),
-    "log10": real(floats.log10, complex=of_complex.scaled_log(10.0)),
+    "exp2": real(floats.exp2, complex=complex_functions.exp2),
+    "log2": real(floats.log2, complex=complex_functions.scaled_log(2.0)),
+    "log10": real(floats.log10, complex=complex_functions.scaled_log(10.0)),
     "logaddexp": real(floats.logaddexp),
     "logaddexp2": real(floats.logaddexp2),
-    "deg2rad": _scaled(math.pi / 180),
-    "radians": _scaled(math.pi / 180),
-    "rad2deg": _scaled(180 / math.pi),
-    "degrees": _scaled(180 / math.pi),
+    "deg2rad": _scale_by(math.pi / 180),
+    "radians": _scale_by(math.pi / 180),
+    "rad2deg": _scale_by(180 / math.pi),
+    "degrees": _scale_by(180 / math.pi),
 }
 _MATRIX: dict[str, Callable[..., Any]] = {
     "matmul": matrices.matmul,
@@ -157,7 +168,7 @@ _CLASSES: dict[str, type[Ufunc]] = {
 
 
 def full_like_bool(array: ndarray, value: bool) -> ndarray:
-    """Return a boolean array of `array`'s shape: the result of ``==`` with an operand that is no number."""
+    """Return a boolean array of `array`'s shape: the result of ``==`` if the operand is not a number."""
     return tensor_array(tf.fill(tf.shape(array.tensor), value))
 
 
@@ -166,10 +177,10 @@ def _install() -> dict[str, Ufunc]:
     made = {
         getattr(np, name): _CLASSES.get(name, Ufunc)(getattr(np, name), function)
         for name, function in rows.items()
-        # NumPy 2.0 and 2.1 lack the youngest ones.
+        # NumPy 2.0 and 2.1 lack the newest functions.
         if hasattr(np, name)
     }
-    # Every name that NumPy has for a ufunc: np.abs is np.absolute, np.acos is np.arccos.
+    # A ufunc may have several names in NumPy: np.abs is np.absolute, np.acos is np.arccos.
     return {
         name: made[value] for name, value in vars(np).items() if isinstance(value, np.ufunc) and value in made
     }
@@ -183,7 +194,7 @@ __all__ = sorted(_TABLE)
 
 
 def _conjugate_method(self: ndarray, out: Any = None, /) -> Any:
-    """``x.conj()``: of real numbers, truth values among them, the array itself."""
+    """Return ``x.conj()``; for real numbers and booleans, the array itself."""
     if out is None and self.dtype.kind != "c":
         return self
     return _TABLE["conjugate"](self, out=out)

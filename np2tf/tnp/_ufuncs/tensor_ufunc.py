@@ -1,4 +1,6 @@
-"""Universal functions over tensors: one class, NumPy's promotion, a TensorFlow function for the work."""
+"""Universal functions over tensors: one class, with NumPy's promotion and a TensorFlow function for the
+computation.
+"""
 
 from __future__ import annotations
 
@@ -10,44 +12,50 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import PromotionError, StagingError
+from np2tf.staging import NoGraphFormError, PromotionError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp._array.strides import in_order_of
+from np2tf.tnp._array.strides import lay_out_like_operands
+from np2tf.tnp._dispatch.argument_types import memory_order
 from np2tf.tnp._dispatch.eager_fast_path import UFUNCS as DIRECT
-from np2tf.tnp._dispatch.eager_fast_path import on_bases
-from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, left_to_numpy, memory_order, on_host
+from np2tf.tnp._dispatch.eager_fast_path import apply_to_bases
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, call_numpy, leave_to_numpy
 from np2tf.tnp._dispatch.out_argument import check_output, check_shape, store_into
 from np2tf.tnp._dispatch.residency import runs_on_host
-from np2tf.tnp._front.fast_flags import quick
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._indexing.boolean_masks import where_mask
-from np2tf.tnp._masked.operations import elementwise, on_selections
+from np2tf.tnp._masked.operations import apply_to_selections, elementwise
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp._operands.lattice import is_known
 from np2tf.tnp._operands.promotion import promotion_kind, ufunc_loop
-from np2tf.tnp._operands.widened import of_either_dtype
-from np2tf.tnp._tensor.storage import current_region
-from np2tf.tnp._warnings.deprecations import asked
+from np2tf.tnp._operands.widened import accept_either_dtype
+from np2tf.tnp._tensor.storage import current_scope
+from np2tf.tnp._warnings.deprecations import ask_numpy
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
 _ABSENT = object()
-#: They may get a third array by mistake, of which NumPy has an opinion.
+#: Functions to which programs pass a third operand by mistake, for which NumPy has a deprecation warning.
 _TAKING_TWO = frozenset({np.maximum, np.minimum})
 
-#: NumPy's ufunc -> ours.
+#: NumPy's ufunc -> the ufunc over tensors.
 UFUNCS: dict[np.ufunc, Ufunc] = {}
 
 
 class Ufunc:
-    """A universal function over tensors; programs call it through the function of its name in `front`."""
+    """A universal function over tensors. Programs call it through the function of its name in `front`.
 
-    #: name of the ufunc -> functions for reduce and accumulate on tensors, filled by `_chapters/reductions`.
+    Args:
+        numpy: NumPy's ufunc.
+        implementation: the function over tensors of the loop's input dtypes.
+    """
+
+    #: The name of a ufunc -> its reduce and accumulate on tensors, filled by `_chapters/reductions`.
     reducers: ClassVar[dict[str, Callable[..., Any]]] = {}
     accumulators: ClassVar[dict[str, Callable[..., Any]]] = {}
-    #: (ufunc, array, indices, operand) -> None, for `at` on tensors, filled by the indexing chapter.
+    #: The function of ufunc, array, indices and operand for `at` on tensors, set by `_chapters/indexing`.
     scatter: Callable[[Ufunc, ndarray, Any, Any], None] | None = None
-    #: (ufunc, array, indices, axis, dtype) -> array, for `reduceat` on tensors, filled by
-    #: np2tf.tnp._chapters.reductions.reduceat.
+    #: The function of ufunc, array, indices, axis and dtype for `reduceat` on tensors, set by
+    #: np2tf.tnp._chapters.ufuncs.ufunc_methods.
     segments: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(self, numpy: np.ufunc, implementation: Callable[..., Any]) -> None:
@@ -73,17 +81,17 @@ class Ufunc:
         Raises:
             TypeError: no loop of the ufunc fits the operands.
         """
-        if quick.unstaged and not kwargs:
+        if fast_flags.unstaged and not kwargs:
             result = self.directly(args)
             if result is not None:
                 return result
         if len(args) > self.nin:
-            # By position or by name, `out` is one thing.
+            # `out` by position means the same as `out` by name.
             outs, args = args[self.nin :], args[: self.nin]
             if any(one is Ellipsis for one in outs):
                 return self.numpy(*map(to_numpy, (*args, *outs)))  # says why not
             if self.numpy in _TAKING_TWO:
-                asked(lambda: self.numpy(0, 0, np.empty((), int)))
+                ask_numpy(lambda: self.numpy(0, 0, np.empty((), int)))
             if "out" in kwargs or len(outs) > self.nout:
                 raise TypeError("cannot specify 'out' as both a positional and keyword argument")
             kwargs = {
@@ -91,11 +99,11 @@ class Ufunc:
                 "out": outs[0] if self.nout == 1 else (*outs, *[None] * (self.nout - len(outs))),
             }
         if runs_on_host(args, kwargs):
-            return on_host(self.numpy, args, kwargs)
+            return call_numpy(self.numpy, args, kwargs)
         staging = not tf.executing_eagerly()
         if not staging and raises_floating_point_errors():
             counts.host += 1
-            return on_host(self.numpy, self._promoted(args, kwargs), kwargs)
+            return call_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
         try:
             result = self._on_tensors(args, **kwargs)
         except LEFT_TO_NUMPY as error:
@@ -104,12 +112,12 @@ class Ufunc:
         else:
             counts.eager += not staging
             return result
-        return left_to_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
+        return leave_to_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
 
     def directly(self, args: tuple[Any, ...]) -> Any:
         """Return the result if one kernel computes the call (see `eager_fast_path`), else None."""
         if self.elementwise and len(args) == self.nin:
-            result = on_bases(self, args)
+            result = apply_to_bases(self, args)
             if result is not None:
                 return result
         if self.direct is None or len(args) != self.nin:
@@ -133,10 +141,10 @@ class Ufunc:
         **rest: Any,
     ) -> Any:
         if rest.keys() - {"subok"}:
-            raise StagingError(f"{min(rest)}=", "NP2TF503")
+            raise NoGraphFormError(f"{min(rest)}=")
         operands = args
-        if current_region() is not None and dtype is None:
-            operands = of_either_dtype(self.numpy, operands)
+        if current_scope() is not None and dtype is None:
+            operands = accept_either_dtype(self.numpy, operands)
         if len(operands) < self.nin:
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments")
         if self.nout > 1 and out is not None and not isinstance(out, tuple):
@@ -155,15 +163,17 @@ class Ufunc:
             return store_into(out, wrapped, casting, self.numpy)
         if self.signature is not None:
             return wrapped
-        return in_order_of(wrapped, operands, memory_order(order), self.nout > 1 or where is not True)
+        return lay_out_like_operands(
+            wrapped, operands, memory_order(order), self.nout > 1 or where is not True
+        )
 
     def _on_selections(self, operands: tuple[Any, ...], dtype: Any) -> Any:
         if self.signature is not None:
-            return on_selections(self.__name__, self, operands, {}) if dtype is None else None
+            return apply_to_selections(self.__name__, self, operands, {}) if dtype is None else None
         return elementwise(operands, lambda wholes: self.compute(tuple(wholes), dtype))
 
     def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
-        """The result as tensors of NumPy's result dtypes."""
+        """Return the result as tensors of NumPy's result dtypes."""
         loop = ufunc_loop(self.numpy, tuple(map(promotion_kind, operands)), dtype, casting)
         tensors = [as_tensor(operand, wanted) for operand, wanted in zip(operands, loop, strict=False)]
         result = self.implementation(*tensors)
@@ -173,7 +183,7 @@ class Ufunc:
 
     def _promoted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the operands for NumPy; under other rules than NumPy's, in the dtypes of these rules."""
-        if by_numpys_rules() or len(args) != self.nin or kwargs.get("dtype") is not None:
+        if uses_numpy_rules() or len(args) != self.nin or kwargs.get("dtype") is not None:
             return args
         kinds = tuple(map(promotion_kind, args))
         if not is_known(kinds):
@@ -183,7 +193,7 @@ class Ufunc:
 
     def _masked(self, result: Any, where: Any, out: Any) -> Any:
         if self.nout != 1:
-            raise StagingError("where= with several results", "NP2TF503")
+            raise NoGraphFormError("where= with several results")
         before = (
             tf.zeros((), result.dtype)
             if out is None
@@ -201,7 +211,19 @@ class Ufunc:
         initial: Any = _ABSENT,
         where: Any = True,
     ) -> Any:
-        """Reduce along `axis` (default 0) by applying the ufunc between elements."""
+        """Reduce an array by applying the ufunc between its elements along an axis.
+
+        Args:
+            array: array of any shape.
+            axis: the axis or axes; by default 0.
+            dtype: the dtype in which to compute.
+            out: array to write the result into.
+            keepdims: whether the reduced axes remain with length 1.
+            initial: number that the reduction starts from.
+            where: boolean mask of the elements to use.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduce.html.
+        """
         more = {} if initial is _ABSENT or initial is np._NoValue else {"initial": initial}
         if where is not True:
             more["where"] = where
@@ -211,14 +233,23 @@ class Ufunc:
             more["dtype"] = dtype
         if axis is not _ABSENT:
             more["axis"] = axis
-        # No number to begin with: of no elements there is no result then.
+        # `initial=None` means that there is no number to begin with, so that an empty axis is an error.
         refused = initial is None and self.identity is not None
         function = None if refused else self.reducers.get(self.__name__)
         return self._along("reduce", function, (array,), more, out)
 
     def accumulate(self, array: Any, axis: Any = _ABSENT, dtype: Any = None, out: Any = None) -> Any:
-        """Running results of the ufunc along `axis`."""
-        if is_array(out) and out.tensor.shape.rank == 0:  # NumPy crashes
+        """Return the running results of the ufunc along an axis.
+
+        Args:
+            array: array of any shape.
+            axis: the axis; by default 0.
+            dtype: the dtype in which to compute.
+            out: array to write the result into.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html.
+        """
+        if is_array(out) and out.tensor.shape.rank == 0:  # here NumPy crashes
             raise ValueError("provided out is the wrong size for the accumulation.")
         more = {} if axis is _ABSENT else {"axis": axis}
         if dtype is not None:
@@ -228,7 +259,17 @@ class Ufunc:
     def reduceat(
         self, array: Any, indices: Any, axis: Any = _ABSENT, dtype: Any = None, out: Any = None
     ) -> Any:
-        """Reduce over the slices that start at `indices`."""
+        """Reduce the slices of an array that start at given indices.
+
+        Args:
+            array: array of any shape.
+            indices: vector of the starts of the slices.
+            axis: the axis; by default 0.
+            dtype: the dtype in which to compute.
+            out: array to write the result into.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduceat.html.
+        """
         more = {} if axis is _ABSENT else {"axis": axis}
         if dtype is not None:
             more["dtype"] = dtype
@@ -236,7 +277,18 @@ class Ufunc:
         return self._along("reduceat", function, (array, indices), more, out)
 
     def outer(self, a: Any, b: Any, /, **kwargs: Any) -> Any:
-        """Apply to all pairs: the result has shape ``a.shape + b.shape``."""
+        """Apply the ufunc to all pairs of elements of two arrays.
+
+        Args:
+            a: array of any shape.
+            b: array of any shape.
+            **kwargs: further arguments of the ufunc.
+
+        Returns:
+            An array of the shape ``a.shape + b.shape``.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.outer.html.
+        """
 
         def pairs(a: Any, b: Any, **kwargs: Any) -> Any:
             left, right = as_tensor(a), as_tensor(b)
@@ -253,11 +305,11 @@ class Ufunc:
         numpy = getattr(self.numpy, name)
         given = kwargs if out is None else {**kwargs, "out": out}
         if runs_on_host(args, given):
-            return on_host(numpy, args, given)
+            return call_numpy(numpy, args, given)
         staging = not tf.executing_eagerly()
         try:
             if function is None or _answers(args[0]):
-                raise StagingError(f"{self.__name__}.{name}", "NP2TF503")
+                raise NoGraphFormError(f"{self.__name__}.{name}")
             result = function(*args, **(kwargs if name == "outer" else {"axis": 0, **kwargs}))
             if out is None:
                 return result
@@ -266,17 +318,28 @@ class Ufunc:
         except LEFT_TO_NUMPY as error:
             if staging or isinstance(error, PromotionError):
                 raise
-        return left_to_numpy(numpy, args, given)
+        return leave_to_numpy(numpy, args, given)
 
     def at(self, array: Any, indices: Any, *operands: Any) -> Any:
-        """Apply in place, once for every index, also for repeated ones; returns `array`."""
+        """Apply the ufunc in place, once for every index, also for repeated indices.
+
+        Args:
+            array: array to write into.
+            indices: key of the elements.
+            *operands: the second operand of a ufunc of two operands.
+
+        Returns:
+            `array`, or a new tensor if `array` is a tf.Tensor.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.at.html.
+        """
         if isinstance(array, tf.Tensor):
             return self.at(tensor_array(array), indices, *operands).tensor
-        if not is_array(array) and (current_region() is None or not isinstance(array, np.ndarray)):
+        if not is_array(array) and (current_scope() is None or not isinstance(array, np.ndarray)):
             refuse_to_lose_gradient((indices, *operands))
             at: Callable[..., Any] = self.numpy.at
             answer = at(array, to_numpy(indices), *map(to_numpy, operands))
-            # An object whose own class decides may return an object of another class.
+            # If the class of the object decides, it may return an object of another class.
             return array if answer is None else answer
         target = as_view(array)
         try:
@@ -292,7 +355,7 @@ class Ufunc:
 
 
 def _answers(value: Any) -> bool:
-    """Return whether an operand's own class decides what a universal function does."""
+    """Return whether an operand's own class decides the result of a universal function."""
     kind = type(value)
     return kind not in (ndarray, scalar, np.ndarray) and hasattr(kind, "__array_ufunc__")
 
@@ -307,7 +370,7 @@ def array_ufunc(self: ndarray, ufunc: np.ufunc, method: str, *inputs: Any, **kwa
         kwargs["out"] = kwargs["out"][0]
     if ours is not None:
         return getattr(ours, method)(*inputs, **kwargs)
-    return on_host(getattr(ufunc, method), inputs, kwargs)
+    return call_numpy(getattr(ufunc, method), inputs, kwargs)
 
 
 def array_function(self: ndarray, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -326,7 +389,7 @@ def array_function(self: ndarray, func: Any, types: Any, args: Any, kwargs: Any)
     ours = OPS.get(func)
     if ours is not None:
         return ours(*args, **kwargs)
-    return on_host(getattr(func, "_implementation", func), args, kwargs)
+    return call_numpy(getattr(func, "_implementation", func), args, kwargs)
 
 
 _protocol: Any

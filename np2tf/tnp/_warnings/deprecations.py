@@ -9,8 +9,8 @@ from typing import Any
 from np2tf.tnp._warnings.value_warnings import warn_where
 
 
-def asked(question: Callable[[], Any]) -> Any:
-    """Return the result of `question`; NumPy's warnings in it are reported at the code that called tnp."""
+def ask_numpy(question: Callable[[], Any]) -> Any:
+    """Return the result of `question`. NumPy's warnings in it are reported at the code that called tnp."""
     told: dict[tuple[str, type[Warning]], None] = {}
     try:
         with warnings.catch_warnings(record=True) as heard:

@@ -1,4 +1,6 @@
-"""``np.errstate``: TensorFlow keeps no floating-point flags; where errors are asked for, NumPy computes."""
+"""``np.errstate``: TensorFlow has no floating-point flags, so that NumPy computes if the program wants
+errors.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy._core.umath import _extobj_contextvar  # type: ignore[attr-defined]
 
-#: The setting that a process begins with: NumPy only warns.
+#: The setting at the start of a process: NumPy only warns.
 _INITIAL = _extobj_contextvar.get()
 _known: dict[int, tuple[Any, bool]] = {}
 
 
 def raises_floating_point_errors() -> bool:
-    """Return whether floating-point errors are at the moment raised, printed, or passed to a function."""
+    """Return whether floating-point errors are currently raised, printed, or passed to a function."""
     setting = _extobj_contextvar.get()
     if setting is _INITIAL:
         return False
@@ -21,6 +23,6 @@ def raises_floating_point_errors() -> bool:
     if held is None or held[0] is not setting:
         if len(_known) > 100:
             _known.clear()
-        # The setting is kept with the answer, so that its id is not given to another.
+        # The setting is kept with the result, so that no other setting gets its id.
         held = _known[id(setting)] = (setting, not {*np.geterr().values()} <= {"ignore", "warn"})
     return held[1]

@@ -22,8 +22,8 @@ def is_inner(path: str) -> bool:
     return path.startswith(_INNER) or path.startswith("<frozen")
 
 
-def site() -> tuple[str, int]:
-    """File and line of the innermost frame that is the user's."""
+def user_location() -> tuple[str, int]:
+    """Return file and line of the innermost frame that is the user's."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if not is_inner(frame.f_code.co_filename):

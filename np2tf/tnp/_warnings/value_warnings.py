@@ -1,4 +1,4 @@
-"""NumPy's warnings about values: told eagerly, as NumPy tells them; staged code has no way to."""
+"""NumPy's warnings about values. Eager code issues them as NumPy does; staged code cannot issue them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _ARITHMETIC = {
     "under": "underflow",
     "invalid": "invalid value",
 }
-#: The flag that a function given to np.seterrcall receives with each kind of error.
+#: A kind of error -> the flag that the function set by np.seterrcall receives.
 _FLAGS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 ALL_NAN = "All-NaN slice encountered"
 
 
 def warn_where(condition: Any, message: str, category: type[Warning] = RuntimeWarning) -> None:
-    """Warn if `condition` (a truth value or a tensor of them) is true anywhere and known."""
+    """Warn if `condition` (a boolean or a boolean tensor) is known and true anywhere."""
     if isinstance(condition, tf.Tensor):
         if not tf.executing_eagerly():
             return
@@ -36,7 +36,7 @@ def warn_where(condition: Any, message: str, category: type[Warning] = RuntimeWa
 
 
 def warn_arithmetic(kind: str, condition: tf.Tensor, name: str) -> None:
-    """Report floating-point errors as ``np.errstate(kind=...)`` asks; only eager code reports them.
+    """Report floating-point errors as ``np.errstate(kind=...)`` asks. Only eager code reports them.
 
     Args:
         kind: "divide", "over", "under" or "invalid".
@@ -63,7 +63,7 @@ def warn_arithmetic(kind: str, condition: tf.Tensor, name: str) -> None:
 
 
 def warn_cast(tensor: tf.Tensor, wanted: np.dtype[Any]) -> None:
-    """Warn as NumPy does when it converts numbers: of imaginary parts, and of numbers that do not fit.
+    """Warn as NumPy does when it converts numbers: about imaginary parts, and about numbers that do not fit.
 
     Args:
         tensor: the numbers to convert.
@@ -84,7 +84,7 @@ def warn_cast(tensor: tf.Tensor, wanted: np.dtype[Any]) -> None:
         low, high = _convertible(wanted)
         warn_arithmetic("invalid", ~(tf.greater(wide, low) & tf.less(wide, high)), "cast")
     elif wanted.kind in "fc" and have in _GREATEST:
-        greatest = _greatest_kept(wanted)
+        greatest = _greatest_finite(wanted)
         if greatest < _GREATEST[have]:
             parts = [tf.math.real(tensor), tf.math.imag(tensor)] if tensor.dtype.is_complex else [tensor]
             sizes = [tf.abs(tf.cast(part, tf.float64)) for part in parts]
@@ -92,7 +92,7 @@ def warn_cast(tensor: tf.Tensor, wanted: np.dtype[Any]) -> None:
             warn_arithmetic("over", functools.reduce(tf.logical_or, lost), "cast")
 
 
-#: The greatest number of each dtype, where it may be too great for another one.
+#: A dtype -> its greatest number, for dtypes whose numbers may be too great for another dtype.
 _GREATEST = {
     **{
         tf.as_dtype(name): float(np.finfo(name).max)
@@ -106,12 +106,12 @@ _GREATEST = {
 
 
 @functools.cache
-def _greatest_kept(wanted: np.dtype[Any]) -> float:
-    """The number from which on, in magnitude, one is infinite in this dtype: greater ones are."""
+def _greatest_finite(wanted: np.dtype[Any]) -> float:
+    """Return the greatest number that stays finite when it is converted to this dtype."""
     limits = np.finfo(wanted)
     if limits.bits == 64:
         return float(limits.max)
-    # Up to half a unit in the last place more is rounded down; just half of it is not, to the even number.
+    # Numbers that exceed the limit by less than half a unit in the last place are rounded down to it.
     unit = 2.0 ** (limits.maxexp - limits.nmant - 1)
     return float(np.nextafter(float(limits.max) + unit / 2, 0))
 

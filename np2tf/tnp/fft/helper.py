@@ -1,4 +1,4 @@
-"""Frequencies of a transform, and shifting the zero frequency to the middle."""
+"""The frequencies of a transform, and shifts of the zero frequency to the middle."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.tnp._dispatch.op import Array, Axis, Int, Operand, op
+from np2tf.tnp._chapters.products.dot import multiply
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Int, Operand
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axes import lengths_of
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
-from np2tf.tnp.linalg.products import lengths, multiply, rank_of
 
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
 
 def _frequencies(numbers: np.ndarray, n: int, d: Any) -> tf.Tensor:
-    """`numbers` over ``n * d``, rounded as NumPy rounds."""
+    """Return `numbers` divided by ``n * d``, rounded as NumPy rounds."""
     if isinstance(d, (int, float, complex)):
         return tf.constant(numbers * (1.0 / (n * d)))
     return multiply(numbers, UFUNCS[np.divide].compute((1.0, multiply(n, d))))
@@ -24,7 +27,18 @@ def _frequencies(numbers: np.ndarray, n: int, d: Any) -> tf.Tensor:
 
 @op(np.fft.fftfreq)
 def fftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
-    """The frequencies of `fft` of `n` samples at distance `d`.
+    """Return the frequencies of `fft` for `n` samples.
+
+    Args:
+        n: the number of samples.
+        d: the distance of the samples.
+        device: None or "cpu".
+
+    Returns:
+        An array (n,) of float64.
+
+    Raises:
+        ValueError: `n` is negative.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.fft.fftfreq.html.
     """
@@ -36,7 +50,15 @@ def fftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
 
 @op(np.fft.rfftfreq)
 def rfftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
-    """The frequencies of `rfft` of `n` samples at distance `d`.
+    """Return the frequencies of `rfft` for `n` samples.
+
+    Args:
+        n: the number of samples.
+        d: the distance of the samples.
+        device: None or "cpu".
+
+    Returns:
+        An array (n // 2 + 1,) of float64.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.fft.rfftfreq.html.
     """
@@ -44,18 +66,23 @@ def rfftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
 
 
 def _shift(x: tf.Tensor, axes: Any, sign: int) -> tf.Tensor:
+    """Shift axes by half of their lengths, forwards (`sign` 1) or backwards (`sign` -1)."""
     rank = rank_of(x)
     chosen = range(rank) if axes is None else (axes,) if isinstance(axes, int) else axes
     where = [normalize_axis_index(axis, rank) for axis in chosen]
     if not where:
         return x
-    shifts = [sign * (size // 2) for size in lengths(x, where)]
+    shifts = [sign * (size // 2) for size in lengths_of(x, where)]
     return tf.roll(x, shifts, where)
 
 
 @op(np.fft.fftshift)
 def fftshift(x: Array, axes: Axis = None) -> tf.Tensor:
-    """`x` with the zero frequency in the middle.
+    """Shift the zero frequency to the middle.
+
+    Args:
+        x: array of any dtype and shape.
+        axes: the axis or axes to shift; None is all of them.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.fft.fftshift.html.
     """
@@ -64,7 +91,11 @@ def fftshift(x: Array, axes: Axis = None) -> tf.Tensor:
 
 @op(np.fft.ifftshift)
 def ifftshift(x: Array, axes: Axis = None) -> tf.Tensor:
-    """The inverse of `fftshift`.
+    """Undo `fftshift`.
+
+    Args:
+        x: array of any dtype and shape.
+        axes: the axis or axes to shift; None is all of them.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.fft.ifftshift.html.
     """

@@ -1,6 +1,6 @@
-"""`tnp.linalg`: numpy.linalg, and the products of NumPy's main namespace.
+"""`tnp.linalg`: numpy.linalg.
 
-Its modules may import the levels of `tnp` below the chapters, and the chapters `reductions` and
+Its modules may import the levels of `tnp` below the chapters, and the chapters `products`, `reductions` and
 `manipulation.views`; this file only the front.
 """
 

@@ -1,4 +1,4 @@
-"""numpy.linalg's own variants of functions that NumPy's main namespace has too."""
+"""numpy.linalg's own versions of functions that NumPy's main namespace has, too."""
 
 from __future__ import annotations
 
@@ -11,19 +11,16 @@ from numpy.linalg import LinAlgError
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, view
-from np2tf.tnp._dispatch.op import Array, DType, Int, Operands, View, op
+from np2tf.tnp._chapters.products.dot import contract_axes, diagonal_sum, multiply
+from np2tf.tnp._dispatch.argument_types import Array, DType, Int, Operands, View
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axes import permute_axes
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import promote
 from np2tf.tnp._slicing.view_transforms import Diagonal
 from np2tf.tnp._ufuncs.matrix import matmul as matrix_product
 from np2tf.tnp._ufuncs.matrix import vecdot as vector_product
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
-from np2tf.tnp.linalg.products import (
-    contracted,
-    diagonal_sum,
-    multiply,
-    rank_of,
-    transposed,
-)
 
 __all__ = [
     "cross",
@@ -40,7 +37,17 @@ __all__ = [
 
 @op(np.linalg.outer)
 def outer(x1: Array, x2: Array, /) -> tf.Tensor:
-    """Products of all pairs of elements of two vectors.
+    """Return the products of all pairs of elements of two vectors.
+
+    Args:
+        x1: array (n,) of numbers.
+        x2: array (m,) of numbers.
+
+    Returns:
+        An array (n, m).
+
+    Raises:
+        ValueError: an operand does not have one axis.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.outer.html.
     """
@@ -54,7 +61,18 @@ def outer(x1: Array, x2: Array, /) -> tf.Tensor:
 
 @op(np.linalg.trace)
 def trace(x: Array, /, *, offset: Int = 0, dtype: DType = None) -> tf.Tensor:
-    """Sums along the diagonals of the last two axes.
+    """Return the sums along diagonals of matrices.
+
+    Args:
+        x: array (..., m, n) of numbers.
+        offset: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+        dtype: the dtype of the result; None is NumPy's choice.
+
+    Returns:
+        An array (...).
+
+    Raises:
+        ValueError: `x` has fewer than two axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.trace.html.
     """
@@ -65,7 +83,14 @@ def trace(x: Array, /, *, offset: Int = 0, dtype: DType = None) -> tf.Tensor:
 
 @view(np.linalg.diagonal)
 def diagonal(x: View, /, *, offset: Int = 0) -> ndarray:
-    """The diagonals of the last two axes, a view.
+    """Return the diagonals of matrices as a view.
+
+    Args:
+        x: array (..., m, n) of any dtype.
+        offset: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Raises:
+        ValueError: `x` has fewer than two axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.diagonal.html.
     """
@@ -76,7 +101,15 @@ def diagonal(x: View, /, *, offset: Int = 0) -> ndarray:
 
 @op(np.linalg.cross)
 def cross(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
-    """Cross products of vectors of three components.
+    """Return the cross products of vectors of three components.
+
+    Args:
+        x1: array of numbers with length 3 along the axis.
+        x2: array of numbers with length 3 along the axis.
+        axis: the axis of the vectors.
+
+    Raises:
+        ValueError: the axis does not have length 3.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.cross.html.
     """
@@ -91,17 +124,25 @@ def cross(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
     return tf.stack(parts, axis=axis)
 
 
-def _moved(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
+def _move_axis(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
+    """Return a tensor with one axis moved."""
     rank = rank_of(x)
     source = normalize_axis_index(source, rank)
     order = [k for k in range(rank) if k != source]
     order.insert(destination % rank, source)
-    return transposed(x, order)
+    return permute_axes(x, order)
 
 
 @op(np.linalg.matmul)
 def matmul(x1: Array, x2: Array, /) -> tf.Tensor:
-    """``x1 @ x2``.
+    """Return the products of matrices, ``x1 @ x2``.
+
+    Args:
+        x1: array (..., m, n) or (n,) of numbers.
+        x2: array (..., n, k) or (n,) of numbers.
+
+    Raises:
+        ValueError: the shapes do not fit.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matmul.html.
     """
@@ -110,21 +151,40 @@ def matmul(x1: Array, x2: Array, /) -> tf.Tensor:
 
 @op(np.linalg.vecdot)
 def vecdot(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
-    """Inner products along `axis`, the first operand conjugated.
+    """Return the inner products of vectors, with the first operand conjugated.
+
+    Args:
+        x1: array of numbers.
+        x2: array of numbers.
+        axis: the axis of the vectors.
+
+    Returns:
+        An array without the axis.
+
+    Raises:
+        ValueError: the shapes do not fit.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.vecdot.html.
     """
     x1, x2 = promote(x1, x2)
-    return vector_product(_moved(x1, axis, -1), _moved(x2, axis, -1))
+    return vector_product(_move_axis(x1, axis, -1), _move_axis(x2, axis, -1))
 
 
 @op(np.linalg.tensordot)
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> ndarray:
-    """Sum of products over pairs of axes.
+    """Return the sums of products over pairs of axes.
+
+    Args:
+        x1: array of numbers.
+        x2: array of numbers.
+        axes: the number of last axes of `x1` and first axes of `x2`, or a pair of sequences of axes.
+
+    Raises:
+        ValueError: the lengths of the axes differ.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensordot.html.
     """
-    return tensor_array(contracted(x1, x2, axes))
+    return tensor_array(contract_axes(x1, x2, axes))
 
 
 def _best_splits(sizes: list[int]) -> list[list[int]]:
@@ -147,7 +207,15 @@ def _best_splits(sizes: list[int]) -> list[list[int]]:
 
 @op(np.linalg.multi_dot)
 def multi_dot(arrays: Operands, *, out: Any = None) -> tf.Tensor:
-    """The product of a chain of matrices, in the cheapest order; the ends may be vectors.
+    """Return the product of a chain of matrices, computed in the cheapest order.
+
+    Args:
+        arrays: sequence of at least two matrices; the first and the last may be vectors.
+        out: array to write the result into; None makes a new array.
+
+    Raises:
+        ValueError: there are fewer than two operands.
+        LinAlgError: an operand is not a matrix.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.multi_dot.html.
     """

@@ -1,4 +1,4 @@
-"""Checks of the operands of numpy.linalg: floating dtypes, matrices, square matrices."""
+"""Check the operands of numpy.linalg: floating dtypes, matrices, square matrices."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import numpy as np
 import tensorflow as tf
 from numpy.linalg import LinAlgError
 
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import inexact_type, result_type
 from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
 from np2tf.tnp._tensor.storage import staging_handlers
-from np2tf.tnp.linalg.products import rank_of
 
 
 def floating(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
-    """The operands in the dtype that numpy.linalg computes in: integers become float64.
+    """Return the operands in the dtype in which numpy.linalg computes: integers become float64.
 
     Raises:
-        TypeError: float16, which numpy.linalg does not take.
+        TypeError: an operand is float16 or bfloat16, which numpy.linalg does not accept.
     """
     for operand in operands:
         if operand.dtype in (tf.float16, tf.bfloat16):
             raise TypeError(f"array type {operand.dtype.name} is unsupported in linalg")
-    if by_numpys_rules():
+    if uses_numpy_rules():
         integers = [operand.dtype.is_integer or operand.dtype == tf.bool for operand in operands]
         dtype = result_type(*(np.empty(0) if one else x for one, x in zip(integers, operands, strict=True)))
     else:
@@ -32,7 +32,7 @@ def floating(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
 
 
 def matrix(a: tf.Tensor) -> tf.Tensor:
-    """`a`, a stack of matrices, in a floating dtype.
+    """Return `a`, a stack of matrices, in a floating dtype.
 
     Raises:
         LinAlgError: the array has fewer than two axes.
@@ -43,9 +43,10 @@ def matrix(a: tf.Tensor) -> tf.Tensor:
 
 
 def discard_if_nearly_singular(a: tf.Tensor, pivots: tf.Tensor | None = None) -> None:
-    """Where exceptions are handled, discard a call with nearly singular matrices, so that NumPy decides.
+    """If the staged code handles exceptions, discard a call with nearly singular matrices, so that NumPy
+    decides.
 
-    Whether such a matrix is singular may depend on the last digit.
+    The last digit may decide whether such a matrix is singular.
 
     Args:
         a: square matrices.
@@ -56,7 +57,7 @@ def discard_if_nearly_singular(a: tf.Tensor, pivots: tf.Tensor | None = None) ->
 
 
 def discard_if_small(pivots: tf.Tensor) -> None:
-    """Discard the call where a matrix with these pivots (..., n) is singular, or nearly so."""
+    """Discard the call if a matrix with these pivots (..., n) is singular or nearly singular."""
     sizes = tf.abs(pivots)
     limit = 100 * (sizes.shape[-1] or 1) * np.finfo(sizes.dtype.as_numpy_dtype).eps
     is_small = tf.reduce_min(sizes, -1) <= tf.cast(limit, sizes.dtype) * tf.reduce_max(sizes, -1)
@@ -64,7 +65,7 @@ def discard_if_small(pivots: tf.Tensor) -> None:
 
 
 def require_finite(a: tf.Tensor) -> None:
-    """Check that a singular value decomposition has a chance.
+    """Check that the operand of a singular value decomposition is finite.
 
     Raises:
         LinAlgError: a known `a` has an infinite element or a NaN.
@@ -88,21 +89,25 @@ def require_square(a: tf.Tensor) -> None:
 
 
 def square(a: tf.Tensor) -> tf.Tensor:
-    """`a`, a stack of square matrices, in a floating dtype."""
+    """Return `a`, a stack of square matrices, in a floating dtype.
+
+    Raises:
+        LinAlgError: a matrix is not square.
+    """
     require_square(a)
     return floating(a)[0]
 
 
 def real_dtype(x: tf.Tensor) -> tf.DType:
-    """The dtype of the parts of a complex tensor, or the tensor's own."""
+    """Return the dtype of the parts of a complex tensor, or the dtype of a real tensor."""
     return x.dtype.real_dtype
 
 
 def epsilon(x: tf.Tensor) -> float:
-    """Distance from 1 to the next number of x's dtype."""
+    """Return the distance from 1 to the next number of x's dtype."""
     return float(np.finfo(x.dtype.as_numpy_dtype).eps)
 
 
-def scaled(x: tf.Tensor, factors: tf.Tensor) -> tf.Tensor:
-    """`x` times real factors."""
+def scale_by(x: tf.Tensor, factors: tf.Tensor) -> tf.Tensor:
+    """Return `x` times real factors."""
     return x * tf.cast(factors, x.dtype)

@@ -9,8 +9,9 @@ import tensorflow as tf
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import EighResult, EigResult, QRResult, SVDResult
 
-from np2tf.staging import StagingError
-from np2tf.tnp._dispatch.op import Array, op
+from np2tf.staging import NoGraphFormError
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp.linalg.checks import discard_if_nearly_singular, matrix, require_finite, square
 
@@ -18,14 +19,18 @@ __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdva
 
 
 def svd_of(a: tf.Tensor, full_matrices: bool) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """U, the singular values, and the adjoint of V."""
+    """Return U, the singular values, and the adjoint of V.
+
+    Raises:
+        LinAlgError: a known `a` is not finite.
+    """
     require_finite(a)
     values, left, right = tf.linalg.svd(a, full_matrices=full_matrices)
     return left, values, tf.linalg.adjoint(right)
 
 
 def singular_values(a: tf.Tensor, hermitian: bool = False) -> tf.Tensor:
-    """Singular values, the greatest first."""
+    """Return the singular values, the largest first."""
     if hermitian:
         return tf.sort(tf.abs(tf.math.real(tf.linalg.eigvalsh(a))), direction="DESCENDING")
     require_finite(a)
@@ -46,7 +51,20 @@ def _svd_hermitian(a: tf.Tensor) -> SVDResult:
 
 @op(np.linalg.svd)
 def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    """Singular value decomposition ``a = U @ diag(S) @ Vh``.
+    """Return the singular value decomposition ``a = U @ diag(S) @ Vh``.
+
+    Args:
+        a: array (..., m, n) of numbers.
+        full_matrices: whether U and Vh are square.
+        compute_uv: False returns the singular values alone.
+        hermitian: whether `a` is Hermitian, so that eigenvalues can be used.
+
+    Returns:
+        A named tuple of U, S and Vh; S is (..., min(m, n)), the largest value first.
+
+    Raises:
+        LinAlgError: `a` has fewer than two axes, or is not finite.
+        TypeError: `a` is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.svd.html.
     """
@@ -58,7 +76,17 @@ def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian
 
 @op(np.linalg.svdvals)
 def svdvals(x: Array, /) -> tf.Tensor:
-    """Singular values, the greatest first.
+    """Return the singular values of matrices, the largest first.
+
+    Args:
+        x: array (..., m, n) of numbers.
+
+    Returns:
+        An array (..., min(m, n)) of floats.
+
+    Raises:
+        LinAlgError: `x` has fewer than two axes, or is not finite.
+        TypeError: `x` is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.svdvals.html.
     """
@@ -67,12 +95,24 @@ def svdvals(x: Array, /) -> tf.Tensor:
 
 @op(np.linalg.qr)
 def qr(a: Array, mode: str = "reduced") -> Any:
-    """``a = Q @ R`` with orthonormal columns of Q and upper triangular R.
+    """Return the decomposition ``a = Q @ R`` with orthonormal columns of Q and upper triangular R.
+
+    Args:
+        a: array (..., m, n) of numbers.
+        mode: "reduced", "complete", or "r" for R alone.
+
+    Returns:
+        A named tuple of Q and R, or R.
+
+    Raises:
+        ValueError: `mode` is unknown.
+        LinAlgError: `a` has fewer than two axes.
+        StagingError: only NumPy has the mode, such as "raw".
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.qr.html.
     """
     if mode in ("f", "full", "e", "economic", "raw"):
-        raise StagingError(f"qr with mode {mode!r}", "NP2TF503")
+        raise NoGraphFormError(f"qr with mode {mode!r}")
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"Unrecognized mode '{mode}'")
     a = matrix(a)
@@ -82,7 +122,15 @@ def qr(a: Array, mode: str = "reduced") -> Any:
 
 @op(np.linalg.cholesky)
 def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
-    """The lower triangular L with ``a = L @ L.H`` (or its adjoint), from that triangle of `a`.
+    """Return the lower triangular L with ``a = L @ L.H``, or its adjoint.
+
+    Args:
+        a: array (..., n, n) of numbers, of which only the same triangle is read.
+        upper: whether to return the adjoint.
+
+    Raises:
+        LinAlgError: a matrix is not square or not positive definite.
+        TypeError: `a` is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.cholesky.html.
     """
@@ -98,7 +146,7 @@ def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
     return tf.linalg.adjoint(lower) if upper else lower
 
 
-def _from_triangle(a: tf.Tensor, triangle: str) -> tf.Tensor:
+def _complete_triangle(a: tf.Tensor, triangle: str) -> tf.Tensor:
     """The matrices as `eigh` of TensorFlow takes them: by their lower triangles, diagonals real."""
     name = triangle.upper()
     if name not in ("L", "U"):
@@ -109,34 +157,70 @@ def _from_triangle(a: tf.Tensor, triangle: str) -> tf.Tensor:
 
 @op(np.linalg.eigh)
 def eigh(a: Array, UPLO: str = "L") -> EighResult:
-    """Eigenvalues, the least first, and eigenvectors of Hermitian matrices.
+    """Return the eigenvalues of Hermitian matrices, the smallest first, and their eigenvectors.
+
+    Args:
+        a: array (..., n, n) of numbers.
+        UPLO: "L" or "U": the triangle to read.
+
+    Returns:
+        A named tuple of the eigenvalues (..., n) and the eigenvectors (..., n, n) in columns.
+
+    Raises:
+        ValueError: `UPLO` is unknown.
+        LinAlgError: a matrix is not square.
+        TypeError: `a` is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigh.html.
     """
-    values, vectors = tf.linalg.eigh(_from_triangle(a, UPLO))
+    values, vectors = tf.linalg.eigh(_complete_triangle(a, UPLO))
     return EighResult(tf.math.real(values), vectors)
 
 
 @op(np.linalg.eigvalsh)
 def eigvalsh(a: Array, UPLO: str = "L") -> tf.Tensor:
-    """Eigenvalues of Hermitian matrices, the least first.
+    """Return the eigenvalues of Hermitian matrices, the smallest first.
+
+    Args:
+        a: array (..., n, n) of numbers.
+        UPLO: "L" or "U": the triangle to read.
+
+    Returns:
+        An array (..., n) of floats.
+
+    Raises:
+        ValueError: `UPLO` is unknown.
+        LinAlgError: a matrix is not square.
+        TypeError: `a` is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html.
     """
-    return tf.math.real(tf.linalg.eigvalsh(_from_triangle(a, UPLO)))
+    return tf.math.real(tf.linalg.eigvalsh(_complete_triangle(a, UPLO)))
 
 
 def _complex(a: tf.Tensor) -> tf.Tensor:
     a = square(a)
     if not a.dtype.is_complex:
         # NumPy's result is real if all eigenvalues are: a dtype that depends on the values.
-        raise StagingError("eigenvalues of a real matrix that need not be symmetric", "NP2TF503")
+        raise NoGraphFormError("eigenvalues of a real matrix that need not be symmetric")
     return a
 
 
 @op(np.linalg.eig)
 def eig(a: Array) -> EigResult:
-    """Eigenvalues and eigenvectors of length 1 with their largest components real, as LAPACK has them.
+    """Return the eigenvalues and eigenvectors of complex matrices.
+
+    The eigenvectors have length 1, and their largest components are real, as LAPACK normalises them.
+
+    Args:
+        a: array (..., n, n) of complex numbers.
+
+    Returns:
+        A named tuple of the eigenvalues (..., n) and the eigenvectors (..., n, n) in columns.
+
+    Raises:
+        LinAlgError: a matrix is not square.
+        StagingError: the matrices are real: the dtype of NumPy's result depends on their values.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eig.html.
     """
@@ -146,7 +230,7 @@ def eig(a: Array) -> EigResult:
 
 
 def _largest(vectors: tf.Tensor) -> tf.Tensor:
-    """The largest component of each column, with that axis kept."""
+    """Return the largest component of each column, with its axis kept."""
     rows = tf.argmax(tf.abs(vectors), axis=-2)
     chosen = tf.one_hot(rows, tf.shape(vectors)[-2], axis=-2, dtype=vectors.dtype)
     return tf.reduce_sum(vectors * chosen, axis=-2, keepdims=True)
@@ -154,7 +238,17 @@ def _largest(vectors: tf.Tensor) -> tf.Tensor:
 
 @op(np.linalg.eigvals)
 def eigvals(a: Array) -> tf.Tensor:
-    """Eigenvalues of general matrices.
+    """Return the eigenvalues of complex matrices.
+
+    Args:
+        a: array (..., n, n) of complex numbers.
+
+    Returns:
+        An array (..., n) of complex numbers.
+
+    Raises:
+        LinAlgError: a matrix is not square.
+        StagingError: the matrices are real: the dtype of NumPy's result depends on their values.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvals.html.
     """

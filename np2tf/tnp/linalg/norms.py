@@ -11,13 +11,15 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
 from np2tf.tnp._chapters.reductions.primitives import raw_sum
-from np2tf.tnp._dispatch.op import Array, op
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.tnp._operands.axes import lengths_of, permute_axes, product_of
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 from np2tf.tnp.linalg.checks import epsilon, floating, matrix, require_square, square
 from np2tf.tnp.linalg.factoring import singular_values
-from np2tf.tnp.linalg.products import lengths, product_of, rank_of, transposed
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
 
@@ -25,31 +27,35 @@ _INFINITE = (np.inf, -np.inf)
 
 
 def _inexact(x: tf.Tensor) -> tf.Tensor:
+    """Return numbers as floats or complex numbers."""
     return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, np.float64)
 
 
 def _squares(x: tf.Tensor) -> tf.Tensor:
+    """Return the squares of absolute values."""
     if x.dtype.is_complex:
         return tf.square(tf.math.real(x)) + tf.square(tf.math.imag(x))
     return tf.square(x)
 
 
 def _sum(x: tf.Tensor, axes: Any, keepdims: bool) -> tf.Tensor:
+    """Return the sum over axes; None is all of them."""
     return raw_sum(x, normalize_axis_tuple(range(rank_of(x)) if axes is None else axes, rank_of(x)), keepdims)
 
 
 def _root_of_squares(x: tf.Tensor, axes: Any, keepdims: bool) -> tf.Tensor:
+    """Return the root of the sum of squares over axes."""
     return tf.sqrt(_sum(_squares(x), axes, keepdims))
 
 
 def _greatest(x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
     """Return the maximum of numbers that are not negative: 0 of no numbers, NaN if a number is NaN."""
     if NUMPY < (2, 3):
-        _refuse_nothing(x, axis)
+        _refuse_empty(x, axis)
     return tf.maximum(_extreme(tf.reduce_max, x, axis, keepdims), tf.zeros((), x.dtype))
 
 
-def _refuse_nothing(x: tf.Tensor, axis: Any) -> None:
+def _refuse_empty(x: tf.Tensor, axis: Any) -> None:
     """Refuse a maximum over an empty axis, as NumPy does without a least value to begin with.
 
     Raises:
@@ -62,14 +68,19 @@ def _refuse_nothing(x: tf.Tensor, axis: Any) -> None:
 
 
 def _extreme(function: Callable[..., tf.Tensor], x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
-    # Adding 0 * sum would lose infinities: where a NaN is among the elements, it is the answer.
+    """Return the maximum or minimum over axes; NaN if a number is NaN."""
+    # Adding 0 * sum would lose infinities. If an element is NaN, the result is NaN.
     found = function(x, axis, keepdims)
     spoiled = tf.reduce_any(tf.math.is_nan(x), axis, keepdims)
     return tf.where(spoiled, tf.constant(np.nan, x.dtype), found)
 
 
 def norm_of_vectors(x: tf.Tensor, order: Any, axis: int, keepdims: bool) -> tf.Tensor:
-    """Norms along one axis."""
+    """Return the norms along one axis.
+
+    Raises:
+        ValueError: there is no such order, or the axis is empty.
+    """
     if order is None or order == 2:
         return _root_of_squares(x, axis, keepdims)
     if isinstance(order, str):
@@ -92,6 +103,11 @@ def norm_of_vectors(x: tf.Tensor, order: Any, axis: int, keepdims: bool) -> tf.T
 
 
 def _norm_of_columns(x: tf.Tensor, order: Any, summed: int, compared: int) -> tf.Tensor:
+    """Return the largest or smallest sum of absolute values along one axis of matrices.
+
+    Raises:
+        ValueError: there are no sums.
+    """
     sums = tf.reduce_sum(tf.abs(x), summed, keepdims=True)
     if order > 0:
         return _greatest(sums, (summed, compared), False)
@@ -108,6 +124,9 @@ def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Te
         order: the order of the norm.
         rows: the axis of the rows.
         columns: the axis of the columns.
+
+    Raises:
+        ValueError: there is no such order.
     """
     if order is None or order in ("fro", "f"):
         return _root_of_squares(x, (rows, columns), False)
@@ -118,13 +137,18 @@ def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Te
     if order not in (2, -2, "nuc"):
         raise ValueError("Invalid norm order for matrices.")
     rest = [k for k in range(rank_of(x)) if k not in (rows, columns)]
-    values = singular_values(floating(transposed(x, [*rest, rows, columns]))[0])
+    values = singular_values(floating(permute_axes(x, [*rest, rows, columns]))[0])
     if order == "nuc":
         return tf.reduce_sum(values, -1)
     return _greatest(values, -1, False) if order == 2 else tf.reduce_min(values, -1)
 
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...]:
+    """Return the axes that an argument names.
+
+    Raises:
+        TypeError: the argument is not None, an integer or a tuple of integers.
+    """
     if axis is None:
         return tuple(range(rank))
     if isinstance(axis, (tuple, list)):
@@ -137,7 +161,22 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...]:
 
 @op(np.linalg.norm)
 def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> tf.Tensor:
-    """Norms of vectors or matrices; of all elements as one vector where neither order nor axis is given.
+    """Return the norms of vectors or matrices.
+
+    Without order and axis, all elements count as one vector.
+
+    Args:
+        x: array of numbers.
+        ord: the order: None, "fro", "nuc", infinities or numbers.
+        axis: the axis of the vectors, or a pair of axes of the matrices.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        TypeError: `axis` is not None, an integer or a tuple.
+        ValueError: there is no such order, or the axes do not fit.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.norm.html.
     """
@@ -159,44 +198,79 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) ->
     if rows == columns:
         raise ValueError("Duplicate axes given.")
     result = norm_of_matrices(x, ord, rows, columns)
-    return _with_axes(result, x, (rows, columns)) if keepdims else result
+    return _restore_axes(result, x, (rows, columns)) if keepdims else result
 
 
-def _with_axes(result: tf.Tensor, x: tf.Tensor, axes: tuple[int, ...]) -> tf.Tensor:
-    shape = [1 if k in axes else size for k, size in enumerate(lengths(x, range(rank_of(x))))]
+def _restore_axes(result: tf.Tensor, x: tf.Tensor, axes: tuple[int, ...]) -> tf.Tensor:
+    """Return `result` with reduced axes of length 1."""
+    shape = [1 if k in axes else size for k, size in enumerate(lengths_of(x, range(rank_of(x))))]
     return tf.reshape(result, shape)
 
 
 @op(np.linalg.vector_norm)
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> tf.Tensor:
-    """Norms of the vectors that lie along `axis` (several axes count as one long vector).
+    """Return the norms of vectors.
+
+    Args:
+        x: array of numbers.
+        axis: the axis of the vectors; several axes count as one long vector, and None as all axes.
+        keepdims: whether the reduced axes remain with length 1.
+        ord: the order of the norm.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        ValueError: there is no such order.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html.
     """
     x = _inexact(x)
     axes = normalize_axis_tuple(range(rank_of(x)) if axis is None else axis, rank_of(x))
     rest = [k for k in range(rank_of(x)) if k not in axes]
-    outer = lengths(x, rest)
-    flat = tf.reshape(transposed(x, [*axes, *rest]), [product_of(lengths(x, axes)), *outer])
+    outer = lengths_of(x, rest)
+    flat = tf.reshape(permute_axes(x, [*axes, *rest]), [product_of(lengths_of(x, axes)), *outer])
     result = norm_of_vectors(flat, ord, 0, False)
-    return _with_axes(result, x, axes) if keepdims else result
+    return _restore_axes(result, x, axes) if keepdims else result
 
 
 @op(np.linalg.matrix_norm)
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> tf.Tensor:
-    """Norms of the matrices in the last two axes.
+    """Return the norms of the matrices in the last two axes.
+
+    Args:
+        x: array (..., m, n) of numbers.
+        keepdims: whether the reduced axes remain with length 1.
+        ord: the order of the norm.
+
+    Returns:
+        An array (...) of floats.
+
+    Raises:
+        ValueError: there is no such order.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_norm.html.
     """
     x = _inexact(x)
     axes = (rank_of(x) - 2, rank_of(x) - 1)
     result = norm_of_matrices(x, ord, *axes)
-    return _with_axes(result, x, axes) if keepdims else result
+    return _restore_axes(result, x, axes) if keepdims else result
 
 
 @op(np.linalg.cond)
 def cond(x: Array, p: Any = None) -> tf.Tensor:
-    """Condition numbers.
+    """Return the condition numbers of matrices.
+
+    Args:
+        x: array (..., m, n) of numbers.
+        p: the order of the norm; None and 2 use singular values.
+
+    Returns:
+        An array (...) of floats.
+
+    Raises:
+        LinAlgError: `x` is empty or has fewer than two axes, or matrices are not square for another order
+            than 2.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.cond.html.
     """
@@ -218,7 +292,20 @@ def cond(x: Array, p: Any = None) -> tf.Tensor:
 
 @op(np.linalg.matrix_rank)
 def matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> tf.Tensor:
-    """Numbers of singular values above `tol`.
+    """Return the ranks of matrices: the numbers of singular values above a tolerance.
+
+    Args:
+        A: array (..., m, n) of numbers.
+        tol: the absolute tolerance; None uses `rtol`.
+        hermitian: whether the matrices are Hermitian.
+        rtol: the tolerance relative to the largest singular value; None is max(m, n) times the precision.
+
+    Returns:
+        An array (...) of int64; 1 or 0 for a vector or number.
+
+    Raises:
+        ValueError: both `tol` and `rtol` are given.
+        LinAlgError: a Hermitian matrix is not square.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_rank.html.
     """
@@ -230,10 +317,12 @@ def matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any
     values = singular_values(a, hermitian)
     if tol is None:
         if rtol is None:
-            rtol = tf.cast(max(lengths(a, [rank_of(a) - 2, rank_of(a) - 1])) * epsilon(values), values.dtype)
+            rtol = tf.cast(
+                max(lengths_of(a, [rank_of(a) - 2, rank_of(a) - 1])) * epsilon(values), values.dtype
+            )
         relative = as_tensor(rtol, values.dtype.as_numpy_dtype)[..., None]
         if NUMPY < (2, 4):
-            _refuse_nothing(values, -1)
+            _refuse_empty(values, -1)
         limit = tf.reduce_max(values, -1, keepdims=True) * relative
     else:
         limit = as_tensor(tol, values.dtype.as_numpy_dtype)[..., None]

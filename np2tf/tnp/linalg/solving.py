@@ -10,7 +10,10 @@ import tensorflow as tf
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import SlogdetResult
 
-from np2tf.tnp._dispatch.op import Array, Int, op
+from np2tf.tnp._dispatch.argument_types import Array, Int
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axes import lengths_of
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp.linalg.checks import (
@@ -19,11 +22,10 @@ from np2tf.tnp.linalg.checks import (
     matrix,
     real_dtype,
     require_square,
-    scaled,
+    scale_by,
     square,
 )
 from np2tf.tnp.linalg.factoring import svd_of
-from np2tf.tnp.linalg.products import lengths, rank_of
 from np2tf.tnp.linalg.systems import determinant, invert, sign_and_log_determinant, solve_systems
 
 __all__ = [
@@ -41,7 +43,14 @@ __all__ = [
 
 @op(np.linalg.inv)
 def inv(a: Array) -> tf.Tensor:
-    """Inverses of square matrices.
+    """Return the inverses of square matrices.
+
+    Args:
+        a: array (..., n, n) of numbers.
+
+    Raises:
+        LinAlgError: a matrix is not square or is singular.
+        TypeError: `a` is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.inv.html.
     """
@@ -50,7 +59,17 @@ def inv(a: Array) -> tf.Tensor:
 
 @op(np.linalg.det)
 def det(a: Array) -> tf.Tensor:
-    """Determinants of square matrices.
+    """Return the determinants of square matrices.
+
+    Args:
+        a: array (..., n, n) of numbers.
+
+    Returns:
+        An array (...).
+
+    Raises:
+        LinAlgError: a matrix is not square.
+        TypeError: `a` is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.det.html.
     """
@@ -59,7 +78,17 @@ def det(a: Array) -> tf.Tensor:
 
 @op(np.linalg.slogdet)
 def slogdet(a: Array) -> SlogdetResult:
-    """Signs of the determinants, and logarithms of their absolute values.
+    """Return the signs of determinants, and the logarithms of their absolute values.
+
+    Args:
+        a: array (..., n, n) of numbers.
+
+    Returns:
+        A named tuple of the signs and the logarithms (...).
+
+    Raises:
+        LinAlgError: a matrix is not square.
+        TypeError: `a` is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.slogdet.html.
     """
@@ -68,8 +97,12 @@ def slogdet(a: Array) -> SlogdetResult:
     return SlogdetResult(sign + tf.zeros((), sign.dtype), logarithm)
 
 
-def _stacked_alike(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Two stacks of matrices with their leading axes broadcast against each other."""
+def _broadcast_stacks(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Return two stacks of matrices with their leading axes broadcast against each other.
+
+    Raises:
+        ValueError: the leading axes do not broadcast.
+    """
     if a.shape[:-2] == b.shape[:-2] and a.shape[:-2].is_fully_defined():
         return a, b
     try:
@@ -89,7 +122,19 @@ def _stacked_alike(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 @op(np.linalg.solve)
 def solve(a: Array, b: Array) -> tf.Tensor:
-    """The x with ``a @ x == b``; `b` is one vector if it has one axis, and matrices otherwise.
+    """Solve ``a @ x == b`` for x.
+
+    Args:
+        a: array (..., n, n) of numbers.
+        b: vector (n,), or matrices (..., n, k).
+
+    Returns:
+        An array (..., n) or (..., n, k).
+
+    Raises:
+        LinAlgError: a matrix is not square or is singular.
+        ValueError: the shapes do not fit.
+        TypeError: an operand is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.solve.html.
     """
@@ -103,21 +148,34 @@ def solve(a: Array, b: Array) -> tf.Tensor:
             f"(m,m),(m,n)->(m,n) (size {right.shape[-2] if rank_of(right) > 1 else 0} "
             f"is different from {a.shape[-1]})"
         )
-    found = solve_systems(*_stacked_alike(a, right))
+    found = solve_systems(*_broadcast_stacks(a, right))
     return found[..., 0] if vector else found
 
 
 def pseudo_inverse(a: tf.Tensor, cutoff: tf.Tensor) -> tf.Tensor:
-    """Return pseudo-inverses from the singular values above `cutoff` times the greatest."""
+    """Return pseudo-inverses, made of the singular values above `cutoff` times the largest value."""
     left, values, right = svd_of(a, full_matrices=False)
     large = values > cutoff[..., None] * tf.reduce_max(values, axis=-1, keepdims=True)
     inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
-    return matmul(tf.linalg.adjoint(right), scaled(tf.linalg.adjoint(left), inverse[..., None]))
+    return matmul(tf.linalg.adjoint(right), scale_by(tf.linalg.adjoint(left), inverse[..., None]))
 
 
 @op(np.linalg.pinv)
 def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> tf.Tensor:  # type: ignore[attr-defined]
-    """Moore-Penrose inverses; singular values below `rcond` times the greatest count as zero.
+    """Return the Moore-Penrose inverses of matrices.
+
+    Args:
+        a: array (..., m, n) of numbers.
+        rcond: singular values below `rcond` times the largest count as zero; None uses `rtol`.
+        hermitian: whether the matrices are Hermitian.
+        rtol: another name of `rcond`; None is max(m, n) times the precision.
+
+    Returns:
+        An array (..., n, m).
+
+    Raises:
+        ValueError: both `rcond` and `rtol` are given.
+        LinAlgError: `a` has fewer than two axes, or is not finite.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.pinv.html.
     """
@@ -129,11 +187,11 @@ def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np
         rcond = rtol
     if rcond is np._NoValue:  # type: ignore[attr-defined]
         rcond = 1e-15
-    rows, columns = lengths(a, [rank_of(a) - 2, rank_of(a) - 1])
+    rows, columns = lengths_of(a, [rank_of(a) - 2, rank_of(a) - 1])
     if rcond is None:
         rcond = max(rows, columns) * epsilon(a)
     if isinstance(rows, int) and isinstance(columns, int) and 0 in (rows, columns):
-        return tf.zeros([*lengths(a, range(rank_of(a) - 2)), columns, rows], given)
+        return tf.zeros([*lengths_of(a, range(rank_of(a) - 2)), columns, rows], given)
     return pseudo_inverse(a, as_tensor(rcond, real_dtype(a).as_numpy_dtype))
 
 
@@ -142,9 +200,9 @@ def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor,
 
     Args:
         a: a matrix.
-        b: a matrix of right sides.
-        relative: singular values below `relative` times the greatest count as 0; a negative number stands
-            for the precision of the dtype.
+        b: a matrix of right-hand sides.
+        relative: singular values below `relative` times the largest count as 0; a negative number stands for
+            the precision of the dtype.
 
     Returns:
         The solution, the residuals, the rank, and the singular values.
@@ -155,7 +213,7 @@ def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor,
     large = values > cutoff * tf.reduce_max(values)
     inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
     solution = matmul(
-        tf.linalg.adjoint(adjoint), scaled(matmul(tf.linalg.adjoint(left), b), inverse[:, None])
+        tf.linalg.adjoint(adjoint), scale_by(matmul(tf.linalg.adjoint(left), b), inverse[:, None])
     )
     rank = tf.reduce_sum(tf.cast(large, tf.int32))
     return solution, _residuals(a, b, solution, rank), rank, values
@@ -163,7 +221,20 @@ def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor,
 
 @op(np.linalg.lstsq)
 def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
-    """Least squares solution, sums of squared residuals, rank and singular values.
+    """Solve a linear least-squares problem.
+
+    Args:
+        a: array (m, n) of numbers.
+        b: array (m,) or (m, k) of numbers.
+        rcond: singular values below `rcond` times the largest count as 0; None is max(m, n) times the
+            precision.
+
+    Returns:
+        The solution (n,) or (n, k), the sums of squared residuals, the rank, and the singular values.
+
+    Raises:
+        LinAlgError: the shapes do not fit, or `a` is not finite.
+        TypeError: an operand is float16.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.lstsq.html.
     """
@@ -174,11 +245,11 @@ def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
         raise LinAlgError(f"{rank_of(b)}-dimensional array given. Array must be two-dimensional")
     a, b = floating(a, b)
     right = b[:, None] if vector else b
-    rows, columns = lengths(a, [0, 1])
+    rows, columns = lengths_of(a, [0, 1])
     if isinstance(rows, int) and right.shape[0] is not None and rows != right.shape[0]:
         raise LinAlgError("Incompatible dimensions")
     relative = max(rows, columns) * epsilon(a) if rcond is None else rcond
-    # NumPy computes in double precision, whatever is given.
+    # NumPy computes in double precision for all dtypes.
     wide = np.complex128 if a.dtype.is_complex else np.float64
     solution, residuals, rank, values = least_squares(cast(a, wide), cast(right, wide), relative)
     solution = cast(solution, a.dtype.as_numpy_dtype)
@@ -187,7 +258,9 @@ def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
 
 
 def _residuals(a: tf.Tensor, b: tf.Tensor, solution: tf.Tensor, rank: tf.Tensor) -> tf.Tensor:
-    """Sums of squares, none of them where the system is not overdetermined or has not full rank."""
+    """Return the sums of squared residuals; none if the system is not overdetermined or does not have full
+    rank.
+    """
     rows, columns = a.shape[0], a.shape[1]
     if rows is not None and columns is not None and rows <= columns:
         return tf.zeros([0], real_dtype(a))
@@ -200,7 +273,17 @@ def _residuals(a: tf.Tensor, b: tf.Tensor, solution: tf.Tensor, rank: tf.Tensor)
 
 @op(np.linalg.matrix_power)
 def matrix_power(a: Array, n: Int) -> tf.Tensor:
-    """Powers of square matrices, by repeated squaring; a negative one is a power of the inverse.
+    """Return powers of square matrices, by repeated squaring.
+
+    Args:
+        a: array (..., n, n) of numbers.
+        n: the exponent; a negative exponent raises the inverse to a power.
+
+    Returns:
+        An array (..., n, n).
+
+    Raises:
+        LinAlgError: a matrix is not square, or is singular for a negative exponent.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_power.html.
     """
@@ -222,7 +305,15 @@ def matrix_power(a: Array, n: Int) -> tf.Tensor:
 
 @op(np.linalg.tensorinv)
 def tensorinv(a: Array, ind: Int = 2) -> tf.Tensor:
-    """The inverse of `a` with respect to tensordot over `ind` axes.
+    """Return the inverse of an array with respect to tensordot over `ind` axes.
+
+    Args:
+        a: array of numbers whose first `ind` lengths have the same product as its other lengths.
+        ind: the number of first axes.
+
+    Raises:
+        ValueError: `ind` is not positive.
+        LinAlgError: the array as a matrix is not square or is singular.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensorinv.html.
     """
@@ -235,7 +326,15 @@ def tensorinv(a: Array, ind: Int = 2) -> tf.Tensor:
 
 @op(np.linalg.tensorsolve)
 def tensorsolve(a: Array, b: Array, axes: Any = None) -> tf.Tensor:
-    """The x with ``tensordot(a, x, x.ndim) == b``.
+    """Solve ``tensordot(a, x, x.ndim) == b`` for x.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers, whose axes correspond to the first axes of `a`.
+        axes: the axes of `a` to move to its end; None moves none.
+
+    Raises:
+        LinAlgError: the shapes do not fit, or the system is singular.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensorsolve.html.
     """

@@ -1,8 +1,8 @@
 """Systems of linear equations and determinants: by TensorFlow's kernels, or in a few operations under XLA.
 
-XLA's own ways raise no error for a singular matrix, and it has none for determinants. For small matrices, as
-in the loops of filters, LU factors with partial pivoting are computed here, as LAPACK does it. Where the last
-digit decides whether a matrix is singular the call is discarded, and NumPy decides.
+XLA's own functions raise no error for a singular matrix, and XLA has no determinant. For small matrices, as
+in the loops of filters, this module computes LU factors with partial pivoting as LAPACK does. If the last
+digit decides whether a matrix is singular, the call is discarded, and NumPy decides.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import tensorflow as tf
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp.linalg.checks import discard_if_nearly_singular, discard_if_small
 
-#: Up to how many rows a matrix is small.
+#: A matrix with at most so many rows is small.
 ROWS = 8
 
 
 def solve_systems(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The x with ``a @ x == b``, for stacks of square matrices (..., n, n) and of columns (..., n, k)."""
+    """Solve ``a @ x == b`` for x, for stacks of square matrices (..., n, n) and of columns (..., n, k)."""
     if not _is_small(a):
         discard_if_nearly_singular(a)
         return tf.linalg.solve(a, b)
     rows = a.shape[-1]
-    factors, _ = _eliminated(tf.concat([a, b], -1), rows)
+    factors, _ = _eliminate(tf.concat([a, b], -1), rows)
     discard_if_small(tf.linalg.diag_part(factors[..., :rows]))
     left = factors[..., rows:]
     found: list[tf.Tensor] = []
@@ -36,7 +36,7 @@ def solve_systems(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def invert(a: tf.Tensor) -> tf.Tensor:
-    """The inverses of square matrices (..., n, n)."""
+    """Return the inverses of square matrices (..., n, n)."""
     if _is_small(a):
         return solve_systems(a, tf.broadcast_to(tf.eye(a.shape[-1], dtype=a.dtype), tf.shape(a)))
     discard_if_nearly_singular(a)
@@ -44,39 +44,44 @@ def invert(a: tf.Tensor) -> tf.Tensor:
 
 
 def determinant(a: tf.Tensor) -> tf.Tensor:
-    """The determinants (...) of square matrices (..., n, n)."""
+    """Return the determinants (...) of square matrices (..., n, n)."""
     if not _is_small(a):
         return tf.linalg.det(a)
     pivots, sign = _pivots(a)
-    return _without_minus_zero(sign * tf.reduce_prod(pivots, -1))
+    return _drop_minus_zero(sign * tf.reduce_prod(pivots, -1))
 
 
 def sign_and_log_determinant(a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """The signs of determinants, 0 for singular matrices, and the logarithms of their absolute values."""
+    """Return the signs of determinants, 0 for singular matrices, and the logarithms of their sizes."""
     if not _is_small(a):
         sign, logarithm = tf.linalg.slogdet(a)
         return sign, tf.math.real(logarithm)
     pivots, sign = _pivots(a)
-    sign = _without_minus_zero(sign * tf.reduce_prod(tf.sign(pivots), -1))
+    sign = _drop_minus_zero(sign * tf.reduce_prod(tf.sign(pivots), -1))
     return sign, tf.reduce_sum(tf.math.log(tf.abs(pivots)), -1)
 
 
 def _is_small(a: tf.Tensor) -> bool:
+    """Return whether to compute with matrices in a few operations: they are small, and code is staged for
+    XLA.
+    """
     rows = a.shape[-1]
     return staging_for_xla() and rows is not None and 0 < rows <= ROWS and a.shape[-2] == rows
 
 
 def _pivots(a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    factors, sign = _eliminated(a, a.shape[-1])
+    """Return the pivots of matrices, and the sign of the permutation of their rows."""
+    factors, sign = _eliminate(a, a.shape[-1])
     return tf.linalg.diag_part(factors), sign
 
 
-def _without_minus_zero(x: tf.Tensor) -> tf.Tensor:
+def _drop_minus_zero(x: tf.Tensor) -> tf.Tensor:
+    """Return x with 0 in the place of -0."""
     return tf.where(tf.equal(x, 0), tf.zeros_like(x), x)
 
 
-def _eliminated(a: tf.Tensor, rows: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """`a` with its first columns made upper triangular, and the sign of the permutation of its rows."""
+def _eliminate(a: tf.Tensor, rows: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """Return `a` with its first columns made upper triangular, and the sign of the row permutation."""
     done: list[tf.Tensor] = []
     sign: Any = tf.ones(tf.shape(a)[:-2], a.dtype)
     for k in range(rows - 1):
@@ -85,7 +90,7 @@ def _eliminated(a: tf.Tensor, rows: int) -> tuple[tf.Tensor, tf.Tensor]:
         pivot = tf.reduce_sum(tf.where(is_chosen, a, tf.zeros((), a.dtype)), -2, keepdims=True)
         below = tf.where(is_chosen, a[..., :1, :], a)[..., 1:, :]
         sign = tf.where(chosen > 0, -sign, sign)
-        # If the pivot is 0, all elements below it are 0 too.
+        # If the pivot is 0, all elements below it are 0, too.
         divisor = pivot[..., k : k + 1]
         factor = below[..., k : k + 1] / tf.where(tf.equal(divisor, 0), tf.ones_like(divisor), divisor)
         a = below - factor * pivot

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.ndarray import tensor_array
-from np2tf.tnp._dispatch.op import Int, op
-from np2tf.tnp._front.promotion_mode import unrefused
+from np2tf.tnp._dispatch.argument_types import Int
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._front.promotion_mode import promote_in_any_mode
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote, to_numpy
-from np2tf.tnp.linalg.products import rank_of
 
 __all__ = ["poly", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval"]
 
@@ -31,26 +32,37 @@ def coefficients(p: Any, number: bool = False) -> tf.Tensor:
         TypeError: the polynomial is a number.
     """
     if isinstance(p, np.poly1d):
-        raise StagingError("poly1d objects are NumPy's", "NP2TF503")
+        raise NoGraphFormError("poly1d objects are NumPy's")
     tensor = as_tensor(p)
     if rank_of(tensor) == 0:
         if not number:
             raise TypeError("iteration over a 0-d array")
         tensor = tf.reshape(tensor, [1])
     if tensor.shape[0] is None:
-        raise StagingError("the degree of a polynomial is known only at run time")
+        raise ShapeNeededError.of(what="the degree of a polynomial")
     return tensor
 
 
 @op(np.polyval)
 def polyval(p: Any, x: Any) -> Any:
-    """The values of a polynomial, by Horner's scheme.
+    """Return the values of a polynomial, by Horner's scheme.
+
+    Args:
+        p: coefficients (n,), the highest power first.
+        x: array of numbers.
+
+    Returns:
+        An array in the shape of `x`.
+
+    Raises:
+        TypeError: `p` is a number.
+        StagingError: an operand is a poly1d, or the degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyval.html.
     """
     given = coefficients(p)
     if isinstance(x, np.poly1d):
-        raise StagingError("poly1d objects are NumPy's", "NP2TF503")
+        raise NoGraphFormError("poly1d objects are NumPy's")
     at = as_tensor(x)
     if given.shape[0] == 0:
         return tensor_array(tf.zeros_like(at))
@@ -68,9 +80,20 @@ def _order(m: int, what: str) -> int:
 
 
 @op(np.polyder)
-@unrefused
+@promote_in_any_mode
 def polyder(p: Any, m: Int = 1) -> tf.Tensor:
-    """The derivative of order `m`.
+    """Return the derivative of a polynomial.
+
+    Args:
+        p: coefficients (n,), the highest power first.
+        m: the order of the derivative.
+
+    Returns:
+        An array of coefficients.
+
+    Raises:
+        ValueError: `m` is negative.
+        StagingError: `p` is a poly1d, or the degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyder.html.
     """
@@ -83,9 +106,21 @@ def polyder(p: Any, m: Int = 1) -> tf.Tensor:
 
 
 @op(np.polyint)
-@unrefused
+@promote_in_any_mode
 def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
-    """The antiderivative of order `m`, with the integration constants `k`.
+    """Return the antiderivative of a polynomial.
+
+    Args:
+        p: coefficients (n,), the highest power first.
+        m: the order of the antiderivative.
+        k: integration constants: None for zeros, one number, or `m` numbers.
+
+    Returns:
+        An array of coefficients.
+
+    Raises:
+        ValueError: `m` is negative, or the number of constants does not fit.
+        StagingError: `p` is a poly1d, or the degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyint.html.
     """
@@ -102,22 +137,32 @@ def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
     return given
 
 
-def _aligned(a1: Any, a2: Any) -> list[tf.Tensor]:
+def _align(a1: Any, a2: Any) -> list[tf.Tensor]:
     operands = promote(coefficients(a1, number=True), coefficients(a2, number=True))
     length = max(x.shape[0] for x in operands)
     return [tf.pad(x, [[length - x.shape[0], 0]]) for x in operands]
 
 
 def _termwise(function: Callable[..., tf.Tensor], a1: Any, a2: Any) -> tf.Tensor:
-    first, second = _aligned(a1, a2)
+    first, second = _align(a1, a2)
     if first.dtype == tf.bool:
-        raise StagingError("polynomials of booleans", "NP2TF503")
+        raise NoGraphFormError("polynomials of booleans")
     return function(first, second)
 
 
 @op(np.polyadd)
 def polyadd(a1: Any, a2: Any) -> tf.Tensor:
-    """The sum of two polynomials.
+    """Return the sum of two polynomials.
+
+    Args:
+        a1: coefficients (n,), the highest power first, or a number.
+        a2: coefficients (m,), or a number.
+
+    Returns:
+        An array (max(n, m),) of coefficients.
+
+    Raises:
+        StagingError: an operand is a poly1d or of booleans, or a degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyadd.html.
     """
@@ -126,30 +171,50 @@ def polyadd(a1: Any, a2: Any) -> tf.Tensor:
 
 @op(np.polysub)
 def polysub(a1: Any, a2: Any) -> tf.Tensor:
-    """The difference of two polynomials.
+    """Return the difference of two polynomials.
+
+    Args:
+        a1: coefficients (n,), the highest power first, or a number.
+        a2: coefficients (m,), or a number.
+
+    Returns:
+        An array (max(n, m),) of coefficients.
+
+    Raises:
+        StagingError: an operand is a poly1d or of booleans, or a degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polysub.html.
     """
     return _termwise(tf.subtract, a1, a2)
 
 
-def _without_leading_zeros(p: Any) -> tf.Tensor:
+def _drop_leading_zeros(p: Any) -> tf.Tensor:
     given = coefficients(p, number=True)
     values = tf.get_static_value(given)
     if values is None:
-        raise StagingError("whether a polynomial has leading zeros is known only at run time", "NP2TF503")
+        raise ValueNeededError("whether a polynomial has leading zeros is known only at run time")
     return given[len(values) - len(np.trim_zeros(values, "f")) :]
 
 
 @op(np.polymul)
 def polymul(a1: Any, a2: Any) -> tf.Tensor:
-    """The product of two polynomials, each without its leading zeros.
+    """Return the product of two polynomials, each without its leading zeros.
+
+    Args:
+        a1: coefficients (n,), the highest power first, or a number.
+        a2: coefficients (m,), or a number.
+
+    Returns:
+        An array of coefficients.
+
+    Raises:
+        StagingError: an operand is a poly1d, or zero, or its coefficients are known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polymul.html.
     """
-    operands = promote(_without_leading_zeros(a1), _without_leading_zeros(a2))
+    operands = promote(_drop_leading_zeros(a1), _drop_leading_zeros(a2))
     if any(x.shape[0] == 0 for x in operands):
-        raise StagingError("a polynomial without coefficients", "NP2TF503")
+        raise NoGraphFormError("a polynomial without coefficients")
     long, short = sorted(operands, key=lambda x: -x.shape[0])
     last = short.shape[0] - 1
     shifted = [tf.pad(long * short[k], [[k, last - k]]) for k in range(last + 1)]
@@ -164,7 +229,19 @@ def _real(p: Any) -> tf.Tensor:
 
 @op(np.polydiv)
 def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
-    """Quotient and remainder, the remainder without coefficients near zero at its head.
+    """Return quotient and remainder of two polynomials.
+
+    The remainder has no leading coefficients near zero.
+
+    Args:
+        u: coefficients (n,) of the numerator, the highest power first, or a number.
+        v: coefficients (m,) of the divisor, or a number.
+
+    Returns:
+        The coefficients of the quotient and of the remainder.
+
+    Raises:
+        StagingError: an operand is a poly1d, or a degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polydiv.html.
     """
@@ -185,14 +262,23 @@ def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
 
 @op(np.poly)
 def poly(seq_of_zeros: Any) -> tf.Tensor:
-    """The coefficients of the polynomial with these roots.
+    """Return the coefficients of the polynomial with given roots.
+
+    Args:
+        seq_of_zeros: array (n,) of real roots.
+
+    Returns:
+        An array (n + 1,) of floats, the highest power first.
+
+    Raises:
+        StagingError: the roots are complex or none, or the operand is a matrix.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.poly.html.
     """
     roots = coefficients(seq_of_zeros)
     if rank_of(roots) != 1 or roots.dtype.is_complex or roots.shape[0] == 0:
         # Of a matrix: by its eigenvalues. Complex roots in conjugate pairs give real coefficients.
-        raise StagingError("poly of a matrix or of complex roots", "NP2TF503")
+        raise NoGraphFormError("poly of a matrix or of complex roots")
     roots = roots if roots.dtype.is_floating and roots.dtype != tf.float16 else cast(roots, np.float64)
     result = tf.ones([1], roots.dtype)
     for root in tf.unstack(roots):

@@ -1,4 +1,4 @@
-"""polyfit: a polynomial through points, by least squares."""
+"""polyfit: fits a polynomial to points by least squares."""
 
 from __future__ import annotations
 
@@ -9,23 +9,30 @@ import numpy as np
 import tensorflow as tf
 from numpy.exceptions import RankWarning
 
-from np2tf.staging import StagingError
-from np2tf.tnp._dispatch.op import Array, Int, OptionalArray, op
+from np2tf.staging import NoGraphFormError, ShapeNeededError
+from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalArray
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._ufuncs.matrix import matmul
-from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.linalg.solving import least_squares
 
 __all__ = ["polyfit"]
 
 
 def _check(x: tf.Tensor, y: tf.Tensor, w: tf.Tensor | None, deg: int) -> None:
+    """Check the operands of polyfit.
+
+    Raises:
+        ValueError, TypeError: NumPy's errors for operands that do not fit.
+        StagingError: the number of points is known only at run time.
+    """
     if deg < 0:
         raise ValueError("expected deg >= 0")
     if rank_of(x) != 1:
         raise TypeError("expected 1D vector for x")
     if x.shape[0] is None:
-        raise StagingError("the number of points is known only at run time")
+        raise ShapeNeededError.of(what="the number of points")
     if x.shape[0] == 0:
         raise TypeError("expected non-empty vector for x")
     if not 1 <= rank_of(y) <= 2:
@@ -41,7 +48,7 @@ def _check(x: tf.Tensor, y: tf.Tensor, w: tf.Tensor | None, deg: int) -> None:
 def _real(x: tf.Tensor) -> tf.Tensor:
     """Return `x` as NumPy's ``x + 0.0`` does: integers become float64."""
     if x.dtype.is_complex or x.dtype == tf.float16:
-        raise StagingError(f"polyfit of {x.dtype.name}", "NP2TF503")
+        raise NoGraphFormError(f"polyfit of {x.dtype.name}")
     return x if x.dtype.is_floating else cast(x, np.float64)
 
 
@@ -55,14 +62,32 @@ def polyfit(
     w: OptionalArray = None,
     cov: Any = False,
 ) -> Any:
-    """The coefficients of the polynomial of degree `deg` that fits best, the highest power first.
+    """Return the coefficients of the polynomial that fits points best.
+
+    Args:
+        x: array (n,) of real numbers, the coordinates.
+        y: array (n,) or (n, k) of real numbers, the values.
+        deg: the degree of the polynomial.
+        rcond: singular values below `rcond` times the largest are ignored; None is n times the precision.
+        full: whether to return the residuals, the rank, the singular values and `rcond` as well.
+        w: array (n,) of weights of the residuals.
+        cov: whether to return the covariance matrix as well; "unscaled" does not scale it.
+
+    Returns:
+        The coefficients (deg + 1,) or (deg + 1, k), the highest power first, or a tuple that begins with
+        them.
+
+    Raises:
+        TypeError: a shape does not fit, or there are no points.
+        ValueError: the degree is negative, or there are too few points for the covariance.
+        StagingError: the numbers are complex or float16, or their number is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyfit.html.
     """
     _check(x, y, w, deg)
     count = x.shape[0]
     rcond = count * np.finfo(_real(x).dtype.as_numpy_dtype).eps if rcond is None else rcond
-    # NumPy computes powers of integers and of float32 in float64, and all that follows too.
+    # NumPy computes powers of integers and of float32 in float64, and continues in float64.
     x, y = (cast(_real(part), np.float64) for part in (x, y))
     powers = tf.stack([x**k for k in range(deg, -1, -1)], axis=1)
     right = y if rank_of(y) == 2 else y[:, None]
@@ -86,6 +111,11 @@ def polyfit(
 def _covariance(
     powers: tf.Tensor, scale: tf.Tensor, residuals: tf.Tensor, count: int, rank_y: int, cov: Any
 ) -> tf.Tensor:
+    """Return the covariance matrix of the coefficients.
+
+    Raises:
+        ValueError: there are too few points.
+    """
     base = tf.linalg.inv(matmul(tf.transpose(powers), powers)) / (scale[:, None] * scale[None, :])
     if isinstance(cov, str) and cov == "unscaled":
         return base if rank_y == 1 else base[:, :, None]

@@ -8,10 +8,11 @@ import numpy as np
 import tensorflow as tf
 from numpy.polynomial import polynomial
 
-from np2tf.staging import StagingError
-from np2tf.tnp._dispatch.op import Array, op
+from np2tf.staging import ShapeNeededError
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
-from np2tf.tnp.linalg.products import rank_of
 
 #: No names of the main namespace: its polyval has the highest power first.
 __all__: list[str] = []
@@ -20,14 +21,14 @@ __all__: list[str] = []
 def _coefficients(c: tf.Tensor) -> tf.Tensor:
     c = c if rank_of(c) else c[None]
     if c.shape[0] is None:
-        raise StagingError("the degree of a polynomial is known only at run time", "NP2TF503")
+        raise ShapeNeededError.of(what="the degree of a polynomial")
     if c.shape[0] == 0:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
     return cast(c, np.float64) if c.dtype.is_integer or c.dtype == tf.bool else c
 
 
 def _values(x: tf.Tensor, c: tf.Tensor, spread: bool) -> tf.Tensor:
-    """By Horner's scheme; `spread`: every polynomial of `c` at every point of `x`."""
+    """Evaluate polynomials by Horner's scheme. If `spread`, evaluate every polynomial at every point."""
     c = _coefficients(c)
     if spread:
         c = tf.reshape(c, tf.concat([tf.shape(c), [1] * rank_of(x)], 0)) if rank_of(x) else c
@@ -43,12 +44,21 @@ def _values(x: tf.Tensor, c: tf.Tensor, spread: bool) -> tf.Tensor:
 def polyval(x: Array, c: Array, tensor: bool = True) -> tf.Tensor:
     """Evaluate polynomials at points.
 
+    Args:
+        x: array of numbers.
+        c: array (n, ...) of coefficients, the lowest power first.
+        tensor: whether to evaluate every polynomial of `c` at every point; False broadcasts `x` with `c`.
+
+    Raises:
+        IndexError: there are no coefficients.
+        StagingError: the degree is known only at run time.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval.html.
     """
     return _values(x, c, spread=tensor)
 
 
-def _at_points(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
+def _spread_over_points(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
     if not all(one.shape.is_compatible_with(points[0].shape) for one in points):
         raise ValueError("the points are incompatible")
     for k, one in enumerate(points):
@@ -60,10 +70,21 @@ if hasattr(polynomial, "polyvalnd"):
 
     @op(polynomial.polyvalnd)
     def polyvalnd(pts: Any, c: Array) -> Any:
-        return _at_points(c, *map(as_tensor, pts))
+        """Evaluate polynomials of several variables at points.
+
+        Args:
+            pts: sequence of one array of coordinates for each variable, all of the same shape.
+            c: array of coefficients with one axis for each variable in front, the lowest powers first.
+
+        Raises:
+            ValueError: the shapes of the coordinates differ.
+
+        See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyvalnd.html.
+        """
+        return _spread_over_points(c, *map(as_tensor, pts))
 
 
-def _on_grid(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
+def _spread_over_grid(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
     for one in points:
         c = _values(one, c, spread=True)
     return c
@@ -73,33 +94,67 @@ def _on_grid(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
 def polyval2d(x: Array, y: Array, c: Array) -> Any:
     """Evaluate polynomials of two variables at points.
 
+    Args:
+        x: array of first coordinates.
+        y: array of second coordinates, in the same shape.
+        c: array (n, m, ...) of coefficients, the lowest powers first.
+
+    Raises:
+        ValueError: the shapes of the coordinates differ.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval2d.html.
     """
-    return _at_points(c, x, y)
+    return _spread_over_points(c, x, y)
 
 
 @op(polynomial.polyval3d)
 def polyval3d(x: Array, y: Array, z: Array, c: Array) -> Any:
     """Evaluate polynomials of three variables at points.
 
+    Args:
+        x: array of first coordinates.
+        y: array of second coordinates, in the same shape.
+        z: array of third coordinates, in the same shape.
+        c: array (n, m, l, ...) of coefficients, the lowest powers first.
+
+    Raises:
+        ValueError: the shapes of the coordinates differ.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval3d.html.
     """
-    return _at_points(c, x, y, z)
+    return _spread_over_points(c, x, y, z)
 
 
 @op(polynomial.polygrid2d)
 def polygrid2d(x: Array, y: Array, c: Array) -> Any:
     """Evaluate polynomials of two variables on a grid.
 
+    Args:
+        x: array of first coordinates.
+        y: array of second coordinates.
+        c: array (n, m, ...) of coefficients, the lowest powers first.
+
+    Returns:
+        An array whose last axes are those of `x` and of `y`.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polygrid2d.html.
     """
-    return _on_grid(c, x, y)
+    return _spread_over_grid(c, x, y)
 
 
 @op(polynomial.polygrid3d)
 def polygrid3d(x: Array, y: Array, z: Array, c: Array) -> Any:
     """Evaluate polynomials of three variables on a grid.
 
+    Args:
+        x: array of first coordinates.
+        y: array of second coordinates.
+        z: array of third coordinates.
+        c: array (n, m, l, ...) of coefficients, the lowest powers first.
+
+    Returns:
+        An array whose last axes are those of `x`, of `y` and of `z`.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polygrid3d.html.
     """
-    return _on_grid(c, x, y, z)
+    return _spread_over_grid(c, x, y, z)

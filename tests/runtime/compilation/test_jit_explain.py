@@ -11,7 +11,7 @@ import tensorflow as tf
 import np2tf
 from np2tf import tnp
 from np2tf.counts import counts
-from np2tf.runtime.compilation.specializations import MAX_TRACES, Family
+from np2tf.runtime.compilation.specializations import MAX_TRACES, SpecializationCache
 from np2tf.runtime.jit.jitted import UnjittedWarning
 
 
@@ -54,7 +54,7 @@ def test_explain_what_cannot_be_compiled():
 
     told = f.explain(np.ones(2))
     assert told.runs == "host"
-    assert told.code == "NP2TF501"
+    assert told.code == "NP2TF542"
     assert told.line == f.__wrapped__.__code__.co_firstlineno + 3
     with pytest.warns(UnjittedWarning), np2tf.config.using(tier="compile"):
         f(np.ones(2))
@@ -101,22 +101,22 @@ def test_tensors_tapes_and_nothing_else_compile_at_once():
 
 
 def test_the_faster_way_stays():
-    slow_host, slow_code = Family(), Family()
-    for family, host, compiled in ((slow_host, 0.2, 0.01), (slow_code, 0.2, 1.0)):
-        family.took_on_host(host)
+    slow_host, slow_code = SpecializationCache(), SpecializationCache()
+    for cache, host, compiled in ((slow_host, 0.2, 0.01), (slow_code, 0.2, 1.0)):
+        cache.add_host_time(host)
         for _ in range(3 if compiled < host else 1):
-            assert not family.settled
-            family.took_compiled(compiled)
-        assert family.settled
+            assert not cache.settled
+            cache.add_compiled_time(compiled)
+        assert cache.settled
     assert not slow_host.on_host
     assert slow_code.on_host
 
 
 def test_one_call_is_enough_where_it_takes_long():
-    hopeless, slow, short = Family(), Family(), Family()
-    for family, compiled in ((hopeless, 0.31), (slow, 0.29), (short, 0.019)):
-        family.took_on_host(0.2 if family is not short else 0.001)
-        family.took_compiled(compiled)
+    hopeless, slow, short = SpecializationCache(), SpecializationCache(), SpecializationCache()
+    for cache, compiled in ((hopeless, 0.31), (slow, 0.29), (short, 0.019)):
+        cache.add_host_time(0.2 if cache is not short else 0.001)
+        cache.add_compiled_time(compiled)
     assert hopeless.settled
     assert hopeless.on_host
     assert not slow.settled
@@ -124,53 +124,53 @@ def test_one_call_is_enough_where_it_takes_long():
 
 
 def test_the_host_is_timed_again_where_it_is_close():
-    family = Family()
-    family.took_on_host(0.2)
+    cache = SpecializationCache()
+    cache.add_host_time(0.2)
     for _ in range(3):
-        family.took_compiled(0.18)
-    assert family.wants_host
-    assert not family.settled
-    family.took_on_host(0.1)
-    family.took_on_host(0.1)
-    assert family.settled
-    assert family.on_host
+        cache.add_compiled_time(0.18)
+    assert cache.wants_host
+    assert not cache.settled
+    cache.add_host_time(0.1)
+    cache.add_host_time(0.1)
+    assert cache.settled
+    assert cache.on_host
 
 
 def test_a_cold_call_on_the_host_is_not_believed():
-    family = Family()
-    family.took_on_host(3.0)
+    cache = SpecializationCache()
+    cache.add_host_time(3.0)
     for _ in range(3):
-        family.took_compiled(0.6)
-    assert family.wants_host
-    family.took_on_host(0.2)
-    assert family.settled
-    assert family.on_host
+        cache.add_compiled_time(0.6)
+    assert cache.wants_host
+    cache.add_host_time(0.2)
+    assert cache.settled
+    assert cache.on_host
 
 
 def test_code_is_compared_with_the_host_even_if_that_has_never_run():
-    family = Family()
+    cache = SpecializationCache()
     for _ in range(3):
-        family.took_compiled(0.01)
-    assert family.wants_host
-    assert not family.settled
-    family.took_on_host(0.3)
-    assert family.settled
-    assert not family.on_host
+        cache.add_compiled_time(0.01)
+    assert cache.wants_host
+    assert not cache.settled
+    cache.add_host_time(0.3)
+    assert cache.settled
+    assert not cache.on_host
 
 
 def test_code_that_seems_a_little_slower_is_given_more_calls():
-    family = Family()
+    cache = SpecializationCache()
     for _ in range(3):
-        family.took_on_host(0.010)
-        family.took_compiled(0.011)
-    assert not family.settled
-    assert not family.wants_host
+        cache.add_host_time(0.010)
+        cache.add_compiled_time(0.011)
+    assert not cache.settled
+    assert not cache.wants_host
     for _ in range(8):
-        family.took_compiled(0.011)
-    assert not family.settled
-    family.took_compiled(0.009)
-    assert family.settled
-    assert not family.on_host
+        cache.add_compiled_time(0.011)
+    assert not cache.settled
+    cache.add_compiled_time(0.009)
+    assert cache.settled
+    assert not cache.on_host
 
 
 def test_lower():

@@ -20,11 +20,12 @@ import np2tf
 from np2tf.commands import np2tf as command
 from np2tf.counts import Fallback
 from np2tf.imports.cache import store
-from np2tf.runtime.arguments.signature import Signature, take_apart
+from np2tf.runtime.arguments.flattening import take_apart
+from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.compilation.budget import Budget
-from np2tf.runtime.compilation.specializations import REVIEWED, WARM_CALLS, Family
+from np2tf.runtime.compilation.specializations import REVIEWED, WARM_CALLS, SpecializationCache
 from np2tf.runtime.decisions import decisions as module
-from np2tf.runtime.decisions.decisions import FOLLOWED, Decisions, Record, Refusal, Way, key_of
+from np2tf.runtime.decisions.decisions import FOLLOWED, CallRecord, Decisions, FunctionRecord, Refusal, key_of
 from np2tf.runtime.decisions.digests import digest_of_call, digest_of_code
 from np2tf.runtime.decisions.prospect import Prospect
 from np2tf.runtime.environment.call_context import load, tensorflow
@@ -35,7 +36,7 @@ from np2tf.runtime.replacement.loop_function import LoopFunction
 from np2tf.runtime.replacement.watched_loop import WatchedLoop
 
 ROOT = Path(__file__).resolve().parents[3]
-RECORD = Record((2.0, 3.0), 0.5, 1, 0.1, 0, {"a": Way(0.1, 0.01, (1,), (), 2)})
+RECORD = FunctionRecord((2.0, 3.0), 0.5, 1, 0.1, 0, {"a": CallRecord(0.1, 0.01, (1,), (), 2)})
 
 
 @pytest.fixture
@@ -43,17 +44,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty cache for the length of a test, and what this process has found out so far forgotten."""
     monkeypatch.setenv("NP2TF_CACHE", "on")
     monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "cache"))
-    for cached in (store.cache, store.decisions, module.entry):
+    for cached in (store.cache, store.decisions, module.entry_name):
         cached.cache_clear()
     monkeypatch.setattr(module.decisions, "is_usual", True)
     monkeypatch.setattr(module.decisions, "_records", {})
     monkeypatch.setattr(module.decisions, "_outcomes", [])
     yield tmp_path / "cache" / "decisions"
-    for cached in (store.cache, store.decisions, module.entry):
+    for cached in (store.cache, store.decisions, module.entry_name):
         cached.cache_clear()
 
 
-def process(**found: Record | None) -> Decisions:
+def process(**found: FunctionRecord | None) -> Decisions:
     """A process that has found this out, and has ended."""
     made = Decisions()
     assert made.records is not None
@@ -72,7 +73,9 @@ def the_file(folder: Path) -> Path:
 
 
 def test_the_second_process_knows_what_the_first_has_found_out(folder: Path) -> None:
-    refused = Record((), 0.2, 1, -1.0, 3, {"b": Way(refusal=Refusal("f", "NP2TF501", "no", "x.py", 3, 4, 5))})
+    refused = FunctionRecord(
+        (), 0.2, 1, -1.0, 3, {"b": CallRecord(refusal=Refusal("f", "NP2TF501", "no", "x.py", 3, 4, 5))}
+    )
     process(f=RECORD, g=refused)
     assert Decisions().records == {"f": RECORD, "g": refused}
     assert the_file(folder).stat().st_mode & 0o077 == 0
@@ -139,7 +142,7 @@ def test_whole_entries_that_mean_nothing_are_ignored(folder: Path, value: Any) -
     assert kept is not None
     if isinstance(value, dict):
         value = {"of": module.versions(), **value}
-    kept.store(module.entry(), value)
+    kept.store(module.entry_name(), value)
     assert Decisions().records == {}
 
 
@@ -155,12 +158,12 @@ def test_other_machines_and_programs_have_entries_of_their_own(
 ) -> None:
     process(f=RECORD)
     monkeypatch.setattr(module.os, "cpu_count", lambda: 1000)
-    module.entry.cache_clear()
+    module.entry_name.cache_clear()
     assert Decisions().records == {}
     monkeypatch.undo()
     monkeypatch.setenv("NP2TF_CACHE_DIR", str(folder.parent))
     monkeypatch.setattr(sys.modules["__main__"], "__file__", "another.py", raising=False)
-    module.entry.cache_clear()
+    module.entry_name.cache_clear()
     assert Decisions().records == {}
 
 
@@ -178,7 +181,7 @@ def test_a_process_that_is_killed_while_writing_leaves_the_old_file(
             process(f=RECORD._replace(cost=9.0))
     assert Decisions().records == {"f": RECORD}
     # What a process leaves that has no time to clean up is no entry, either.
-    (folder / f"{module.entry()}.half.tmp").write_bytes(the_file(folder).read_bytes()[:60])
+    (folder / f"{module.entry_name()}.half.tmp").write_bytes(the_file(folder).read_bytes()[:60])
     assert Decisions().records == {"f": RECORD}
 
 
@@ -312,18 +315,21 @@ def function(x: Any) -> Any:
     return x + 1
 
 
-def prospect(record: Record, spent: float = 0.0) -> Prospect:
+def prospect(record: FunctionRecord, spent: float = 0.0) -> Prospect:
     """What is to be expected of `function`, of which this is known, and which has taken so many seconds."""
     module.decisions.records[key_of(function.__code__)] = record
     return Prospect(function, lambda: spent)
 
 
-def record(*spent: float, cost: float = 1.0, ratio: float = 0.1, way: Way = Way(0.1, 0.01)) -> Record:  # noqa: B008
-    return Record(spent, cost, 1, ratio, 0, {KIND: way})
+FASTER = CallRecord(0.1, 0.01)
 
 
-SLOWER = Way(0.1, 0.2)
-ROWS: list[tuple[str, bool, Record, float, bool | None]] = [
+def record(*spent: float, cost: float = 1.0, ratio: float = 0.1, way: CallRecord = FASTER) -> FunctionRecord:
+    return FunctionRecord(spent, cost, 1, ratio, 0, {KIND: way})
+
+
+SLOWER = CallRecord(0.1, 0.2)
+ROWS: list[tuple[str, bool, FunctionRecord, float, bool | None]] = [
     ("it pays, and all of it pays the import", False, record(20.0), 0.0, True),
     ("it pays, but not the import", False, record(4.0), 0.0, False),
     ("it pays, and TensorFlow is there", True, record(4.0), 0.0, True),
@@ -339,7 +345,13 @@ ROWS: list[tuple[str, bool, Record, float, bool | None]] = [
     ("it has only been traced, for long", True, record(4.0, ratio=-1.0, cost=2.0), 0.0, False),
     ("these calls are slower", True, record(20.0, way=SLOWER), 0.0, False),
     ("these calls are slower, however long", True, record(20.0, way=SLOWER), 50.0, False),
-    ("nothing is known of such calls", True, record(20.0)._replace(ways={"x": Way()}), 0.0, None),
+    (
+        "nothing is known of such calls",
+        True,
+        record(20.0)._replace(call_records={"x": CallRecord()}),
+        0.0,
+        None,
+    ),
 ]
 
 
@@ -350,7 +362,7 @@ def test_what_is_advised(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     is_known: bool,
-    found: Record,
+    found: FunctionRecord,
     spent: float,
     advice: bool | None,
 ) -> None:
@@ -359,10 +371,10 @@ def test_what_is_advised(
     assert prospect(found, spent).advice(ARGUMENTS, {}) is advice
 
 
-def _refused(path: Path) -> Record:
+def _refused(path: Path) -> FunctionRecord:
     path.write_text("1\n")
     why = Fallback("function", "it cannot be", "NP2TF501", str(path), 1)
-    return record(20.0, way=Way(refusal=Refusal.made(why)))
+    return record(20.0, way=CallRecord(refusal=Refusal.from_fallback(why)))
 
 
 def test_what_cannot_be_compiled_is_not_tried_again_but_told(folder: Path, tmp_path: Path) -> None:
@@ -390,27 +402,27 @@ def test_what_could_not_be_compiled_is_tried_again_once_its_file_has_changed(
 
 
 class _Compiled:
-    """A family of calls of `function` that has been compiled, and its budget."""
+    """The specialization cache of `function`, which has been compiled, and its budget."""
 
-    def __init__(self, made: Prospect, host: HostFunction, known: Way | None = None) -> None:
-        self.family, self.budget = Family(), Budget(host)
+    def __init__(self, made: Prospect, host: HostFunction, known: CallRecord | None = None) -> None:
+        self.cache, self.budget = SpecializationCache(), Budget(host)
         signature = Signature()
         take_apart(3, signature)
-        self.family.begin_with(known, signature)
-        self.family.digest = KIND
+        self.cache.start_from(known, signature)
+        self.cache.digest = KIND
         with self.budget.tracing():
             pass
         self.budget.note_compiling(0.5)
-        made.follow(self.budget, lambda: [self.family])
+        made.follow(self.budget, lambda: [self.cache])
 
     def warm(self, seconds: float, times: int = 1) -> None:
-        self.family.ran_compiled(seconds, False)
+        self.cache.count_compiled_call(seconds, False)
         for _ in range(times):
-            self.family.ran_compiled(seconds, True)
-            self.family.took_compiled(seconds)
+            self.cache.count_compiled_call(seconds, True)
+            self.cache.add_compiled_time(seconds)
 
 
-def _processes(found: Record | None) -> tuple[Prospect, HostFunction]:
+def _processes(found: FunctionRecord | None) -> tuple[Prospect, HostFunction]:
     if found is not None:
         module.decisions.records[key_of(function.__code__)] = found
     host = HostFunction(function)
@@ -426,12 +438,12 @@ def test_the_next_process_compiles_at_once_what_has_paid(
     host.own_seconds = 2.0
     compiled = _Compiled(made, host)
     compiled.warm(0.01, 20)
-    compiled.family.took_on_host(0.2, 0.2)
+    compiled.cache.add_host_time(0.2, 0.2)
     _, found = made.outcome()
     assert found is not None
     assert found.spent == pytest.approx((2.0 + 21 * 0.2,))
     assert found.ratio == pytest.approx(0.01 / 0.2)
-    assert found.ways == {KIND: Way(0.2, 0.01, (), (), 0)}
+    assert found.call_records == {KIND: CallRecord(0.2, 0.01, (), (), 0)}
     made, _ = _processes(found)
     assert made.advice(ARGUMENTS, {}) is True
 
@@ -454,7 +466,7 @@ def test_a_process_that_is_shorter_than_expected_revises_it(
     monkeypatch.setattr(tensorflow, "is_known", True)
     made, host = _processes(record(20.0))
     assert made.advice(ARGUMENTS, {}) is True
-    compiled = _Compiled(made, host, Way(0.1, 0.01, (), (), 1))
+    compiled = _Compiled(made, host, CallRecord(0.1, 0.01, (), (), 1))
     compiled.warm(0.01, 2)
     _, found = made.outcome()
     assert found is not None
@@ -467,40 +479,40 @@ def test_code_that_is_slower_than_it_is_known_to_be_revises_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tensorflow, "is_known", True)
-    known = Way(0.1, 0.01, (), (), 1)
+    known = CallRecord(0.1, 0.01, (), (), 1)
     made, host = _processes(record(20.0, way=known))
     compiled = _Compiled(made, host, known)
     compiled.warm(0.17, WARM_CALLS)
-    family = compiled.family
-    assert family.wants_host, "it is compared at once where it is not clearly ahead"
+    cache = compiled.cache
+    assert cache.wants_host, "it is compared at once where it is not clearly ahead"
     for _ in range(WARM_CALLS):
-        family.took_on_host(0.1, 0.1)
-    assert family.settled
-    assert family.on_host
+        cache.add_host_time(0.1, 0.1)
+    assert cache.settled
+    assert cache.on_host
     _, found = made.outcome()
     assert found is not None
-    assert found.ways[KIND].is_slower
+    assert found.call_records[KIND].is_slower
     made, _ = _processes(found)
     assert made.advice(ARGUMENTS, {}) is False
 
 
 def test_a_host_that_is_faster_than_it_is_known_to_be_revises_it(folder: Path) -> None:
-    known = Way(0.1, 0.01, (), (), 1)
+    known = CallRecord(0.1, 0.01, (), (), 1)
     made, host = _processes(record(20.0, way=known))
     compiled = _Compiled(made, host, known)
-    family = compiled.family
+    cache = compiled.cache
     compiled.warm(0.01, WARM_CALLS)
-    assert not family.wants_host, "no call is spent on what is known"
+    assert not cache.wants_host, "no call is spent on what is known"
     compiled.warm(0.01, int(REVIEWED * 0.1 / 0.01))
-    assert family.wants_host, "until one costs little"
+    assert cache.wants_host, "until one costs little"
     for _ in range(WARM_CALLS):
-        family.took_on_host(0.002, 0.002)
-    assert family.settled
-    assert family.on_host
+        cache.add_host_time(0.002, 0.002)
+    assert cache.settled
+    assert cache.on_host
 
 
 def test_what_is_followed_for_long_is_forgotten(folder: Path) -> None:
-    found: Record | None = record(20.0, way=SLOWER)
+    found: FunctionRecord | None = record(20.0, way=SLOWER)
     for number in range(FOLLOWED):
         made, host = _processes(found)
         host.own_seconds = 1.0 + number
@@ -527,12 +539,14 @@ def test_numbers_that_have_varied_are_inputs_of_the_first_code(
 
     kind = digest_of_call((np.arange(4.0), 0.5), {})
     # The host is never asked, as it seems to be much slower.
-    known = Record((1e6,), 0.1, 2, 0.0, 0, {kind: Way(1e3, 1e-4, (0,), (), 1)})
+    known = FunctionRecord((1e6,), 0.1, 2, 0.0, 0, {kind: CallRecord(1e3, 1e-4, (0,), (), 1)})
     key = key_of(scaled.__code__)
     monkeypatch.setitem(module.decisions.records, key, known)
     made = traces_of_four_calls()
     assert (made.trace_count, made._host.timed_calls) == (1, 0)
-    monkeypatch.setitem(module.decisions.records, key, known._replace(ways={kind: Way(1e3, 1e-4, (), (), 1)}))
+    monkeypatch.setitem(
+        module.decisions.records, key, known._replace(call_records={kind: CallRecord(1e3, 1e-4, (), (), 1)})
+    )
     assert traces_of_four_calls().trace_count == 2
 
 
@@ -552,9 +566,9 @@ def test_a_function_that_cannot_be_staged_is_kept_as_such(folder: Path) -> None:
             compiler.call((np.ones(3),), {})
     _, found = opaque._host.prospect.outcome()
     assert found is not None
-    (way,) = found.ways.values()
+    (way,) = found.call_records.values()
     assert way.refusal is not None
-    assert way.refusal.holds
+    assert way.refusal.is_current
     assert way.refusal.function.endswith("opaque")
 
 
@@ -574,8 +588,8 @@ def _loop() -> WatchedLoop:
     return WatchedLoop(known, function.__code__)
 
 
-def _rounds(loop: WatchedLoop) -> replacement.Rounds:
-    return replacement.Rounds(range(100), loop)
+def _rounds(loop: WatchedLoop) -> replacement.LoopRun:
+    return replacement.LoopRun(range(100), loop)
 
 
 @pytest.fixture
@@ -599,7 +613,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_loop_that_is_known_is_taken_over_when_it_pays(
     folder: Path, loaded: None, cost: float, ratio: float, left: float, pays: bool
 ) -> None:
-    module.decisions.records[key_of(function.__code__)] = Record((), cost, 1, ratio, 0, {})
+    module.decisions.records[key_of(function.__code__)] = FunctionRecord((), cost, 1, ratio, 0, {})
     assert _rounds(_loop())._pays(0.05, left) is pays
 
 

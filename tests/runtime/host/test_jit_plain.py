@@ -249,7 +249,7 @@ def test_names_of_the_source_alone(imported, source):
 def test_no_original():
     assert original_of(helper) is None  # not translated while it was imported
     assert original_of(len) is None
-    assert HostFunction(helper).plain is helper
+    assert HostFunction(helper).original is helper
 
 
 def test_a_source_that_has_been_edited(tmp_path):

@@ -294,7 +294,7 @@ def test_one_warning_with_code_file_line_and_reason():
     messages = [str(one.message) for one in caught if one.category is UnjittedWarning]
     assert len(messages) == 1
     name = space["f"].__wrapped__.__code__.co_filename
-    assert messages[0].startswith(f"NP2TF501 {name}:8: f runs unjitted: ")
+    assert messages[0].startswith(f"NP2TF542 {name}:8: f runs unjitted: ")
     assert len(messages[0].splitlines()) == 1
 
 
@@ -305,7 +305,7 @@ def test_strict_raises():
 
     with pytest.raises(StagingError) as caught:
         f(np.ones(3))
-    assert caught.value.code == "NP2TF501"
+    assert caught.value.code == "NP2TF542"
     with np2tf.config.using(jit="off"):
         assert f(np.ones(3)).shape == (3,)
 
@@ -418,7 +418,7 @@ def test_threads():
 
 
 def test_threads_with_settings_of_their_own_stage_apart():
-    """One thread stages while another one runs eagerly: neither sees the other's region."""
+    """One thread stages while another one runs eagerly: neither sees the other's scope."""
     text = translation(
         "import numpy as np\n\n\n"
         "def f(x):\n"

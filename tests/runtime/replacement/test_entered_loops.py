@@ -105,7 +105,7 @@ def test_many_short_runs_of_ever_new_lengths(entered: Taken) -> None:
         one
         for loop in watched_loop.loops.values()
         if loop.known.of == "f"
-        for one in loop.translated
+        for one in loop.translations
         if loop.path == found["f"].__code__.co_filename
     )
     assert jitted.trace_count <= 6
@@ -122,7 +122,7 @@ def test_what_does_not_pay_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(200):
         np.testing.assert_array_equal(found(np.zeros(2)), [190.0, 190.0])
     loop: Any = watched_loop.loops[f"{found.__code__.co_filename}:5:4"]
-    (jitted,) = loop.translated
+    (jitted,) = loop.translations
     assert jitted.trace_count == 0 or jitted.compiled_count < 20
 
 
@@ -132,10 +132,10 @@ def test_a_function_that_is_slower_takes_its_loops_along() -> None:
     loop = watched_loop.loops[f"{found.__code__.co_filename}:5:4"]
     with np2tf.config.using(tier="auto"):
         found.lower(np.zeros(2))
-        (family,) = found._families.values()
-        family.on_host = family.settled = True
+        (cache,) = found._caches.values()
+        cache.on_host = cache.settled = True
         np.testing.assert_array_equal(found(np.zeros(2)), [190.0, 190.0])
     loop.host_seconds, loop._latest = 1e9, 1.0
     assert not loop.is_due
-    loop.stayed(is_final=False)
+    loop.note_host_run(is_final=False)
     assert loop.is_due

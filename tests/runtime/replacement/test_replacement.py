@@ -14,7 +14,7 @@ from random_programs import program
 from replacing import Taken, imported, taken
 from test_random_programs import _difference
 
-from np2tf.commands.reporting import as_json, as_text
+from np2tf.commands.printing.reporting import as_json, as_text
 from np2tf.counts import counts
 from np2tf.runtime.environment.clock import Stopwatch, clock
 from np2tf.runtime.replacement import replacement, watched_loop
@@ -586,7 +586,7 @@ def test_compiling_is_no_time_of_a_loop_on_the_host() -> None:
     assert 0.0 <= stopwatch.seconds < 1.0
     known = LoopFunction("key", "name", "of", "", (1,), (), (), "range", tells=False)
     loop = watched_loop.WatchedLoop(known, (lambda: None).__code__)
-    for k in next(iter(replacement.Rounds(range(20), loop))):
+    for k in next(iter(replacement.LoopRun(range(20), loop))):
         clock.compiling += 10.0 if k == 3 else 0.0
     assert 0.0 <= loop.per_round < 0.1
 
@@ -633,7 +633,7 @@ def test_a_function_without_hot_loops_tells_a_report_of_its_operations() -> None
 def test_a_loop_that_waits_does_not_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds in which the processor does something else could not be saved."""
     told = []
-    monkeypatch.setattr(replacement.Rounds, "_pays", lambda *given: told.append(given[-1]))
+    monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *given: told.append(given[-1]))
     source = f"{HEAD}import time\n\n\ndef f(x):\n    for i in range(20):\n        time.sleep(0.01)\n"
     imported(f"{source}        x = np.sqrt(x)\n    print(end='')\n    return None\n")["f"](np.ones(3))
     assert told

@@ -397,15 +397,15 @@ FORCED = """
 import sys
 from np2tf.commands import main
 from np2tf.counts import counts
-from np2tf.runtime.replacement.replacement import Rounds, _is_possible
+from np2tf.runtime.replacement.replacement import LoopRun, _is_possible
 from np2tf.runtime.replacement import replacement
 from np2tf.tnp._front import loading
 
 loading.load()
-take_over = Rounds._is_taken_over
+take_over = LoopRun._take_over
 replacement.HOT, replacement.SHORT, replacement.FASTER = 0.0, 2, float("inf")
-Rounds._pays = lambda *_: _is_possible()
-Rounds._is_taken_over = lambda rounds, frame, left: take_over(rounds, frame, 1e9)
+LoopRun._pays = lambda *_: _is_possible()
+LoopRun._take_over = lambda rounds, frame, left: take_over(rounds, frame, 1e9)
 try:
     main(["run", *sys.argv[1:]])
 finally:

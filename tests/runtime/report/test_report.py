@@ -9,7 +9,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.commands.reporting import as_json, as_text
+from np2tf.commands.printing.reporting import as_json, as_text
 from np2tf.config import config
 from np2tf.counts import Counts, Fallback, counts
 from np2tf.runtime.jit.jitted import Jitted, UnjittedWarning
@@ -18,7 +18,7 @@ from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Report
 from np2tf.runtime.report.timing import Watch
 from np2tf.tnp._array.ndarray import ndarray
 from np2tf.tnp._entry import routing
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 
@@ -34,7 +34,7 @@ def entered() -> list[Any]:
     """The functions that calls enter by: of classes and of modules."""
     owners = (Ufunc, ndarray, tnp.random.Generator, Jitted)
     found = [value for owner in owners for value in vars(owner).values()]
-    return [*found, *routing.interceptors, quick.host]
+    return [*found, *routing.interceptors, fast_flags.host]
 
 
 def test_without_a_report_nothing_is_in_the_way():

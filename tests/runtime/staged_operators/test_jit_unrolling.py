@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.runtime.staged_operators.control import UNROLL
+from np2tf.operators.table import UNROLL
 from np2tf.runtime.xla.op_placement import ops_of
 
 LOOPS = {"While", "StatelessWhile"}

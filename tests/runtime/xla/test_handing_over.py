@@ -12,7 +12,7 @@ import tensorflow as tf
 import np2tf
 from np2tf import tnp
 from np2tf.runtime.xla import zero_copy_results
-from np2tf.runtime.xla.zero_copy_results import HandingOver
+from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
 
 
 @pytest.fixture(autouse=True)
@@ -111,17 +111,17 @@ def test_types(dtype: str) -> None:
 def test_what_shares_memory_is_copied() -> None:
     """A constant of the program, an input that is a result, two results that are one."""
     constant, other = tf.zeros(500), tf.ones(500)
-    same = HandingOver()
+    same = ZeroCopyResults()
     assert not any(is_handed_over(same.array(0, [constant], [])) for _ in range(5))
-    of_input = HandingOver()
+    of_input = ZeroCopyResults()
     assert not any(
         is_handed_over(of_input.array(0, [one], [one])) for one in map(tf.identity, [other * 1.0] * 4)
     )
-    twins = HandingOver()
+    twins = ZeroCopyResults()
     for _ in range(4):
         one = other + 1.0
         assert not is_handed_over(twins.array(0, [one, one], []))
-    fresh = HandingOver()
+    fresh = ZeroCopyResults()
     assert [is_handed_over(fresh.array(0, [other + k], [other])) for k in range(4)] == [
         False,
         False,

@@ -118,8 +118,8 @@ def test_any_and_all_see_every_element(shape: tuple[int, ...]) -> None:
 
 def test_values_with_several_uses_are_kept_and_right(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = []
-    keep = stencil_sharing.keep
-    monkeypatch.setattr(stencil_sharing, "keep", lambda *given: kept.append(1) or keep(*given))
+    keep = stencil_sharing.materialize
+    monkeypatch.setattr(stencil_sharing, "materialize", lambda *given: kept.append(1) or keep(*given))
     compare(HEAD + SHARED, "np.linspace(0.1, 1, 5000), 150")
     assert kept
 

@@ -22,7 +22,7 @@ from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, tensor_array, weak_scalar
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import region
+from np2tf.tnp._tensor.storage import staging_scope
 
 
 def execute(statement: str, namespace: Any, array: Any) -> Exception | None:
@@ -72,7 +72,7 @@ def test_writes_staged(xla: bool) -> None:
     def together(tensor: tf.Tensor) -> dict[str, tf.Tensor]:
         written = {}
         for statement in array_writes.WRITES:
-            with region(Trace(xla)):
+            with staging_scope(Trace(xla)):
                 array = tensor_array(tensor)
                 errors[statement] = execute(statement, tnp, array)
                 if errors[statement] is None and wanted_after(statement)[1] is None:
@@ -138,7 +138,7 @@ def test_residence_follows_the_operands() -> None:
 def test_known_arrays_stay_known_while_staging() -> None:
     @tf.function(autograph=False)
     def staged() -> tf.Tensor:
-        with region(Trace(xla=False)):
+        with staging_scope(Trace(xla=False)):
             for made in (
                 tnp.arange(4),
                 tnp.zeros((2, 2)),

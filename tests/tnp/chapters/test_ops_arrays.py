@@ -19,7 +19,7 @@ from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import region
+from np2tf.tnp._tensor.storage import staging_scope
 
 EXPRESSIONS = (*table.CREATION, *table.MANIPULATION, *picking.ATTRIBUTES, *picking.PICKING)
 _TOLERANCE = {"e": 1e-3, "f": 1e-5, "F": 1e-5, "d": 1e-12, "D": 1e-12}
@@ -117,7 +117,7 @@ class Staged:
             staged = {}
             for expression in self.expressions:
                 trace = Trace(self.xla)
-                with region(trace):
+                with staging_scope(trace):
                     arrays = {name: tensor_array(tensor) for name, tensor in zip(names, inputs, strict=True)}
                     result = evaluate(expression, tnp, arrays)
                     if isinstance(result, Exception):

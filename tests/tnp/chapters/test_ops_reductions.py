@@ -191,7 +191,7 @@ def test_positions_without_nan(name):
     # A compiled function could not raise where a slice has nothing but NaN.
     with pytest.raises(StagingError) as refused:
         staged(tf.constant(gaps))
-    assert refused.value.code == "NP2TF503"
+    assert refused.value.code == "NP2TF542"
 
 
 def test_out_by_position_and_by_name():

@@ -13,7 +13,7 @@ import np2tf
 from np2tf import tnp
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array
-from np2tf.tnp._tensor.storage import region
+from np2tf.tnp._tensor.storage import staging_scope
 
 #: method -> arguments: every distribution, with and without a shape.
 SHARED: dict[str, tuple[Any, ...]] = {
@@ -214,7 +214,7 @@ def test_refused_while_staging() -> None:
     with np2tf.config.using(eager="tensorflow"):
         rng = tnp.random.default_rng(0)
     before = copy.deepcopy(rng.bit_generator.state)
-    with region(None):
+    with staging_scope(None):
         for draw in (tnp.random.rand, rng.random, tnp.random.default_rng, lambda: rng.shuffle([1, 2])):
             with pytest.raises(StagingError) as raised:
                 draw()

@@ -13,7 +13,7 @@ from op_harness import Raised
 from rule_examples import Point
 
 from np2tf import rules, tnp
-from np2tf.tnp._front.front import WRITES, Function, universal
+from np2tf.tnp._front.front import WRITES, Function, universal_function
 
 CHAPTERS = [stem for stem in rules.chapters() if stem != "removed"]
 
@@ -96,6 +96,6 @@ def test_every_name_stands_for_numpys() -> None:
     for name, value in _functions().items():
         ours = operator.attrgetter(name.removeprefix("numpy."))(tnp)
         if isinstance(value, np.ufunc):
-            assert ours is universal(value), name
+            assert ours is universal_function(value), name
         elif ours is not value:
             assert ours.numpy == value, name

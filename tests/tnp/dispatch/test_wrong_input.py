@@ -17,7 +17,7 @@ from np2tf import tnp
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.tnp._array.ndarray import tensor_array
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._tensor.storage import region
+from np2tf.tnp._tensor.storage import staging_scope
 
 GROUPS = (
     *("JOINING", "SHAPING", "PRODUCTS", "LINALG", "PICKING", "ORDERING"),
@@ -154,7 +154,7 @@ def test_no_error_of_tensorflow_while_staging() -> None:
     @tf.function(autograph=False)
     def together(tensors: dict[str, tf.Tensor]) -> int:
         for expression in wrong_expressions.EXPRESSIONS:
-            with region(Trace(xla=False)):
+            with staging_scope(Trace(xla=False)):
                 arrays = {name: tensor_array(tensor) for name, tensor in tensors.items()}
                 errors[expression] = evaluate(expression, tnp, arrays)
         return 0

@@ -21,7 +21,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, tensor_array
 from np2tf.tnp._dispatch.host_fallback import fallback
 from np2tf.tnp._front import front
-from np2tf.tnp._tensor.storage import region
+from np2tf.tnp._tensor.storage import staging_scope
 
 SUBMODULES = (
     *("char", "ctypeslib", "emath", "exceptions", "fft", "lib", "lib.stride_tricks", "linalg", "ma"),
@@ -108,8 +108,8 @@ def test_others_take_ufuncs_for_ufuncs() -> None:
     assert isinstance(tnp.fmin, tnp.ufunc)
     assert isinstance(np.frompyfunc(abs, 1, 1), tnp.ufunc)
     assert pickle.loads(pickle.dumps(tnp.fmin)) is tnp.fmin
-    unnamed = front.universal(np.frompyfunc(max, 2, 1))
-    assert unnamed.__reduce__() == (front.universal, (unnamed.numpy,))
+    unnamed = front.universal_function(np.frompyfunc(max, 2, 1))
+    assert unnamed.__reduce__() == (front.universal_function, (unnamed.numpy,))
     assert copy.deepcopy(tnp.fmin) is tnp.fmin
 
 
@@ -188,9 +188,9 @@ def test_fallbacks_refuse_staged_values() -> None:
 
     with pytest.raises(StagingError):
         solve(tf.constant([1.0, 0.0]))
-    with region(None), pytest.raises(StagingError):
+    with staging_scope(None), pytest.raises(StagingError):
         tnp.roots(np.array([1.0, 0.0]))
-    with region(None), pytest.raises(StagingError):
+    with staging_scope(None), pytest.raises(StagingError):
         tnp.save("never written", 1)
 
 

@@ -52,7 +52,7 @@ def _on_host_only(value: Any) -> bool:
     """Whether a function was made by what hands calls to NumPy."""
     code: CodeType | None = getattr(value, "__code__", None)
     where = code.co_filename if code is not None else ""
-    read_only = where.endswith("tnp/_methods/attributes.py") and getattr(value, "__name__", "") in _READ_ONLY
+    read_only = where.endswith("tnp/_methods/methods.py") and getattr(value, "__name__", "") in _READ_ONLY
     return read_only or where.endswith(
         ("tnp/_dispatch/host_fallback.py", "tnp/_dispatch/host_results.py", "tnp/_chapters/random.py")
     )

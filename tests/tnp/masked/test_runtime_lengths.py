@@ -90,13 +90,13 @@ def arrays(dtype: str, lengths: tuple[int, ...] = LENGTHS) -> str:
 def loops(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The elements of a round of every loop over a part that is staged."""
     made: list[int] = []
-    over = chunked_loops.over
+    over = chunked_loops.run_rounds
 
     def counted(length: tf.Tensor, elements: int, step: chunked_loops.Step, state: tf.Tensor) -> tf.Tensor:
         made.append(elements)
         return over(length, elements, step, state)
 
-    monkeypatch.setattr(chunked_loops, "over", counted)
+    monkeypatch.setattr(chunked_loops, "run_rounds", counted)
     return made
 
 

@@ -20,7 +20,7 @@ from np2tf.config import Config
 from np2tf.runtime.jit.jitted import UnjittedWarning
 from np2tf.staging import PromotionError
 from np2tf.tnp._dispatch.devices import device_put
-from np2tf.tnp._front.promotion_mode import promoting
+from np2tf.tnp._front.promotion_mode import promotion_scope
 
 MODES = ("numpy", "all", "safe", "none")
 JAX = tables.jax_table()
@@ -477,9 +477,9 @@ def test_a_functions_rules_are_its_threads() -> None:
     def met() -> str | None:
         return dtype_of(multiply, device_put(INT), device_put(FLOAT))
 
-    with promoting("all"), ThreadPoolExecutor(1) as pool:
+    with promotion_scope("all"), ThreadPoolExecutor(1) as pool:
         assert (met(), pool.submit(met).result()) == ("float32", "float64")
-        with promoting("none"), config.using(promotion="all"):
+        with promotion_scope("none"), config.using(promotion="all"):
             assert (met(), pool.submit(met).result()) == (None, "float32")
     assert met() == "float64"
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from np2tf.tnp._tensor.symint import SymInt, combine, distance, high, low
+from np2tf.tnp._tensor.symint import SymInt, combine, distance, lower_bound, upper_bound
 
 OPERATIONS = {
     "add": operator.add,
@@ -53,8 +53,8 @@ def test_intervals_hold_with_a_known_number(name: str, left: tuple[int, int], ri
         (a, right, combine(name, a, right, tf.constant(0, tf.int64))),
         (right, a, combine(name, right, a, tf.constant(0, tf.int64))),
     ):
-        for one in range(low(m), high(m) + 1):
-            for other in range(low(n), high(n) + 1):
+        for one in range(lower_bound(m), upper_bound(m) + 1):
+            for other in range(lower_bound(n), upper_bound(n) + 1):
                 if other or name not in ("floor_divide", "remainder"):
                     value = OPERATIONS[name](one, other)
                     assert known.low is None or known.low <= value

@@ -1,7 +1,7 @@
-"""Names that a lowered construct binds under `try`, and that somebody needs when an exception has left it.
+"""Refuses constructs under `try` whose variables are needed after an exception has left the construct.
 
-Such a construct becomes a helper function. What it had bound until the exception came is lost with it, where
-Python would have kept it. Found in the user's own text.
+A lowered construct becomes a helper function. The names that it binds before an exception are lost with the
+helper, whereas Python would keep them. The analysis uses the user's own text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ _NO_JUMPS = Jumps()
 
 
 def refuse_half_changed(body: Sequence[cst.CSTNode], marks: Marks) -> None:
-    """CannotLower where there is such a name in a function's body."""
+    """Refuse a function's body with such a name.
+
+    Raises:
+        CannotLower: if a name that a lowered construct binds is needed after an exception.
+    """
     _look(body, _NOTHING, _NO_JUMPS, marks)
 
 
@@ -37,7 +41,7 @@ def _look(body: Sequence[cst.CSTNode], after: Names, jumps: Jumps, marks: Marks)
 def _statement(node: cst.CSTNode, after: Names, jumps: Jumps, marks: Marks) -> None:
     if isinstance(node, cst.Try):
         _check(node, after, jumps, marks)
-        # Whatever the blocks inside need, the checks in there are about what comes behind the whole.
+        # The checks of inner constructs concern the code behind the whole `try`.
         for suite in blocks(node):
             _look(statements_of(suite), after | live_when_left(node, after, jumps), jumps, marks)
     elif isinstance(node, (cst.For, cst.While)):
@@ -61,7 +65,7 @@ def _check(node: cst.Try, after: Names, jumps: Jumps, marks: Marks) -> None:
     lowered = [
         part for part in walk(node.body) if part in marks and isinstance(part, (cst.If, cst.For, cst.While))
     ]
-    # What follows a jump becomes the other branch.
+    # The code behind a jump becomes the other branch.
     helpers = body if any(list(jumps_in([part])) for part in lowered) else lowered
     lost = sorted(rebound(helpers) & live_when_left(node, after, jumps))
     if lost:

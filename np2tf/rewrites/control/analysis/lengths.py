@@ -1,4 +1,4 @@
-"""Which arrays have a length that depends on values: those picked by a mask, of `unique`, `nonzero` …"""
+"""Finds arrays whose length depends on values: selections by a mask, results of `unique`, `nonzero` …"""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from np2tf.facts import Facts
 
 
 class Lengths:
-    """Looks at expressions, and through names at what is assigned to them."""
+    """Analyses expressions, and the expressions assigned to names in them."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
 
     def selected(self, node: cst.CSTNode) -> bool:
-        """Whether an expression picks elements by their values, so that its length depends on them."""
+        """Return whether an expression selects elements by their values, so that its length depends on
+        them.
+        """
         return any(self._picks(value) for value in self._values(node))
 
     def _values(self, node: cst.CSTNode) -> list[cst.CSTNode]:
-        """The expressions that `node` may stand for: itself, or what its name is assigned."""
+        """Return the expressions that `node` may stand for: itself, or the expressions assigned to its
+        name.
+        """
         values, seen, stack = [], set[str](), [node]
         while stack:
             top = stack.pop()
@@ -52,7 +56,7 @@ class Lengths:
         return isinstance(index, cst.Index) and any(_is_mask(value) for value in self._values(index.value))
 
     def _gives_places(self, node: cst.Call) -> bool:
-        """Whether a call returns a tuple of the places where something is true."""
+        """Return whether a call returns a tuple of the indices where a condition is true."""
         name = self._facts.imports.qualified(node.func)
         if name is None:
             return isinstance(node.func, cst.Attribute) and node.func.attr.value == "nonzero"

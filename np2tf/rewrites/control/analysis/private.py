@@ -1,7 +1,7 @@
-"""Lists that only one name of a function knows: what a loop adds to them can be carried as a loop's variable.
+"""Finds lists that only one name of a function refers to: a loop can carry such a list as a variable.
 
-A staged list is another object after every loop and branch. So no second name may stand for it, no container
-may hold it, and no inner function may read it.
+A staged list is a new object after every loop and branch. So no second name may refer to the list, no
+container may hold it, and no inner function may read it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ STAGED_METHODS = frozenset({"append", "extend", "pop", "clear", "copy"})
 
 
 class PrivateLists:
-    """Answers for one function."""
+    """The private lists of one function, as a container of their names."""
 
     def __init__(self, function: cst.FunctionDef, facts: Facts) -> None:
         self._facts = facts
@@ -62,7 +62,7 @@ class PrivateLists:
         return isinstance(up, (cst.For, cst.CompFor, cst.While, cst.If, cst.UnaryOperation, cst.AugAssign))
 
     def _is_new(self, value: cst.BaseExpression) -> bool:
-        """Whether an expression certainly makes a list that nobody else has."""
+        """Return whether an expression certainly makes a new list."""
         if isinstance(value, (cst.List, cst.ListComp)):
             return True
         if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Multiply):
@@ -70,7 +70,7 @@ class PrivateLists:
         return isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and value.func.value == "list"
 
     def _only_reads(self, arg: cst.Arg) -> bool:
-        """Whether a call that the list is given to certainly does not keep it."""
+        """Return whether a call with the list as argument certainly does not keep the list."""
         call = self._facts.parents[arg]
         if not isinstance(call, cst.Call) or arg.star:
             return False
@@ -83,8 +83,10 @@ class PrivateLists:
         return self._facts.scopes.of(call.func).owner_of(call.func.value) is None
 
     def _is_finished(self, arg: cst.Arg) -> bool:
-        """Whether `rows.append(row)` gets a list that nothing changes any more before it is bound anew."""
-        use = cst.ensure_type(arg.value, cst.Name)
+        """Return whether `rows.append(row)` gets a list that nothing changes before it is bound anew."""
+        use = arg.value
+        if not isinstance(use, cst.Name):  # a tuple that holds it: who takes that apart is not followed
+            return False
         others = [other for other in self._uses[use.value] if other is not use]
         bindings = [other for other in others if isinstance(self._facts.parents[other], cst.AssignTarget)]
         here = self._facts.position(use)
@@ -100,19 +102,19 @@ class PrivateLists:
         return isinstance(up, (cst.Attribute, cst.AugAssign))
 
     def _loop(self, node: cst.CSTNode | None) -> cst.CSTNode | None:
-        """The innermost loop around a node."""
+        """Return the innermost loop around a node."""
         while node is not None and not isinstance(node, (cst.For, cst.While)):
             node = self._facts.parents[node]
         return node
 
     def _is_taken_apart(self, node: cst.CSTNode | None) -> bool:
-        """Whether the list, alone or in a tuple or list, leaves the function or becomes an array."""
+        """Return whether the list, alone or in a tuple or list, leaves the function or becomes an array."""
         while isinstance(node, (cst.Element, cst.Tuple, cst.List)):
             node = self._facts.parents[node]
         return isinstance(node, cst.Return) or (isinstance(node, cst.Arg) and self._only_reads(node))
 
     def is_list(self, node: cst.CSTNode) -> bool:
-        """Whether an expression is the name of such a list."""
+        """Return whether an expression is the name of a private list."""
         return (
             isinstance(node, cst.Name)
             and self._facts.kinds.kind(node) is Kind.CONTAINER

@@ -1,4 +1,6 @@
-"""What a lowered construct may not hold, because running it as a graph would change its meaning."""
+"""Statements and calls that a lowered construct may not contain, because running it as a graph would change
+its meaning.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +29,25 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
 
 
 class Refusals:
-    """Looks into the constructs of one function.
+    """Checks the constructs of one function.
 
     Args:
-        unknown: its calls whose callees no text shows; what these do is told while staging.
+        unknown: the calls whose callees the text does not show; their effects are reported while staging.
+        methods: the calls of methods of the module's classes, which may be named like a list's methods.
     """
 
     def __init__(
-        self, function: cst.FunctionDef, facts: Facts, static: Static, unknown: Collection[cst.Call]
+        self,
+        function: cst.FunctionDef,
+        facts: Facts,
+        static: Static,
+        unknown: Collection[cst.Call],
+        methods: Collection[cst.Call],
+        lowered: Collection[type[cst.CSTNode]] = (),
     ) -> None:
+        self._statements = {kind: why for kind, why in _STATEMENTS.items() if kind not in lowered}
         self._unknown = frozenset(unknown)
+        self._methods = frozenset(methods)
         self._facts = facts
         self._static = static
         self._known: dict[cst.CSTNode, str | None] = {}
@@ -45,7 +56,11 @@ class Refusals:
         self._closures = Closures(function)
 
     def check(self, node: cst.If | cst.While | cst.For) -> None:
-        """CannotLower if `node` holds what cannot be lowered."""
+        """Check that `node` can be lowered.
+
+        Raises:
+            CannotLower: if `node` contains a part that cannot be lowered.
+        """
         kind = type(node).__name__.lower()
         growing = self._growing(node)
         if growing is not None:
@@ -55,17 +70,18 @@ class Refusals:
             raise CannotLower("NP2TF301", node, kind=kind, reason=reason)
 
     def reason(self, node: cst.If | cst.While | cst.For) -> str | None:
-        """What in `node` stands against lowering it, in words."""
+        """Return the reason against lowering `node`, in words; None if there is none."""
         if node not in self._known:
             self._known[node] = self._find(node)
         return self._known[node]
 
     def _growing(self, node: cst.If | cst.While | cst.For) -> cst.Call | None:
-        """The first call in `node` that makes a list longer."""
+        """Return the first call in `node` that makes a list longer."""
         calls = (part for top in _inside(node) for part in _walk_here(top) if isinstance(part, cst.Call))
         for call in calls:
             name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-            if name in ("append", "extend", "insert") and not self._changes_nothing(call.func):
+            is_growing = name in ("append", "extend", "insert") and call not in self._methods
+            if is_growing and not self._changes_nothing(call.func):
                 return call
         return None
 
@@ -80,7 +96,7 @@ class Refusals:
         return f"`{late[0]}`, which an inner function reads" if late else None
 
     def _statement(self, node: cst.CSTNode) -> str | None:
-        return _STATEMENTS.get(type(node))
+        return self._statements.get(type(node))
 
     def _container(self, node: cst.CSTNode) -> str | None:
         if (
@@ -88,6 +104,7 @@ class Refusals:
             and isinstance(node.func, cst.Attribute)
             and node.func.attr.value in GROWS
             and node not in self._unknown
+            and node not in self._methods
             and not self._changes_nothing(node.func)
         ):
             return f"`{self._facts.code(node.func)}(...)`, which changes a Python container"
@@ -101,11 +118,11 @@ class Refusals:
         return None
 
     def _changes_nothing(self, func: cst.CSTNode) -> bool:
-        """Whether a function only sounds like a change of a container, as np.append does, or is carried."""
+        """Return whether a call changes no container that the loop cannot carry, in spite of its name."""
         return self._carried(func) or self._facts.imports.qualified(func) is not None
 
     def _carried(self, func: cst.CSTNode) -> bool:
-        """Whether a method is that of a list that the loop can carry along."""
+        """Return whether a method belongs to a list that the loop can carry."""
         return (
             isinstance(func, cst.Attribute)
             and func.attr.value in STAGED_METHODS
@@ -113,11 +130,15 @@ class Refusals:
         )
 
     def _is_own(self, node: cst.CSTNode) -> bool:
-        """Whether a container has a name of the function's own, so that it is carried as a variable."""
+        """Return whether a container has a local name that is no parameter, so that a variable carries it."""
         return isinstance(node, cst.Name) and node.value not in self._params
 
     def check_rebinding(self, expressions: Iterable[cst.CSTNode]) -> None:
-        """CannotLower where an inner function that rebinds names would be called inside a lambda."""
+        """Check that no expression in a lambda calls an inner function that rebinds names.
+
+        Raises:
+            CannotLower: if an expression does.
+        """
         for node in expressions:
             caller = self._closures.rebinding(node)
             if caller is not None:
@@ -126,7 +147,11 @@ class Refusals:
                 )
 
     def check_walrus(self, expressions: Iterable[cst.CSTNode]) -> None:
-        """CannotLower where an assignment would end up inside a lambda."""
+        """Check that no assignment would end up inside a lambda.
+
+        Raises:
+            CannotLower: if one would.
+        """
         for node in expressions:
             late: list[cst.CSTNode] = []
             if isinstance(node, cst.IfExp):
@@ -140,7 +165,7 @@ class Refusals:
 
 
 def _hoistable(test: cst.BaseExpression) -> bool:
-    """Whether every `:=` of a test is evaluated each time, before anything in the test reads the name."""
+    """Return whether a test always evaluates each `:=` in it, and before it reads the name."""
     named = {part.target.value for part in walk(test) if isinstance(part, cst.NamedExpr)}  # type: ignore[attr-defined]
     return named <= assigned_first(test)
 
@@ -150,7 +175,7 @@ def _inside(node: cst.If | cst.While | cst.For) -> list[cst.CSTNode]:
 
 
 def _walk_here(node: cst.CSTNode) -> Iterable[cst.CSTNode]:
-    """`node` and what is below it, without the bodies of functions and the handlers of exceptions there."""
+    """Yield `node` and the nodes below it, without function bodies and exception handlers."""
     yield node
     if isinstance(node, (cst.FunctionDef, cst.Lambda)):
         return

@@ -1,6 +1,7 @@
-"""Which tests are known while a function is staged: those on None, types, text, shapes, lengths and literals.
+"""Finds tests that are known while a function is staged: on None, types, strings, shapes, lengths and
+literals.
 
-Everything else may depend on an array, so it is lowered and decides at run time.
+Every other test may depend on an array, so it is lowered and decides at run time.
 """
 
 from __future__ import annotations
@@ -29,21 +30,24 @@ _MODULE_FUNCTIONS = ("math.", "operator.")
 
 
 class Static:
-    """Answers for one function, given the names in it that may hold something computed."""
+    """Decides for one function which expressions are known while staging.
+
+    The caller gives the names in it that may hold a computed value.
+    """
 
     def __init__(self, facts: Facts, dynamic: Collection[str], numbers: Collection[str] = ()) -> None:
         self._facts = facts
         self._lengths = Lengths(facts)
         self.dynamic = set(dynamic)
         self._numbers = frozenset(numbers)
-        """Parameters that visibly are numbers: dynamic, but as a rule known while the function is staged."""
+        """Parameters that visibly are numbers: dynamic, but usually known while the function is staged."""
 
     def probably(self, node: cst.CSTNode) -> bool:
-        """Whether `node` is known provided that number parameters are."""
+        """Return whether `node` is known while staging, provided that number parameters are."""
         return Static(self._facts, self.dynamic - self._numbers)(node)
 
     def __call__(self, node: cst.CSTNode) -> bool:
-        """Whether the value of `node` is known while the function is staged."""
+        """Return whether the value of `node` is known while the function is staged."""
         if isinstance(node, cst.Name):
             return self._name(node)
         if isinstance(node, (cst.BaseNumber, cst.SimpleString, cst.ConcatenatedString, cst.FormattedString)):
@@ -79,7 +83,7 @@ class Static:
             return True
         if not owner.is_module:
             return node.value not in self.dynamic
-        # A constant of the module: known where it is a literal, or something imported or defined.
+        # A name of the module is known if it is bound to a literal, an import or a definition.
         bindings = owner.bindings[node.value]
         return all(self._module_binding(binding) for binding in bindings)
 
@@ -129,7 +133,7 @@ class Static:
         return False
 
     def _grows(self, node: cst.CSTNode) -> bool:
-        """Whether an expression is a list whose length a staged loop or branch may change."""
+        """Return whether an expression is a list whose length a staged loop or branch may change."""
         return isinstance(node, cst.Name) and node.value in self.dynamic and self.is_container(node)
 
     def _comparison(self, node: cst.Comparison) -> bool:
@@ -140,7 +144,7 @@ class Static:
         if any(isinstance(side, (cst.SimpleString, cst.ConcatenatedString)) for side in sides):
             return True
         if any(isinstance(operator, (cst.In, cst.NotIn)) for operator in operators):
-            return True  # there is no operator for it, and on a graph value Python itself refuses
+            return True  # np2tf has no operator for `in`; Python itself refuses it on a graph value
         return all(self(side) for side in sides)
 
     def _index(self, index: cst.BaseSlice) -> bool:
@@ -154,7 +158,7 @@ class Static:
         return all(self(part) for part in parts)
 
     def is_container(self, node: cst.CSTNode) -> bool:
-        """Whether an expression visibly is a list, dict, set or tuple, or text."""
+        """Return whether an expression visibly is a list, dict, set or tuple, or text."""
         return self._facts.kinds.kind(node) is Kind.CONTAINER or isinstance(
             node, (cst.SimpleString, cst.Dict)
         )

@@ -1,9 +1,10 @@
 """Inner functions and lambdas that see the names which a lowered construct writes.
 
-A lowered construct keeps what it writes as variables of its helper functions, where an inner function defined
-outside of it would neither see nor rebind them. Such a name is *shared*: the helper takes its value under
-another name and rebinds it with `nonlocal`. This is right for inner functions that are only called; for those
-that are stored or handed on (*loose* ones) nobody knows when they look.
+A lowered construct keeps the names that it writes as variables of its helper functions. An inner function
+defined outside of the construct would neither see nor rebind these variables. Such a name is *shared*: the
+helper takes its value under another name and rebinds it with `nonlocal`. This is right for inner functions
+that are only called. An inner function that is stored or passed on is *loose*: it may read the name at any
+time.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from np2tf.tree.walk import children, walk
 
 Inner = cst.FunctionDef | cst.Lambda
 _NONE: Names = frozenset()
-#: These call a function that they are given before they return, and keep it no longer.
+#: Functions that call their argument only before they return.
 _IMMEDIATE = frozenset({"sorted", "min", "max", "sum", "list", "tuple", "any", "all"})
-#: These call it when somebody goes through what they give.
+#: Functions that call their argument while their result is iterated over.
 _LAZY = frozenset({"map", "filter"})
 
 
@@ -66,7 +67,7 @@ class Closures:
         return found
 
     def _name(self, one: Inner) -> str | None:
-        """The name that an inner function is called by."""
+        """Return the name under which an inner function is called."""
         if isinstance(one, cst.FunctionDef):
             return one.name.value
         assign = self._parents[one]
@@ -74,7 +75,7 @@ class Closures:
         return target.value if isinstance(target, cst.Name) and len(assign.targets) == 1 else None  # type: ignore[attr-defined]
 
     def _is_immediate(self, node: cst.CSTNode) -> bool:
-        """Whether a function is handed to something that calls it at once, if it ever does."""
+        """Return whether a function is passed to a function that calls it only at once, if ever."""
         arg = self._parents[node]
         call = self._parents[arg] if isinstance(arg, cst.Arg) else None
         name = dotted(call.func) if isinstance(call, cst.Call) else None
@@ -83,7 +84,7 @@ class Closures:
         return name is not None and (name in _IMMEDIATE or name.startswith("np2tf."))
 
     def _is_call(self, use: cst.Name) -> bool:
-        """Whether a mention of a name binds it or calls it."""
+        """Return whether a mention of a name binds it or calls it."""
         up = self._parents[use]
         if isinstance(up, cst.Call):
             return up.func is use
@@ -96,7 +97,9 @@ class Closures:
         return isinstance(up, (cst.AssignTarget, cst.FunctionDef, cst.NameItem))
 
     def _follow_calls(self) -> None:
-        """What an inner function sees includes what those see that it calls."""
+        """Add to the names that each inner function sees the names seen by the inner functions that it
+        calls.
+        """
         for table in (self._reads, self._rebinds):
             while True:
                 grown = {
@@ -110,14 +113,14 @@ class Closures:
     # -- one construct --------------------------------------------------------------------------------------
 
     def rebinding(self, node: cst.CSTNode) -> str | None:
-        """An inner function mentioned in `node` that rebinds names of the function around it."""
+        """Return an inner function mentioned in `node` that rebinds names of the function around it."""
         return next((name for name in sorted(reads(node)) if self._rebinds.get(name)), None)
 
     def written(self, node: cst.CSTNode, parts: Sequence[cst.CSTNode], scope: Scope) -> list[str]:
-        """The function's own names that `parts` write, those among them that its calls rebind.
+        """Return the function's own names that `parts` write, including the names that its calls rebind.
 
         Raises:
-            CannotLower: a call rebinds a name of a function further out, which is no variable here.
+            CannotLower: if a call rebinds a name of a function further out, which is no variable here.
         """
         names = scope.written(parts)
         mentioned = _NONE.union(*map(reads, parts)) | writes(parts)
@@ -129,10 +132,10 @@ class Closures:
     def shared(
         self, node: cst.CSTNode, parts: Sequence[cst.CSTNode], names: Sequence[str], scope: Scope
     ) -> list[str]:
-        """Those of the `names` that inner functions from outside `parts` see when they are called there.
+        """Return the `names` that inner functions defined outside of `parts` see when `parts` call them.
 
         Raises:
-            CannotLower: it cannot be known when a loose one looks.
+            CannotLower: if a loose inner function sees a name, because it may read it at any time.
         """
         late = sorted(self.loose & set(names))
         if late:
@@ -142,25 +145,29 @@ class Closures:
         seen |= _NONE.union(*(self._rebinds.get(name, _NONE) for name in outside))
         found = [name for name in names if name in seen]
         for name in found:
-            if name not in scope.bound:  # what is rebound from inside must be a name here
+            if name not in scope.bound:  # a name that an inner function rebinds must be bound here
                 scope.presets.append(name)
                 scope.bound |= {name}
         return found
 
     def kept(self, parts: Sequence[cst.CSTNode], scope: Scope) -> Names:
-        """The names that another function may still look at when `parts` have been run."""
+        """Return the names that another function may read after `parts` have run."""
         inside = writes(parts)
         return scope.foreign.union(*(found for name, found in self._reads.items() if name not in inside))
 
     def check_leaving(self, node: cst.CSTNode, names: Sequence[str], state: Sequence[str]) -> None:
-        """CannotLower if an inner function that sees `names` of the construct leaves it among its `state`."""
+        """Check that no inner function in `state` that leaves the construct sees `names` of the construct.
+
+        Raises:
+            CannotLower: if one does.
+        """
         for name in state:
             if self._reads.get(name, _NONE) & set(names):
                 _refuse(node, f"`{name}`, an inner function that is called after it")
 
 
 def rebound(node: cst.CSTNode) -> Names:
-    """The names that are declared nonlocal in `node`, and are not its own."""
+    """Return the names that `node` declares nonlocal, and that so belong to an outer function."""
     return frozenset(
         item.name.value for part in walk(node) if isinstance(part, cst.Nonlocal) for item in part.names
     )

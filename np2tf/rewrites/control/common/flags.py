@@ -1,4 +1,4 @@
-"""Tests that a flag can stand for, and the line that sets it."""
+"""Tests whose value a flag can take, and the line that sets the flag."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _TRUTHS = frozenset({"not_", "any", "all", "allclose", "array_equal", "isnan", "
 
 
 def is_true(test: cst.BaseExpression) -> bool:
-    """Whether a test is a literal that always holds: `while True`, `while 1`."""
+    """Return whether a test is a literal that always holds: `while True`, `while 1`."""
     return code(test).strip("() ") in ("True", "1")
 
 
 def is_bool(test: cst.BaseExpression) -> bool:
-    """Whether a test's value is a single truth value, so that a flag can take it."""
+    """Return whether a test's value is a single truth value, so that a flag can take it."""
     if isinstance(test, cst.Call):
         name = test.func.attr.value if isinstance(test.func, cst.Attribute) else ""
         if name in ("and_", "or_") and len(test.args) == 2:
@@ -27,7 +27,7 @@ def is_bool(test: cst.BaseExpression) -> bool:
 
 
 def without_assignments(test: cst.BaseExpression) -> tuple[cst.BaseExpression, list[Statement]]:
-    """A test that reads the names that its `:=` bind, and the lines that bind them."""
+    """Return a test that reads the names bound by its `:=`, and the lines that bind them."""
     assigns: list[Statement] = []
 
     class Hoist(cst.CSTTransformer):
@@ -43,7 +43,7 @@ def without_assignments(test: cst.BaseExpression) -> tuple[cst.BaseExpression, l
 
 
 def flagged(text: str, node: cst.If, jump: Statement) -> Statement:
-    """The line that stands for `if test: break`, with the comments of both."""
+    """Return the line that replaces `if test: break`, with the comments of both lines."""
     made = line(text, [*node.leading_lines, *jump.leading_lines])  # type: ignore[union-attr]
     for place in (getattr(node.body, "header", None), getattr(jump, "trailing_whitespace", None)):
         if place is not None and place.comment is not None:

@@ -1,4 +1,4 @@
-"""How lowered code is laid out: helper functions, calls, blank lines, comments kept at their statements."""
+"""Layout of lowered code: helper functions, calls, blank lines, comments that stay with their statements."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from np2tf.tree.templates import Statement
 
 
 def line(text: str, leading: Sequence[cst.EmptyLine] = ()) -> cst.SimpleStatementLine:
-    """One simple statement from its text."""
+    """Return one simple statement from its text."""
     node = cst.parse_statement(text)
     assert isinstance(node, cst.SimpleStatementLine)
     return node.with_changes(leading_lines=list(leading))
 
 
 def code(node: cst.CSTNode) -> str:
-    """The text of a node."""
+    """Return the text of a node."""
     return cst.Module([]).code_for_node(node)
 
 
 def has_comment(node: cst.CSTNode) -> bool:
-    """Whether a comment stands anywhere in `node`."""
+    """Return whether a comment stands anywhere in `node`."""
     return isinstance(node, cst.Comment) or any(has_comment(child) for child in node.children)
 
 
 def tuple_of(names: Sequence[str]) -> str:
-    """Names as a tuple expression: `()`, `(u,)`, `(u, err)`."""
+    """Return names as a tuple expression: `()`, `(u,)`, `(u, err)`."""
     return f"({names[0]},)" if len(names) == 1 else f"({', '.join(names)})"
 
 
 def assigned(state: Sequence[str]) -> str:
-    """The left side that takes a loop's state: `u, err = `, `(u,) = `, or nothing."""
+    """Return the left side of the assignment of a loop's state: `u, err = `, `(u,) = `, or nothing."""
     if len(state) == 1:
         return f"({state[0]},) = "
     return f"{', '.join(state)} = " if state else ""
 
 
 def blank(leading: Sequence[cst.EmptyLine] = ()) -> list[cst.EmptyLine]:
-    """Leading lines that begin with a blank one."""
+    """Return leading lines that begin with a blank line."""
     lines = list(leading)
     if lines and lines[0].comment is None:
         return lines
@@ -49,14 +49,14 @@ def blank(leading: Sequence[cst.EmptyLine] = ()) -> list[cst.EmptyLine]:
 
 
 def comment_of(body: cst.BaseSuite) -> cst.TrailingWhitespace | None:
-    """The comment behind a compound statement's colon, with the space before it."""
+    """Return the comment behind a compound statement's colon, with the space before it."""
     if isinstance(body, cst.IndentedBlock) and body.header.comment is not None:
         return body.header
     return None
 
 
 def statements_of(owner: cst.CSTNode | None) -> list[Statement]:
-    """The statements of a block, each jump on a line of its own."""
+    """Return the statements of a block, each jump on a line of its own."""
     if owner is None:
         return []
     suite = owner.body if isinstance(owner, (cst.Else, cst.If, cst.For, cst.While)) else owner
@@ -69,12 +69,12 @@ def statements_of(owner: cst.CSTNode | None) -> list[Statement]:
 
 
 def else_of(owner: cst.If | cst.For | cst.While) -> list[Statement]:
-    """The statements of an `else`; an `elif` is one statement, an `if`."""
+    """Return the statements of an `else`; an `elif` is a single statement, an `if`."""
     return [owner.orelse] if isinstance(owner.orelse, cst.If) else statements_of(owner.orelse)
 
 
 def _split(statement: Statement) -> list[Statement]:
-    """`a = 1; break` as two lines, so that each simple statement stands alone where that matters."""
+    """Return `a = 1; break` as two lines, so that the jump is a statement of its own line."""
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) < 2:
         return [statement]
     if not isinstance(statement.body[-1], (cst.Break, cst.Continue, cst.Return)):
@@ -87,7 +87,7 @@ def _split(statement: Statement) -> list[Statement]:
 
 
 def footer_of(owner: cst.CSTNode | None) -> list[cst.EmptyLine]:
-    """The comment lines at the end of a block."""
+    """Return the comment lines at the end of a block."""
     suite = getattr(owner, "body", None)
     return list(suite.footer) if isinstance(suite, cst.IndentedBlock) else []
 
@@ -95,13 +95,13 @@ def footer_of(owner: cst.CSTNode | None) -> list[cst.EmptyLine]:
 def block_of(
     statements: Sequence[Statement], header: cst.TrailingWhitespace | None = None
 ) -> cst.IndentedBlock:
-    """An indented block of these very statements; an empty one gets `pass`."""
+    """Return an indented block of exactly these statements; an empty block gets `pass`."""
     made = cst.IndentedBlock(body=list(statements) or [line("pass")])
     return made if header is None else made.with_changes(header=header)
 
 
 def suite(statements: Sequence[Statement], header: cst.TrailingWhitespace | None = None) -> cst.IndentedBlock:
-    """An indented block; an empty one gets `pass`, and a first line loses its blank lines."""
+    """Return an indented block; an empty block gets `pass`, and a first line loses its blank lines."""
     body = list(statements) or [line("pass")]
     lines = list(getattr(body[0], "leading_lines", ()))
     while lines and lines[0].comment is None:
@@ -117,19 +117,21 @@ def helper(
     leading: Sequence[cst.EmptyLine] = (),
     header: cst.TrailingWhitespace | None = None,
 ) -> cst.FunctionDef:
-    """A helper function, set off by a blank line."""
+    """Return a helper function with a blank line above it."""
     made = cst.parse_statement(f"def {name}({', '.join(params)}): pass")
     assert isinstance(made, cst.FunctionDef)
     return made.with_changes(body=suite(body, header), leading_lines=blank(leading))
 
 
 def renamed(params: Sequence[str], shared: Sequence[str], naming: Naming) -> list[str]:
-    """Parameters under other names where a helper rebinds the names themselves, which inner functions see."""
+    """Return the parameters, renamed where a helper rebinds the name itself because inner functions see
+    it.
+    """
     return [naming.name(f"{param}_now") if param in shared else param for param in params]
 
 
 def rebinding(params: Sequence[str], shared: Sequence[str], naming: Naming) -> list[Statement]:
-    """The first lines of such a helper: `nonlocal k` and `k = k_now`."""
+    """Return the first lines of a helper with shared names: `nonlocal k` and `k = k_now`."""
     if not shared:
         return []
     own = [param for param in params if param in shared]
@@ -138,7 +140,7 @@ def rebinding(params: Sequence[str], shared: Sequence[str], naming: Naming) -> l
 
 
 def returning(values: Sequence[str], as_tuple: bool, footer: Sequence[cst.EmptyLine] = ()) -> list[Statement]:
-    """`return u, err`; a single value is a tuple only where `as_tuple` asks for one."""
+    """Return the statement `return u, err`; a single value is a tuple only if `as_tuple` is true."""
     if not values and not as_tuple:
         return []
     text = tuple_of(values) if as_tuple and len(values) < 2 else ", ".join(values)
@@ -146,7 +148,7 @@ def returning(values: Sequence[str], as_tuple: bool, footer: Sequence[cst.EmptyL
 
 
 def call(head: str, callee: str, arguments: Sequence[str], depth: int, width: int) -> str:
-    """A statement's text, broken after the bracket where it would be longer than `width`."""
+    """Return a statement's text, broken after the bracket if it would be longer than `width`."""
     flat = f"{head}{callee}({', '.join(arguments)})"
     if len(flat) + 4 * depth <= width:
         return flat

@@ -1,36 +1,45 @@
-"""Where control leaves a stretch of code: its jumps, and whether it is ever left otherwise."""
+"""The ways in which control leaves a part of the code: its jumps, and whether control can reach its end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import libcst as cst
 
 from np2tf.facts.dataflow.binding import bound_after
 from np2tf.facts.dataflow.flow import block
 from np2tf.tree.templates import Statement
+from np2tf.tree.walk import children
 
 LOOPS = (cst.For, cst.While)
 _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
 def jumps_in(nodes: Sequence[cst.CSTNode], in_loop: bool = False) -> Iterator[cst.CSTNode]:
-    """The jumps that leave `nodes`: every return, and the breaks and continues of no loop inside."""
+    """Yield the jumps that leave `nodes`: every return, and each break and continue of an outer loop."""
     for node in nodes:
-        if isinstance(node, cst.Return):
+        kind = type(node)
+        if kind is cst.Return:
             yield node
-        elif isinstance(node, (cst.Break, cst.Continue)):
+        elif kind is cst.Break or kind is cst.Continue:
             if not in_loop:
                 yield node
-        elif isinstance(node, LOOPS):
-            yield from jumps_in(block(node.body), True)
-            yield from jumps_in(block(node.orelse), in_loop)
-        elif not isinstance(node, _SCOPES) and not isinstance(node, cst.BaseExpression):
-            yield from jumps_in(node.children, in_loop)
+        elif kind in LOOPS:
+            yield from jumps_in(block(node.body), True)  # type: ignore[attr-defined]
+            yield from jumps_in(block(node.orelse), in_loop)  # type: ignore[attr-defined]
+        elif not _holds_no_jump(kind):
+            yield from jumps_in(children(node), in_loop)
+
+
+@cache
+def _holds_no_jump(kind: type[cst.CSTNode]) -> bool:
+    """Return whether no jump in a node of this class leaves it: asked once for a class, as that is slow."""
+    return issubclass(kind, (*_SCOPES, cst.BaseExpression))
 
 
 def reachable(body: Sequence[Statement]) -> list[Statement]:
-    """`body` up to the statement behind which nothing runs."""
+    """Return `body` up to the first statement that control cannot pass."""
     for index, statement in enumerate(body):
         if leaves([statement]):
             return list(body[: index + 1])
@@ -38,7 +47,7 @@ def reachable(body: Sequence[Statement]) -> list[Statement]:
 
 
 def leaves(body: Sequence[cst.CSTNode]) -> bool:
-    """Whether every path through `body` ends in a jump (or a raise)."""
+    """Return whether every path through `body` ends in a jump (or a raise)."""
     return bound_after(body, frozenset()) is None
 
 
@@ -50,7 +59,10 @@ def jump_of(statement: cst.CSTNode) -> cst.CSTNode | None:
 
 
 def returns_like(rest: Sequence[Statement], body: Sequence[Statement]) -> bool:
-    """Whether a loop returns just what the function returns right behind it: then it only needs to break."""
+    """Return whether a loop only returns the expression that the function returns right behind it.
+
+    Such a return needs only to break.
+    """
     following = jump_of(rest[0]) if rest else None
     returns = [jump for jump in jumps_in(body) if isinstance(jump, cst.Return)]
     if not isinstance(following, cst.Return) or not returns:

@@ -1,4 +1,4 @@
-"""What a construct needs of the lowering that it is part of."""
+"""The protocol of the lowering of a function, as its constructs use it."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ class Lowers(Protocol):
     def scope_body(
         self, body: Sequence[Statement], after: Names, scope: Scope, tail: bool
     ) -> list[Statement]:
-        """The lowered statements of a whole scope."""
+        """Return the lowered statements of a whole scope."""

@@ -1,4 +1,6 @@
-"""What is to be lowered, carried along while the tree is edited, and the refusal to do so."""
+"""The nodes to lower, which are tracked while the tree is edited, and the exception that refuses a
+lowering.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,15 @@ import libcst as cst
 
 
 class CannotLower(Exception):
-    """A construct that cannot be lowered with its meaning kept: code, place and the words of the message."""
+    """Raised for a construct that cannot be lowered with its meaning kept: code, place and the words of the
+    message.
+    """
 
     def __init__(self, code: str, node: cst.CSTNode, **args: str) -> None:
         super().__init__(code)
         self.code, self.node, self.words = code, node, args
         self.loop: cst.For | None = None
-        """The innermost lowered `for` around the node, which may stay Python instead."""
+        """The innermost lowered `for` around the node, which may stay a Python loop instead."""
 
 
 @dataclass
@@ -25,20 +29,20 @@ class Marks:
     stops: dict[cst.CSTNode, str] = field(default_factory=dict)
 
     independent: set[cst.CSTNode] = field(default_factory=set)
-    """The `for` loops found to have rounds that do not need one another."""
+    """The `for` loops whose iterations were found to be independent of each other."""
 
     origin: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
-    """For a node that took another's place: the first one."""
+    """Maps a node that replaced another node to the original node."""
 
     def copy(self) -> Marks:
-        """Marks to try with."""
+        """Return a copy of the marks for a trial lowering."""
         return Marks(set(self.lowered))
 
     def __contains__(self, node: cst.CSTNode) -> bool:
         return node in self.lowered
 
     def carry(self, old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
-        """`new`, to be treated as `old` was."""
+        """Return `new`, which from now on has the marks of `old`."""
         if old is new:
             return new
         self.origin[new] = self.origin.get(old, old)

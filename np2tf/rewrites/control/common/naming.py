@@ -1,10 +1,12 @@
-"""Names for the helpers and flags that lowering adds: short, telling, and never one of the user's."""
+"""Names for the helpers and flags that lowering adds: short, descriptive, and different from the user's
+names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-#: what a name is for -> the names to try, best first; numbers follow when all are taken.
+#: purpose of a name -> the names to try, best first; if all are taken, numbered names follow.
 _CHOICES = {
     "keep_going": ("keep_going", "go_on"),
     "step": ("step", "one_step"),
@@ -22,14 +24,16 @@ _CHOICES = {
 
 
 class Naming:
-    """The names added to one function. One purpose keeps one name: each helper stands just above its use."""
+    """The names added to one function. Each purpose keeps its name, because each helper is defined just above
+    its use.
+    """
 
     def __init__(self, taken: Collection[str]) -> None:
         self._taken = set(taken)
         self._given: dict[str, str] = {}
 
     def name(self, purpose: str) -> str:
-        """The name for `purpose`, always the same within the function."""
+        """Return the name for `purpose`, which stays the same within the function."""
         if purpose not in self._given:
             self._given[purpose] = self._fresh(purpose)
         return self._given[purpose]
@@ -47,19 +51,19 @@ class Naming:
         return choice
 
     def around(self, purposes: Sequence[str], inside: Collection[str]) -> list[str]:
-        """The names of helpers in which there are helpers of these names, none of which they share."""
+        """Return names for helpers that contain helpers named `inside`, different from these names."""
         while not set(names := [self.name(purpose) for purpose in purposes]).isdisjoint(inside):
             purposes = [f"outer_{purpose}" for purpose in purposes]
         return names
 
     def is_taken(self, name: str) -> bool:
-        """Whether the function has the name already."""
+        """Return whether the function already uses the name."""
         return name in self._taken
 
     def given(self) -> frozenset[str]:
-        """Every name given so far."""
+        """Return the names given so far."""
         return frozenset(self._given.values())
 
     def flag(self, depth: int) -> str:
-        """The name of the flag that ends a loop `depth` lowered loops deep."""
+        """Return the name of the flag that ends a loop `depth` lowered loops deep."""
         return self.name(("done", "inner_done")[depth] if depth < 2 else f"done_{depth + 1}")

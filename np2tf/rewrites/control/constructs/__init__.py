@@ -1,4 +1,4 @@
-"""One construct of Python a file: its lowering to an operator of np2tf.
+"""The lowering of one Python construct to an operator of np2tf in each file.
 
-May import `common`, `facts` and `tree`. Whether a construct is lowered is decided in `rewrites/control`.
+May import `common`, `facts` and `tree`. `rewrites/control` decides whether a construct is lowered.
 """

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import libcst as cst
 
+from np2tf.rewrites.control.common.construct import Judge
 from np2tf.rewrites.control.common.layout import blank, call, code, helper, line
 from np2tf.rewrites.control.common.lowers import Lowers
 from np2tf.rewrites.control.common.scope import Scope
 from np2tf.tree.templates import Statement
 
 
-def lower(lowering: Lowers, node: cst.SimpleStatementLine, scope: Scope) -> list[Statement]:
-    """The statements that a line with asserts on arrays becomes."""
-    out: list[Statement] = []
-    for small in node.body:
-        leading = () if out else node.leading_lines
-        if isinstance(small, cst.Assert) and small in lowering.marks:
-            name = lowering.naming.name("otherwise")
-            message = f"({code(small.msg)})" if small.msg is not None else ""
-            out.append(helper(name, (), [line(f"raise AssertionError{message}")], leading))
-            arguments = [code(small.test), "lambda: None", name]
-            out.append(line(call("", "np2tf.cond", arguments, scope.depth, scope.width), blank()))
-        else:
-            alone = small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
-            out.append(cst.SimpleStatementLine([alone], leading_lines=list(leading)))
-    out[-1] = out[-1].with_changes(trailing_whitespace=node.trailing_whitespace)
-    return out
+def is_lowered(judge: Judge, node: cst.Assert) -> bool:
+    """Return whether the test may be an array's value."""
+    return not judge.static.probably(node.test)
+
+
+def lower(
+    lowering: Lowers, node: cst.Assert, scope: Scope, leading: Sequence[cst.EmptyLine]
+) -> list[Statement]:
+    """Return the helper that raises, and the call of `np2tf.cond`."""
+    name = lowering.naming.name("otherwise")
+    message = f"({code(node.msg)})" if node.msg is not None else ""
+    arguments = [code(node.test), "lambda: None", name]
+    return [
+        helper(name, (), [line(f"raise AssertionError{message}")], leading),
+        line(call("", "np2tf.cond", arguments, scope.depth, scope.width), blank()),
+    ]

@@ -1,19 +1,37 @@
-"""`and`, `or`, `not` and chained comparisons become `np2tf.and_`, `np2tf.or_` and `np2tf.not_`.
+"""Lowers `and`, `or`, `not` and chained comparisons to `np2tf.and_`, `np2tf.or_` and `np2tf.not_`.
 
-The second operand is a lambda, so that it is evaluated only where Python would evaluate it.
+The second operand becomes a lambda, so that it is evaluated only if Python would evaluate it.
 """
 
 from __future__ import annotations
 
 import libcst as cst
 
+from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.counting import counts
 from np2tf.tree.templates import expression
 
 _SIMPLE = (cst.Name, cst.BaseNumber, cst.SimpleString)
 
 
+def is_operation_lowered(judge: Judge, node: cst.BooleanOperation) -> bool:
+    """Return whether an operand of `and` or `or` may be an array's value."""
+    return not counts(judge, node) and not (judge.static(node.left) and judge.static(node.right))
+
+
+def is_not_lowered(judge: Judge, node: cst.UnaryOperation) -> bool:
+    """Return whether this is `not`, of what may be an array's value."""
+    is_not = isinstance(node.operator, cst.Not)
+    return is_not and not counts(judge, node) and not judge.static(node.expression)
+
+
+def is_chain_lowered(judge: Judge, node: cst.Comparison) -> bool:
+    """Return whether this is `a < b < c`, of what may be an array's value."""
+    return len(node.comparisons) > 1 and not counts(judge, node) and not judge.static(node)
+
+
 def edit(node: cst.BaseExpression) -> cst.BaseExpression:
-    """The operator call that a boolean expression becomes."""
+    """Return the operator call for a boolean expression."""
     if isinstance(node, cst.UnaryOperation):
         return expression("np2tf.not_({x})", x=_bare(node.expression))
     if isinstance(node, cst.BooleanOperation):
@@ -25,16 +43,14 @@ def edit(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _bare(operand: cst.BaseExpression) -> cst.BaseExpression:
-    """A call without the parentheses that kept `not(a and b)` together; the operator's own take their
-    place.
-    """
+    """Return a call without the parentheses of `not(a and b)`, which those of the operator replace."""
     if not isinstance(operand, cst.Call) or any(not one.whitespace_after.empty for one in operand.lpar):
         return operand
     return operand.with_changes(lpar=(), rpar=())
 
 
 def _chain(node: cst.Comparison) -> cst.BaseExpression:
-    """`a < b < c`: `np2tf.and_(a < b, lambda: b < c)`, with b evaluated once."""
+    """Return `np2tf.and_(a < b, lambda: b < c)` for `a < b < c`, with b evaluated once."""
     left = node.left
     made: cst.BaseExpression | None = None
     last = len(node.comparisons) - 1
@@ -52,7 +68,7 @@ def _chain(node: cst.Comparison) -> cst.BaseExpression:
 
 
 def _repeatable(node: cst.BaseExpression) -> bool:
-    """Whether writing the expression twice costs nothing and changes nothing."""
+    """Return whether writing the expression twice costs nothing and changes nothing."""
     if isinstance(node, _SIMPLE):
         return True
     if isinstance(node, cst.Attribute):

@@ -1,4 +1,6 @@
-"""`if` becomes `names = np2tf.cond(test, then, otherwise, *operands)`; one expression becomes a lambda."""
+"""Lowers `if` to `names = np2tf.cond(test, then, otherwise, *operands)`; a branch with one expression is a
+lambda.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ import libcst as cst
 
 from np2tf.facts.dataflow.counters import step_of
 from np2tf.facts.dataflow.flow import Names, live_before, reads, writes
+from np2tf.rewrites.control.common.construct import Judge
 from np2tf.rewrites.control.common.layout import (
     blank,
     call,
@@ -36,16 +39,16 @@ _SHORT = 40
 
 @dataclass
 class _Branch:
-    """One side of an `if` on its way to being an argument of `np2tf.cond`."""
+    """One branch of an `if` while it is made into an argument of `np2tf.cond`."""
 
     owner: cst.CSTNode | None
     source: list[Statement]
     lowered: list[Statement]
     own: Names
     counters: Names
-    """The names that are plain numbers: counting one up is giving it another value."""
+    """The names that are plain numbers, for which `n += 1` is the same as `n = n + 1`."""
     shared: list[str]
-    """The names that inner functions see when this side calls them."""
+    """The names that inner functions see when this branch calls them."""
 
     @property
     def leading(self) -> Sequence[cst.EmptyLine]:
@@ -59,13 +62,32 @@ class _Branch:
 
     @property
     def commented(self) -> bool:
-        """Whether a comment would be lost in a lambda."""
+        """True if the branch has a comment that a lambda would lose."""
         inside = [*self.lowered, *self.leading, *footer_of(self.owner)]
         return self.header is not None or any(has_comment(part) for part in inside)
 
 
+def is_lowered(judge: Judge, node: cst.If) -> bool:
+    """Return whether the test may be an array's value; CannotLower if the `if` must be lowered and cannot."""
+    if judge.static(node.test):
+        return False
+    if _stays(judge, node) and judge.static.probably(node.test):
+        return False  # a number that the caller gives: known while staging as a rule
+    if judge.reason(node) is not None and judge.is_setting(node.test):
+        return False  # should it be an array's value, the trace ends there
+    judge.check(node)
+    return True
+
+
+def _stays(judge: Judge, node: cst.If) -> bool:
+    """Return whether an `if` had better stay Python: it cannot be lowered, ends a recursion, or may raise."""
+    if judge.reason(node) is not None or reads(node.test) & judge.counters:
+        return True
+    return any(isinstance(part, cst.Raise) for part in walk(node))
+
+
 def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool) -> list[Statement]:
-    """The helpers and the call that an `if` becomes."""
+    """Return the helpers and the call for an `if`."""
     sources = _without_pass(statements_of(node)), _without_pass(else_of(node))
     returns = bool(list(jumps_in([node])))
     both = [*sources[0], *sources[1]]
@@ -115,7 +137,7 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
 
 
 def _returning(body: list[Statement], outputs: Sequence[str]) -> list[Statement]:
-    """A branch's body, with `return value` for the assignment to its outputs that it ends in."""
+    """Return a branch's body, with `return value` instead of a final assignment to its outputs."""
     last = body[-1] if body else None
     if not outputs or not isinstance(last, cst.SimpleStatementLine) or len(last.body) != 1:
         return body
@@ -128,19 +150,19 @@ def _returning(body: list[Statement], outputs: Sequence[str]) -> list[Statement]
 
 
 def _ends_itself(branch: _Branch) -> bool:
-    """Whether a branch's body ends in a return already, or raises."""
+    """Return whether a branch's lowered body already ends in a return, or the branch raises."""
     last = branch.lowered[-1] if branch.lowered else None
     returns = isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
     return returns or _raises(branch.source)
 
 
 def _raises(source: Sequence[Statement]) -> bool:
-    """Whether every path through a branch ends in an exception."""
+    """Return whether every path through a branch ends in an exception."""
     return leaves(source) and not list(jumps_in(source))
 
 
 def _needs(name: str, source: Sequence[Statement], outputs: Sequence[str], after: Names) -> bool:
-    """Whether a branch needs the value that `name` has before the `if`."""
+    """Return whether a branch needs the value that `name` has before the `if`."""
     if name not in writes(source):
         return name in outputs and not _raises(source)
     return name in live_before(source, after)
@@ -151,7 +173,12 @@ def _valued(jump: cst.CSTNode) -> bool:
 
 
 def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Statement]]) -> None:
-    """Both branches return a value, or neither does: an array and None cannot be staged as one value."""
+    """Check that both branches return a value or neither does: an array and None cannot be staged as one
+    value.
+
+    Raises:
+        CannotLower: if they differ.
+    """
     valued = set()
     for jump in jumps_in([node]):
         valued.add(_valued(jump))
@@ -162,7 +189,9 @@ def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Stat
 
 
 def _as_lambda(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -> str | None:
-    """The branch as a lambda that reads the names around it, if it is one expression."""
+    """Return the branch as a lambda that reads the names around it; None if it is more than one
+    expression.
+    """
     if branch.commented:
         return None
     if not branch.source:
@@ -183,7 +212,7 @@ def _as_lambda(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -
 
 
 def _given(statement: cst.CSTNode, counters: Names, bound: dict[str, str]) -> tuple[str, str]:
-    """The name that a statement gives a value, and that value; empty of other statements."""
+    """Return the name and the value of an assignment; two empty strings for other statements."""
     step = step_of(statement)
     if step is not None and isinstance(statement, cst.AugAssign):
         name = code(statement.target)
@@ -196,7 +225,7 @@ def _given(statement: cst.CSTNode, counters: Names, bound: dict[str, str]) -> tu
 
 
 def _several(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -> str | None:
-    """A few assignments of short values, none of which is of use for another, as one expression."""
+    """Return a few assignments of short, independent values as one expression."""
     found: dict[str, str] = {}
     for statement in branch.lowered:
         if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
@@ -220,7 +249,7 @@ def _values(found: dict[str, str], outputs: Sequence[str], bound: dict[str, str]
 
 
 def _without_pass(body: list[Statement]) -> list[Statement]:
-    """A block's statements; none where it only passes."""
+    """Return a block's statements; none if the block is only `pass`."""
     if len(body) == 1 and code(body[0]).strip() == "pass":
         return []
     return body
@@ -268,7 +297,7 @@ def _with_helpers(
 
 
 def _short_lambda(branch: _Branch, outputs: Sequence[str], operands: Sequence[str]) -> str | None:
-    """A lambda beside a helper function: it takes the same operands, and must stay short."""
+    """Return a lambda for use beside a helper function: it takes the same operands, and must be short."""
     text = _as_lambda(branch, outputs, {})
     if text is None or len(text) > _SHORT or "np2tf." in text:
         return None

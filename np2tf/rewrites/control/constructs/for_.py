@@ -1,10 +1,11 @@
-"""`for` becomes `state = np2tf.for_loop(iterable, step_i, state)`, or `out = np2tf.map_loop(…)`."""
+"""Lowers `for` to `state = np2tf.for_loop(iterable, step_i, state)`, or to `out = np2tf.map_loop(…)`."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from np2tf.facts.dataflow.flow import Names, bound_targets, loop_head
+from np2tf.rewrites.control.common.construct import Judge
 from np2tf.rewrites.control.common.layout import (
     assigned,
     blank,
@@ -28,8 +29,29 @@ from np2tf.rewrites.control.constructs.independent import map_loop
 from np2tf.tree.templates import Statement
 
 
-def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[Statement]:
-    """The helpers and the call that a `for` becomes."""
+def is_lowered(judge: Judge, node: cst.For) -> bool:
+    """Return whether the loop may run over an array or many numbers; CannotLower if it cannot be lowered."""
+    if judge.stays_plain(node) or node.asynchronous is not None or not _only_names(node.target):
+        return False
+    if not judge.may_iterate(node.iter):
+        return False
+    if judge.reason(node) is None:
+        return True
+    if judge.is_long_range(node.iter):
+        judge.check(node)  # unrolled, it would become a graph as long as the range
+    return False
+
+
+def _only_names(target: cst.BaseExpression) -> bool:
+    if isinstance(target, cst.Tuple):
+        return all(
+            isinstance(element, cst.Element) and _only_names(element.value) for element in target.elements
+        )
+    return isinstance(target, cst.Name)
+
+
+def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope, tail: bool) -> list[Statement]:
+    """Return the helpers and the call for a `for`."""
     naming = lowering.naming
     body = statements_of(node)
     targets = bound_targets(node.target)
@@ -46,7 +68,7 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[St
     stop = lowering.marks.stops.get(node)
     if stop is not None:
         head |= {stop}
-    # The target is bound anew in every round: its old value only matters behind the loop.
+    # Every iteration binds the target anew: its old value only matters behind the loop.
     state = [name for name in written if name in (live if name in targets else head)]
     closures.check_leaving(node, list(written), state)
     values = [scope.value(name) for name in state]
@@ -70,16 +92,16 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[St
         out.append(helper(keep_going, state, [line(f"return np2tf.not_({stop})")], leading))
         arguments.append(f"keep_going={keep_going}")
         leading = ()
-    tail = returning(state, True, footer_of(node))
+    ending = returning(state, True, footer_of(node))
     above = rebinding(params, shared, naming)
     params = renamed(params, shared, naming)
-    out.append(helper(step, params, [*above, *stepped, *tail], leading, comment_of(node.body)))
+    out.append(helper(step, params, [*above, *stepped, *ending], leading, comment_of(node.body)))
     out.append(line(call(assigned(state), "np2tf.for_loop", arguments, scope.depth, scope.width), blank()))
     return out
 
 
 def _parameters(state: list[str], targets: list[str], naming: Naming) -> list[str]:
-    """The state as a helper's parameters; what the target was in the round before is of no use."""
+    """Return the state as a helper's parameters. The target's value from the last iteration is not used."""
     old = [name for name in state if name in targets]
     unused = "_" if len(old) == 1 and not naming.is_taken("_") else None
     return [(unused or naming.name(f"last_{name}")) if name in old else name for name in state]

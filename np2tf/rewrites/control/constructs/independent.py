@@ -1,7 +1,8 @@
-"""`for i in range(n): out[i] = …` becomes `np2tf.map_loop(range, value_i, out)` where no round needs another.
+"""Lowers `for i in range(n): out[i] = …` to `np2tf.map_loop(range, value_i, out)` if the iterations are
+independent.
 
-Proven here is what the text shows: each round writes the one element of its own, and names that no other
-round sees. What it cannot show (two names for one array, effects of callees) `map_loop` looks for.
+The proof uses only the text: each iteration writes its own element, and names that no other iteration sees.
+`map_loop` checks at run time what the text cannot show: two names for one array, and effects of callees.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from np2tf.tree.walk import walk
 
 @dataclass(frozen=True)
 class MapLoop:
-    """A loop whose rounds are independent: the array, the statements before the write, what is written."""
+    """A loop with independent iterations: the array, the statements before the write, and the written
+    value.
+    """
 
     out: str
     before: list[Statement]
@@ -38,7 +41,9 @@ class MapLoop:
 
 
 def map_loop(node: cst.For, live: Names) -> MapLoop | None:
-    """The parts of a loop that is proven to be one; `live` are the names read after it."""
+    """Return the parts of a loop whose iterations are proven independent; `live` are the names read after
+    it.
+    """
     if not isinstance(node.target, cst.Name) or node.orelse is not None or not _is_range(node.iter):
         return None
     body = statements_of(node)
@@ -57,7 +62,7 @@ def map_loop(node: cst.For, live: Names) -> MapLoop | None:
 
 
 def lower(lowering: Lowers, node: cst.For, found: MapLoop, scope: Scope) -> list[Statement]:
-    """The helper that gives one element, and the call that fills the array."""
+    """Return the helper that computes one element, and the call that fills the array."""
     (item,) = bound_targets(node.target)
     result = cst.SimpleStatementLine(
         [cst.Return(found.value)],
@@ -75,7 +80,7 @@ def lower(lowering: Lowers, node: cst.For, found: MapLoop, scope: Scope) -> list
 
 
 def _is_range(node: cst.BaseExpression) -> bool:
-    """`range(…)`, or what np2tf has in its place."""
+    """Return whether a call is `range(…)`, or np2tf's version of it."""
     if not isinstance(node, cst.Call):
         return False
     name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
@@ -83,7 +88,7 @@ def _is_range(node: cst.BaseExpression) -> bool:
 
 
 def _store(statement: cst.CSTNode, index: str) -> tuple[str, cst.BaseExpression] | None:
-    """The array and the value of `out[i] = value`, also as `out = tnp.at(out)[i].set(value)`."""
+    """Return the array and the value of `out[i] = value`, also as `out = tnp.at(out)[i].set(value)`."""
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
         return None
     assign = statement.body[0]
@@ -110,7 +115,7 @@ def _is_at(node: cst.Subscript, index: str) -> bool:
 
 
 def _assigned(statement: cst.CSTNode) -> list[str | None]:
-    """The names that a plain assignment gives a value; None for anything else."""
+    """Return the names that plain assignments bind; None in the place of any other target or statement."""
     if not isinstance(statement, cst.SimpleStatementLine):
         return [None]
     names: list[str | None] = []

@@ -7,18 +7,15 @@ function together; in a lowered loop it is a flag and a result that the function
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import libcst as cst
 
 from np2tf.rewrites.control.common.flags import flagged, is_bool, is_true, without_assignments
 from np2tf.rewrites.control.common.layout import (
-    block_of,
     code,
     else_of,
-    footer_of,
     has_comment,
     line,
     statements_of,
@@ -27,15 +24,15 @@ from np2tf.rewrites.control.common.leaving import LOOPS, jump_of, jumps_in, leav
 from np2tf.rewrites.control.common.marks import CannotLower, Marks
 from np2tf.rewrites.control.common.naming import Naming
 from np2tf.rewrites.control.constructs import tries
+from np2tf.rewrites.control.constructs.blocks import Blocks
 from np2tf.tree.templates import Statement
 
-_Block = TypeVar("_Block", bound=cst.For | cst.While | cst.With)
 _SHORT = 60
 
 
 @dataclass
 class _Frame:
-    """Where the jumps of one loop body (or one function-level statement) lead."""
+    """The targets of the jumps of one loop body (or one function-level statement)."""
 
     stop: str | None = None
     skip: str | None = None
@@ -45,17 +42,17 @@ class _Frame:
     returns_break: bool = False
 
 
-class JumpFree:
-    """Rewrites the statements of one function so that nothing lowered holds a jump."""
+class JumpFree(Blocks):
+    """Rewrites the statements of one function so that no lowered construct contains a jump."""
 
     def __init__(self, marks: Marks, naming: Naming) -> None:
-        self._marks = marks
+        super().__init__(marks)
         self._naming = naming
         self._guards: set[cst.CSTNode] = set()
         """The `if returned: return result` behind loops."""
 
     def function(self, body: Sequence[Statement]) -> list[Statement]:
-        """The body of a function, every lowered return in tail position."""
+        """Return the body of a function, with every lowered return in tail position."""
         return self._tail(self._loops(body, 0))
 
     # -- loops, inside out ------------------------------------------------------------------------------
@@ -72,20 +69,8 @@ class JumpFree:
                     raise
                 if out and jump_of(out[-1]) is not None:
                     return out
-            elif isinstance(statement, cst.If):
-                out.append(self._map_branches(statement, lambda part: self._loops(part, depth)))
-            elif isinstance(statement, cst.With):
-                out.append(self._with_body(statement, self._loops(statements_of(statement.body), depth)))
-            elif isinstance(statement, cst.Try):
-                out.append(self._try(statement, lambda part: self._loops(part, depth)))
-            elif isinstance(statement, cst.Match):
-                cases = [
-                    case.with_changes(body=block_of(self._loops(statements_of(case.body), depth)))
-                    for case in statement.cases
-                ]
-                out.append(self._marks.carry(statement, statement.with_changes(cases=cases)))  # type: ignore[arg-type]
             else:
-                out.append(statement)
+                out.append(self._changed(statement, lambda part: self._loops(part, depth)))
         return out
 
     def _loop(self, loop: cst.For | cst.While, rest: Sequence[Statement], depth: int) -> list[Statement]:
@@ -139,7 +124,7 @@ class JumpFree:
         return changed
 
     def _behind(self, loop: cst.For | cst.While, frame: _Frame, depth: int) -> list[Statement]:
-        """What follows a lowered loop: the return it found, then its `else`."""
+        """Return the statements behind a lowered loop: the return that it found, then its `else`."""
         out: list[Statement] = []
         if frame.returns:
             guard = self._return_guard(frame)
@@ -163,7 +148,7 @@ class JumpFree:
         return guard
 
     def _plain_body(self, body: Sequence[Statement]) -> list[Statement]:
-        """The body of a Python loop: only a `continue` can be taken from under a lowered test there."""
+        """Return the body of a Python loop, where only `continue` can be under a lowered test."""
         frame = _Frame(plain=True)
         for index, statement in enumerate(body):
             if isinstance(statement, (cst.If, cst.Try)) and self._has_lowered_jump(statement):
@@ -194,7 +179,7 @@ class JumpFree:
         return out
 
     def _guarded_guard(self, guard: cst.If, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
-        """Behind an inner loop that may have returned: both flags and the result are set already."""
+        """Return the guard behind an inner loop that may have set the flags and the result."""
         if frame.plain or frame.stop is None:
             raise CannotLower("NP2TF303", guard)
         returned = self._naming.name("returned")
@@ -226,13 +211,13 @@ class JumpFree:
         return [first, self._unless(flags, self._guarded(rest, frame))]
 
     def _guarded_with(self, node: cst.With, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
-        """A `with` block (of np.errstate) that jumps leave."""
+        """Return a `with` block (of np.errstate) that jumps leave."""
         flags = self._flags(node, frame)
         first = self._with_body(node, self._guarded(statements_of(node.body), frame))
         return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
 
     def _guarded_try(self, node: cst.Try, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
-        """A `try` that jumps leave: each block sets the flags, and its `else` asks for them."""
+        """Return a `try` with jumps out of it: each block sets the flags, and its `else` tests them."""
         tries.refuse_jumps_at_its_end(node)
         flags = self._flags(node, frame)
 
@@ -243,11 +228,8 @@ class JumpFree:
         first = self._try(node, lambda part: self._guarded(part, frame), unless_left)
         return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
 
-    def _try(self, node: cst.Try, change: tries.Change, orelse: tries.Change | None = None) -> cst.Try:
-        return self._marks.carry(node, tries.mapped(node, change, orelse))  # type: ignore[return-value]
-
     def _flags(self, node: cst.CSTNode, frame: _Frame) -> list[str]:
-        """The flags that the jumps in a statement set."""
+        """Return the flags that the jumps in a statement set."""
         kinds = {type(jump) for jump in jumps_in([node])}
         flags = []
         if cst.Continue in kinds:
@@ -266,7 +248,7 @@ class JumpFree:
     def _flag_first(
         self, node: cst.If, leave: Statement, left: Sequence[Statement], frame: _Frame
     ) -> list[Statement]:
-        """`if test: break`: the flag is False up to here, and nothing else sets it: it is the test."""
+        """Return `done = test` for `if test: break`: nothing else has set the flag, so it equals the test."""
         assert frame.stop is not None
         flag = flagged(f"{frame.stop} = {code(node.test)}", node, leave)
         jump = jump_of(leave)
@@ -278,7 +260,7 @@ class JumpFree:
         return [flag, *(rest if left else [])]
 
     def _only_leaves(self, node: cst.If, then: Sequence[Statement], frame: _Frame) -> bool:
-        """Whether an `if` is there to leave the loop, and the flag can take the value of its test."""
+        """Return whether an `if` only leaves the loop, and its test can be the flag."""
         if frame.stop is None or node not in self._marks or len(then) != 1 or not is_bool(node.test):
             return False
         if isinstance(node.orelse, cst.Else) and (
@@ -348,59 +330,3 @@ class JumpFree:
         bare = self._marks.carry(node, node.with_changes(leading_lines=()))
         changed = self._guarded([bare], frame)  # type: ignore[list-item]
         return [start, *changed, *self._tail_if(self._return_guard(frame), rest)]
-
-    # -- parts ------------------------------------------------------------------------------------------
-
-    def _has_lowered_jump(self, node: cst.CSTNode, under: bool = False) -> bool:
-        """Whether a jump leaves `node` from under a lowered test."""
-        if isinstance(node, cst.With):
-            return any(self._has_lowered_jump(part, under) for part in statements_of(node.body))
-        if isinstance(node, cst.Try):
-            inside = [part for suite in tries.blocks(node) for part in statements_of(suite)]
-            return any(self._has_lowered_jump(part, under) for part in inside)
-        if isinstance(node, cst.If):
-            under = under or node in self._marks
-            if under and list(jumps_in([node])):
-                return True
-            parts = [*statements_of(node), *else_of(node)]
-            return any(self._has_lowered_jump(part, under) for part in parts)
-        return False
-
-    def _lowered_if(self, test: str, body: Sequence[Statement]) -> cst.If:
-        made = cst.If(test=cst.parse_expression(test), body=block_of(body))
-        self._marks.lowered.add(made)
-        return made
-
-    def _if(self, node: cst.If, then: Sequence[Statement], other: Sequence[Statement]) -> cst.If:
-        header = node.body.header if isinstance(node.body, cst.IndentedBlock) else None
-        body = block_of(then, header).with_changes(footer=footer_of(node))
-        made = node.with_changes(body=body, orelse=self._orelse(node.orelse, other))
-        self._marks.carry(node, made)
-        return made
-
-    def _orelse(self, old: cst.If | cst.Else | None, other: Sequence[Statement]) -> cst.If | cst.Else | None:
-        if not other:
-            return None
-        if isinstance(old, cst.If) and len(other) == 1 and isinstance(other[0], cst.If):
-            return other[0]
-        if isinstance(old, cst.Else):
-            header = old.body.header if isinstance(old.body, cst.IndentedBlock) else None
-            return old.with_changes(body=block_of(other, header).with_changes(footer=footer_of(old)))
-        return cst.Else(body=block_of(other))
-
-    def _map_branches(self, node: cst.If, change: Callable[[Sequence[Statement]], list[Statement]]) -> cst.If:
-        then, other = statements_of(node), else_of(node)
-        new_then, new_other = change(reachable(then)), change(reachable(other))
-        if new_then == then and new_other == other:
-            return node
-        return self._if(node, new_then, new_other)
-
-    def _with_body(self, loop: _Block, body: Sequence[Statement], keep_else: bool = True) -> _Block:
-        if list(body) == statements_of(loop.body) and (keep_else or getattr(loop, "orelse", None) is None):
-            return loop
-        header = loop.body.header if isinstance(loop.body, cst.IndentedBlock) else None
-        made = loop.with_changes(body=block_of(body, header).with_changes(footer=footer_of(loop)))
-        if not keep_else:
-            made = made.with_changes(orelse=None)
-        self._marks.carry(loop, made)
-        return made  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""`try`: its blocks are lowered one by one, and `except E` becomes `except np2tf.on_host(E)`."""
+"""Lowers `try`: each block is lowered by itself, and `except E` becomes `except np2tf.on_host(E)`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Change = Callable[[list[Statement]], list[Statement]]
 
 
 def on_host(updated: cst.CSTNode) -> cst.CSTNode:
-    """`except np2tf.on_host(ValueError)` for `except ValueError`."""
+    """Return `except np2tf.on_host(ValueError)` for `except ValueError`."""
     handler = cst.ensure_type(updated, cst.ExceptHandler)
     kinds = handler.type if handler.type is not None else cst.Name("BaseException")
     return handler.with_changes(
@@ -26,7 +26,7 @@ def on_host(updated: cst.CSTNode) -> cst.CSTNode:
 
 
 def blocks(node: cst.Try) -> Iterator[cst.BaseSuite]:
-    """The blocks of a `try`, in order."""
+    """Yield the blocks of a `try`, in order."""
     yield node.body
     yield from (handler.body for handler in node.handlers)
     if node.orelse is not None:
@@ -36,7 +36,7 @@ def blocks(node: cst.Try) -> Iterator[cst.BaseSuite]:
 
 
 def mapped(node: cst.Try, change: Change, orelse: Change | None = None) -> cst.Try:
-    """The `try` with each of its blocks changed; its `else` in another way, if one is given."""
+    """Return the `try` with each block changed by `change`; its `else` is changed by `orelse`, if given."""
 
     def part(body: cst.BaseSuite, by: Change = change) -> cst.BaseSuite:
         before = statements_of(body)
@@ -61,13 +61,17 @@ def mapped(node: cst.Try, change: Change, orelse: Change | None = None) -> cst.T
 
 
 def refuse_jumps_at_its_end(node: cst.Try) -> None:
-    """CannotLower where a jump in `finally` would swallow an exception."""
+    """Check that no jump in `finally` would swallow an exception.
+
+    Raises:
+        CannotLower: if one would.
+    """
     if node.finalbody is not None and list(jumps_in(statements_of(node.finalbody.body))):
         raise CannotLower("NP2TF301", node, kind="try", reason="a jump out of its `finally`")
 
 
 def needed_behind_body(node: cst.Try, after: Names, jumps: Jumps) -> Names:
-    """The names that are needed behind the first block of a `try`, whatever follows it."""
+    """Return the names that are needed behind the first block of a `try` on any path."""
     final = statements_of(node.finalbody.body) if node.finalbody is not None else []
     orelse = statements_of(node.orelse.body) if node.orelse is not None else []
     behind = live_before(final, after, jumps)

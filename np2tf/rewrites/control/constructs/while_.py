@@ -1,10 +1,12 @@
-"""`while` becomes `state = np2tf.while_loop(keep_going, step, state)`."""
+"""Lowers `while` to `state = np2tf.while_loop(keep_going, step, state)`."""
 
 from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.facts.dataflow.flow import Names, loop_head
+from np2tf.facts.dataflow.flow import Names, block, loop_head, reads, writes
+from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.flags import is_true
 from np2tf.rewrites.control.common.layout import (
     assigned,
     blank,
@@ -23,10 +25,27 @@ from np2tf.rewrites.control.common.lowers import Lowers
 from np2tf.rewrites.control.common.marks import CannotLower
 from np2tf.rewrites.control.common.scope import Scope
 from np2tf.tree.templates import Statement
+from np2tf.tree.walk import walk
 
 
-def lower(lowering: Lowers, node: cst.While, live: Names, scope: Scope) -> list[Statement]:
-    """The helpers and the call that a `while` becomes."""
+def is_lowered(judge: Judge, node: cst.While) -> bool:
+    """Return whether the test may be an array's value, or changes; CannotLower if nothing ends the loop."""
+    static = judge.static(node.test)
+    counted = reads(node.test) & writes(block(node.body))
+    jumps = any(isinstance(part, (cst.Break, cst.Return)) for part in walk(node))
+    if static and not counted and not jumps:
+        if is_true(node.test):
+            # What ends it, if anything does, is an exception: tracing it would never end.
+            raise CannotLower("NP2TF301", node, kind="while", reason="no break and no return")
+        return False
+    if static and judge.reason(node) is not None:
+        return False
+    judge.check(node)
+    return True
+
+
+def lower(lowering: Lowers, node: cst.While, live: Names, scope: Scope, tail: bool) -> list[Statement]:
+    """Return the helpers and the call for a `while`."""
     body = statements_of(node)
     naming, closures = lowering.naming, lowering.closures
     caller = closures.rebinding(node.test)

@@ -1,4 +1,4 @@
-"""What is known while values are followed: values, operations on them, the tables, decisions and edits.
+"""The model of a module while its values are followed: values, operations, tables, decisions and edits.
 
 Imports `facts`, `tree`, `planning` and the floor. Nothing here follows a statement or decides of a call.
 """

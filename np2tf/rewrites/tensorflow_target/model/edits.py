@@ -62,7 +62,7 @@ def tail(path: str) -> Edit:
 
 
 def key_expression(elements: Sequence[cst.SubscriptElement]) -> cst.BaseExpression:
-    """What stands in brackets, as an expression: `1:, i` is `(slice(1, None), i)`."""
+    """Return what stands in brackets, as an expression: `1:, i` is `(slice(1, None), i)`."""
     parts = [_part(element.slice) for element in elements]
     trailing = isinstance(elements[-1].comma, cst.Comma)
     if len(parts) == 1 and not trailing:

@@ -41,7 +41,7 @@ _POWERS = (cst.Power, cst.PowerAssign)
 
 
 def element_of(value: Value) -> Value:
-    """What iteration over a value gives."""
+    """Return what iteration over a value gives."""
     found: Value | None = None
     if value.is_nothing:
         return NOTHING
@@ -93,7 +93,7 @@ def _symbol(operator: cst.CSTNode) -> str:
 
 
 def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
-    """Why an operator's operands are such that TensorFlow's result may differ."""
+    """Return why an operator's operands are such that TensorFlow's result may differ."""
     sides = (left, right)
     arrays = any(one.may("array", "scalar") and not one.may(ANY) for one in sides)
     if arrays and any(one.only("list", "tuple") for one in sides):
@@ -192,7 +192,7 @@ _SCALAR_INDEX = (*NUMBERS, "scalar")
 def chosen(
     base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value], node: cst.CSTNode
 ) -> Value:
-    """What a key chooses of an array."""
+    """Return what a key chooses of an array."""
     advanced = any(_is_advanced(element, value) for element, value in zip(elements, key))
     rank = base.rank
     if base.may(ANY) and not base.only("array", "scalar"):
@@ -214,7 +214,7 @@ def _is_ellipsis(element: cst.SubscriptElement) -> bool:
 
 
 def _is_advanced(element: cst.SubscriptElement, value: Value) -> bool:
-    """Whether a part of a key is an array or a list for sure: then the elements are copied."""
+    """Return whether a part of a key is an array or a list for sure: then the elements are copied."""
     if not isinstance(element.slice, cst.Index):
         return False
     return value.only("list") or (value.only("array") and (value.rank or 0) > 0)

@@ -1,4 +1,4 @@
-"""What is known of the results of NumPy's functions, by the words of rules/tensorflow/functions.toml."""
+"""The results of NumPy's functions, by the words of rules/tensorflow/functions.toml."""
 
 from __future__ import annotations
 

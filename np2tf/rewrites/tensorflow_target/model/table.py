@@ -12,7 +12,7 @@ from np2tf import rules
 
 @dataclass(frozen=True)
 class Function:
-    """What is known of one of NumPy's functions."""
+    """The facts about one of NumPy's functions."""
 
     name: str
     parameters: tuple[str, ...]
@@ -37,7 +37,7 @@ class Table:
 
 @lru_cache(maxsize=1)
 def table() -> Table:
-    """What the target knows."""
+    """Return what the target knows."""
     read = rules.read_table("tensorflow/functions")
     functions = {}
     for group in read["group"]:

@@ -13,7 +13,7 @@ Env = dict[str, Value]
 
 
 class Turns:
-    """What is known of the memory of names where one loop begins a round.
+    """The memory of names at the beginning of an iteration of one loop.
 
     Names belong together that share memory in one of the states that arrive there. If the memory of some of
     them is not the same in all states, those that belong together get a root of their own: whatever it is in
@@ -59,5 +59,5 @@ class Turns:
 
 
 def _same(values: Sequence[Value | None]) -> bool:
-    """Whether a name has the same memory in all states that have it."""
+    """Return whether a name has the same memory in all states that have it."""
     return len({value.memory for value in values if value is not None and value.memory}) <= 1

@@ -1,4 +1,4 @@
-"""What an expression may be: its kinds, and of arrays dtype, number of axes and memory.
+"""The possible values of an expression: kinds, and for arrays dtype, number of axes and memory.
 
 Memory is a set of roots: the expressions that made arrays, and the parameters and globals that brought them.
 Two values may share memory where they share a root.
@@ -43,7 +43,7 @@ class Turned:
 
 @dataclass(frozen=True)
 class Value:
-    """What an expression may be."""
+    """The possible values of an expression."""
 
     kinds: frozenset[str]
     dtype: str | None = None
@@ -60,31 +60,31 @@ class Value:
     functions: frozenset[cst.FunctionDef] = frozenset()
 
     def may(self, *kinds: str) -> bool:
-        """Whether it can be of one of these kinds."""
+        """Return whether it can be of one of these kinds."""
         return ANY in self.kinds or not self.kinds.isdisjoint(kinds)
 
     def only(self, *kinds: str) -> bool:
-        """Whether it is of these kinds alone."""
+        """Return whether it is of these kinds alone."""
         return bool(self.kinds) and self.kinds <= set(kinds)
 
     @property
     def is_nothing(self) -> bool:
-        """Whether nothing has been found out yet: of the result of a function that has not been followed."""
+        """Return whether nothing is known yet, as of the result of a function that has not been followed."""
         return not self.kinds
 
     @property
     def may_be_array(self) -> bool:
-        """Whether it, or something that it holds, can be an array or a NumPy scalar."""
+        """Return whether it, or something that it holds, can be an array or a NumPy scalar."""
         inside = self.items or ((self.item,) if self.item is not None else ())
         return self.may(*ARRAYS) or any(one.may_be_array for one in inside)
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is Python's own for sure, whoever calls."""
+        """Return whether it is Python's own for sure, whoever calls."""
         return self.certain and not self.may_be_array
 
     def doubtful(self, *others: Value) -> Value:
-        """The same, and no more certain than these."""
+        """Return this value, no more certain than others."""
         return self if all(one.certain for one in others) else replace(self, certain=False)
 
 
@@ -131,7 +131,7 @@ def tupled(items: Iterable[Value]) -> Value:
 
 
 def join(left: Value | None, right: Value | None) -> Value | None:
-    """What is one or the other."""
+    """Return what is one or the other."""
     if left is None or right is None or left == right:
         return left or right
     if left.is_nothing or right.is_nothing:
@@ -162,7 +162,7 @@ def _held(value: Value) -> Value | None:
 
 
 def joined(values: Iterable[Value | None]) -> Value:
-    """What is one of several; unknown for none."""
+    """Return what is one of several; unknown for none."""
     found: Value | None = None
     for one in values:
         found = join(found, one)
@@ -201,7 +201,7 @@ def _weight(dtype: str) -> int:
 
 
 def broadcast_rank(values: Iterable[Value]) -> int | None:
-    """How many axes arithmetic on these has; None where it is not known."""
+    """Return how many axes arithmetic on these has; None where it is not known."""
     ranks = [0 if one.only(*NUMBERS, "scalar") else one.rank for one in values]
     known = [rank for rank in ranks if rank is not None]
     return max(known, default=0) if len(known) == len(ranks) else None

@@ -1,4 +1,4 @@
-"""What is known of a module while its values are followed, and what was decided of each place."""
+"""The state of a module while its values are followed, and the decision about each place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Edit = Callable[[Any], Edited]
 
 @dataclass
 class Summary:
-    """What is known of one function of the module."""
+    """The facts about one function of the module."""
 
     node: cst.FunctionDef | cst.Lambda
     parameters: dict[str, Value] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Summary:
 
 @dataclass
 class Decision:
-    """What becomes of a node: edits, and the reasons why it is refused."""
+    """The decision about a node: edits, and the reasons to refuse it."""
 
     edits: list[Edit] = field(default_factory=list)
     helpers: set[str] = field(default_factory=set)
@@ -84,7 +84,7 @@ class World:
         return unknown(node)
 
     def helper(self, name: str) -> str:
-        """What a helper is called in this module."""
+        """Return what a helper is called in this module."""
         if name not in self._helper_names:
             self._helper_names[name] = self.facts.fresh_name(self.facts.module, name)
         return self._helper_names[name]
@@ -97,7 +97,7 @@ class World:
         return self._names[node, wanted]
 
     def summary(self, node: cst.FunctionDef | cst.Lambda) -> Summary:
-        """What is known of a function."""
+        """Return what is known of a function."""
         return self.summaries.setdefault(node, Summary(node))
 
     def learn(self, known: dict[str, Value], name: str, value: Value | None) -> None:
@@ -140,12 +140,12 @@ class Frame:
         self.world.learn(known, name, value)
 
     def inner(self) -> Frame:
-        """The same place, with names of its own: of a comprehension."""
+        """Return this place with names of its own, as a comprehension has."""
         return Frame(self.world, self.function, dict(self.env), self.live, self.always_live)
 
 
 def merged(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
-    """What names may be where several ways meet; None where none arrives."""
+    """Return what names may be where several ways meet; None where none arrives."""
     arriving = [env for env in envs if env is not None]
     if not arriving:
         return None

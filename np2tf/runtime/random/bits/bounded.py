@@ -1,4 +1,7 @@
-"""Integers below a bound, by rejection: Lemire's multiplication, or the lowest bits that are small enough."""
+"""Integers below a bound, by rejection: by Lemire's multiplication, or by masking the lowest bits.
+
+See [Lemire, Fast random integer generation in an interval (2019)](https://doi.org/10.1145/3230636).
+"""
 
 from __future__ import annotations
 
@@ -9,31 +12,33 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.runtime.random.bits.buffered import TAKEN, Buffered, Words32
+from np2tf.runtime.random.bits.buffered import TAKEN, BufferedWords, Words32
 from np2tf.runtime.random.bits.sources import Source
-from np2tf.runtime.random.bits.words import masked, multiplied, right, u64
+from np2tf.runtime.random.bits.words import mask_bits, multiply, shift_right, u64
 
-#: So many integers are accepted by comparing all with all.
+#: Up to this many integers, all candidates are compared with each other.
 _FEW = 24
 _HALF, _WORD = 2**32 - 1, 2**64 - 1
-#: Gives the next integer from 0 to the most, both included.
+#: Returns the next integer from 0 to the greatest, both included.
 Bounded = Callable[[Source, tf.Tensor], tf.Tensor]
-#: Gives integers, and whether they are right.
+#: Returns whether the integers are valid, and the integers.
 _AtOnce = Callable[[], tuple[tf.Tensor, tf.Tensor]]
 
 
 def by_multiplication(source: Source, most: tf.Tensor) -> tf.Tensor:
-    """As `Generator` does it."""
+    """Return a bounded integer by the method of `Generator`."""
     return _of_width(source, most, _scaled_half, _scaled_word)
 
 
 def by_mask(source: Source, most: tf.Tensor) -> tf.Tensor:
-    """As `RandomState` does it."""
-    return _of_width(source, most, lambda s, m: _masked(s.half, s, m), lambda s, m: _masked(s.word, s, m))
+    """Return a bounded integer by the method of `RandomState`."""
+    return _of_width(
+        source, most, lambda s, m: _draw_masked(s.half, s, m), lambda s, m: _draw_masked(s.word, s, m)
+    )
 
 
 def _of_width(source: Source, most: tf.Tensor, half: Bounded, word: Bounded) -> tf.Tensor:
-    """By 32 bits where they suffice; a bound of zero takes no bits."""
+    """Return a bounded integer from 32 bits if they suffice, else from 64. A bound of zero takes no bits."""
     known = tf.get_static_value(most)
     if known is not None:
         if known == 0:
@@ -52,10 +57,10 @@ def _scaled_half(source: Source, most: tf.Tensor) -> tf.Tensor:
     threshold = tf.math.floormod(u64(2**32) - span, span)
 
     def good(product: tf.Tensor) -> tf.Tensor:
-        return masked(product, _HALF) >= threshold
+        return mask_bits(product, _HALF) >= threshold
 
     (product,) = source.until(good, lambda: [source.half() * span], [u64(0)])
-    return right(product, 32)
+    return shift_right(product, 32)
 
 
 def _scaled_word(source: Source, most: tf.Tensor) -> tf.Tensor:
@@ -66,7 +71,7 @@ def _scaled_word(source: Source, most: tf.Tensor) -> tf.Tensor:
 
     def draw() -> list[tf.Tensor]:
         word = source.word()
-        low, high = multiplied(word, span)
+        low, high = multiply(word, span)
         return [low, tf.where(everything, word, high)]
 
     def good(low: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
@@ -75,10 +80,10 @@ def _scaled_word(source: Source, most: tf.Tensor) -> tf.Tensor:
     return source.until(good, draw, [u64(0), u64(0)])[1]
 
 
-def _masked(bits: Callable[[], tf.Tensor], source: Source, most: tf.Tensor) -> tf.Tensor:
+def _draw_masked(bits: Callable[[], tf.Tensor], source: Source, most: tf.Tensor) -> tf.Tensor:
     mask = most
     for shift in (1, 2, 4, 8, 16, 32):
-        mask = tf.bitwise.bitwise_or(mask, right(mask, shift))
+        mask = tf.bitwise.bitwise_or(mask, shift_right(mask, shift))
 
     def draw() -> list[tf.Tensor]:
         return [tf.bitwise.bitwise_and(bits(), mask)]
@@ -87,7 +92,7 @@ def _masked(bits: Callable[[], tf.Tensor], source: Source, most: tf.Tensor) -> t
 
 
 def integers(source: Source, bounded: Bounded, most: tf.Tensor, count: int | None) -> tf.Tensor:
-    """So many integers from 0 to the most; one number where no count is given."""
+    """Return `count` integers from 0 to `most`; a single number if no count is given."""
 
     def one() -> tf.Tensor:
         return tf.bitcast(bounded(source, most), tf.int64)
@@ -96,7 +101,7 @@ def integers(source: Source, bounded: Bounded, most: tf.Tensor, count: int | Non
         return one()
 
     def one_by_one() -> list[tf.Tensor]:
-        return [source.each(count, one, tf.int64)]
+        return [source.repeat_into(count, one, tf.int64)]
 
     at_once = _at_once(source, bounded, tf.get_static_value(most), count)
     if at_once is None:
@@ -113,30 +118,30 @@ def integers(source: Source, bounded: Bounded, most: tf.Tensor, count: int | Non
 
 
 def _at_once(source: Source, bounded: Bounded, most: Any, count: int) -> _AtOnce | None:
-    """What draws so many integers at once, if anything does."""
+    """Return a function that draws `count` integers at once, or None if they must be drawn one by one."""
     if count < 2 or most is None or not 0 < most <= _HALF:
         return None
-    if bounded is by_multiplication and isinstance(source, Buffered):
+    if bounded is by_multiplication and isinstance(source, BufferedWords):
         return partial(_scaled_at_once, source, int(most), count)
     if bounded is by_mask and isinstance(source, Words32) and count <= _FEW:
         return partial(_masked_at_once, source, int(most), count)
     return None
 
 
-def _scaled_at_once(source: Buffered, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """Whether nothing is rejected, and the integers if so."""
+def _scaled_at_once(source: BufferedWords, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """Return whether no integer is rejected, and the integers, which are valid in this case."""
     products = source.halves(count) * u64(most + 1)
     threshold = (2**32 - most - 1) % (most + 1)
-    return tf.reduce_all(masked(products, _HALF) >= u64(threshold)), right(products, 32)
+    return tf.reduce_all(mask_bits(products, _HALF) >= u64(threshold)), shift_right(products, 32)
 
 
 def _masked_at_once(source: Words32, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """Whether so many of three times as many are accepted, and these."""
+    """Return whether `count` of three times as many candidates are accepted, and the accepted integers."""
     tried, taken = 3 * count + 8, source.parts[TAKEN]
-    values = masked(source.halves(tried), (1 << most.bit_length()) - 1)
+    values = mask_bits(source.halves(tried), (1 << most.bit_length()) - 1)
     accepted = values <= u64(most)
     place = tf.range(tried, dtype=tf.int64)
-    # How many have been accepted up to each: few enough to be compared with one another.
+    # The number accepted up to each candidate; there are few enough to compare all with each other.
     number = tf.reduce_sum(tf.cast(accepted & (place[:, None] >= place), tf.int64), 1)
     wanted = tf.range(1, count + 1, dtype=tf.int64)
     first = tf.reduce_sum(tf.cast(number < wanted[:, None], tf.int64), 1)
@@ -145,7 +150,7 @@ def _masked_at_once(source: Words32, most: int, count: int) -> tuple[tf.Tensor, 
 
 
 def permutation(source: Source, bounded: Bounded, count: int, stop: int = 1) -> tf.Tensor:
-    """The numbers below `count`, shuffled from the end down to `stop`."""
+    """Return the numbers below `count`, shuffled from the end down to `stop`."""
 
     def step(i: tf.Tensor, order: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         j = tf.bitcast(bounded(source, tf.bitcast(i, tf.uint64)), tf.int64)
@@ -158,7 +163,7 @@ def permutation(source: Source, bounded: Bounded, count: int, stop: int = 1) -> 
 
 
 def few_of_many(source: Source, bounded: Bounded, count: int, population: int) -> tf.Tensor:
-    """Different numbers below `population`, by Floyd's algorithm; not shuffled."""
+    """Return `count` different numbers below `population`, by Floyd's algorithm; they are not shuffled."""
 
     def step(k: tf.Tensor, chosen: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         last = k + (population - count)

@@ -1,9 +1,9 @@
-"""``log1p`` of numbers between -1 and 0, to the last bit as the C library computes it.
+"""``log1p`` of numbers between -1 and 0, with the same last bit as the C library's function.
 
-XLA's own is another one. The method is that of most C libraries: 1 + x is 2**k times a number near 1, whose
-logarithm is a polynomial in s = f / (2 + f). C libraries for processors with a fused multiplication and
-addition leave out some roundings of the polynomial. Which of the two is at work here is found out by
-comparing; where it is neither, normal numbers are drawn by NumPy.
+XLA's own ``log1p`` differs in the last bits. The method is that of most C libraries: 1 + x is 2**k times a
+number near 1, whose logarithm is a polynomial in s = f / (2 + f). C libraries for processors with fused
+multiply-add omit some roundings of the polynomial. A comparison finds out which of the two methods this
+machine's library uses; if it uses neither, NumPy draws normal numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.random.bits.words import masked, right
+from np2tf.runtime.random.bits.words import mask_bits, shift_right
 
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _COEFFICIENTS = (
@@ -24,32 +24,32 @@ _COEFFICIENTS = (
     *(2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01),
     1.479819860511658591e-01,
 )
-#: The upper half of 0.2929, that of the root of 2 without its exponent, and those of 2**-29 and 2**-54.
+#: The upper halves of 0.2929, of the root of 2 without its exponent, of 2**-29 and of 2**-54.
 _NEAR, _ROOT, _SMALL, _SMALLEST = 0x3FD2BEC3, 0x6A09E, 0x3E200000, 0x3C900000
 _FRACTION, _ONE, _HALF = 0x000FFFFFFFFFFFFF, 0x3FF << 52, 0x3FE << 52
-#: Multiplication that is rounded before anything is added.
+#: A multiplication whose product is rounded before a later addition.
 Product = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
 
 def log1p(x: tf.Tensor, product: Product, fused: bool | None = None) -> tf.Tensor:
-    """Of a number above -1 and not above 0."""
+    """Return ``log1p`` of numbers x with -1 < x <= 0."""
     times = _Times(product, fuses() if fused is None else fused)
-    magnitude = masked(_upper(x), 0x7FFFFFFF)
+    magnitude = mask_bits(_upper(x), 0x7FFFFFFF)
     near = magnitude <= _NEAR
     one = tf.ones_like(x)
     u = tf.where(near, one, one + x)
-    k, fraction = right(_upper(u), 20) - 1023, masked(_upper(u), 0xFFFFF)
+    k, fraction = shift_right(_upper(u), 20) - 1023, mask_bits(_upper(u), 0xFFFFF)
     correction = (x - (u - 1.0)) / u
     small = fraction < _ROOT
     exponent = tf.where(small, tf.constant(_ONE, tf.int64), tf.constant(_HALF, tf.int64))
-    u = tf.bitcast(tf.bitwise.bitwise_or(masked(tf.bitcast(u, tf.int64), _FRACTION), exponent), tf.float64)
+    u = tf.bitcast(tf.bitwise.bitwise_or(mask_bits(tf.bitcast(u, tf.int64), _FRACTION), exponent), tf.float64)
     k = tf.where(small, k, k + 1)
-    fraction = tf.where(small, fraction, right(0x100000 - fraction, 2))
+    fraction = tf.where(small, fraction, shift_right(0x100000 - fraction, 2))
     f = tf.where(near, x, u - 1.0)
     half_square = times(times(0.5, f), f)
     exponents = tf.cast(k, tf.float64)
     low, high = times(exponents, _LN2_LOW) + correction, times(exponents, _LN2_HIGH)
-    # Where f is tiny two terms are enough, and where it is nothing none.
+    # For a tiny f two terms are enough, and for f = 0 none.
     cubic = times(half_square, 1.0 - times(0.66666666666666666, f))
     few = tf.where(tf.equal(f, 0.0), high + low, high - ((cubic - low) - f))
     s = f / (2.0 + f)
@@ -61,7 +61,7 @@ def log1p(x: tf.Tensor, product: Product, fused: bool | None = None) -> tf.Tenso
 
 
 class _Times:
-    """Rounded products, and products that are added to before anything is rounded, if `fused`."""
+    """Multiplies with rounding. If `fused`, `plus` adds to a product before it is rounded."""
 
     def __init__(self, product: Product, fused: bool) -> None:
         self._product = product
@@ -72,7 +72,7 @@ class _Times:
         return self._product(*both)
 
     def plus(self, a: tf.Tensor, b: Any, c: tf.Tensor) -> tf.Tensor:
-        """``a * b + c``."""
+        """Return ``a * b + c``."""
         product = self(a, b)
         if not self._fused:
             return product + c
@@ -82,7 +82,7 @@ class _Times:
         return total + (lost + self._rounded_off(a, b, product))
 
     def _rounded_off(self, a: tf.Tensor, b: Any, product: tf.Tensor) -> tf.Tensor:
-        """What rounding has taken from a product, by Dekker's splitting."""
+        """Return the error of a rounded product, by Dekker's splitting."""
         a_upper, a_lower = self._split(a)
         b_upper, b_lower = self._split(tf.convert_to_tensor(b, tf.float64))
         rest = (self(a_upper, b_upper) - product) + self(a_upper, b_lower) + self(a_lower, b_upper)
@@ -104,13 +104,13 @@ def _series(z: tf.Tensor, times: _Times) -> tf.Tensor:
 
 
 def _upper(x: tf.Tensor) -> tf.Tensor:
-    """The upper half of the bits."""
-    return right(tf.bitcast(x, tf.int64), 32)
+    """Return the upper half of the bits."""
+    return shift_right(tf.bitcast(x, tf.int64), 32)
 
 
 @functools.cache
-def _compared() -> bool | None:
-    """Whether the C library fuses; None if it does something else."""
+def _detect_fusion() -> bool | None:
+    """Return whether the C library uses fused multiply-add; None if it uses another method."""
     random = np.random.Generator(np.random.PCG64(1))
     given = np.concatenate([-random.random(30_000), -(2.0 ** -random.uniform(0, 60, 10_000))])
     wanted = np.array([math.log1p(x) for x in given])
@@ -123,10 +123,10 @@ def _compared() -> bool | None:
 
 
 def log1p_is_known() -> bool:
-    """Whether `log1p` here is that of the C library."""
-    return _compared() is not None
+    """Return whether `log1p` here equals the C library's function."""
+    return _detect_fusion() is not None
 
 
 def fuses() -> bool:
-    """Whether the C library's polynomial leaves out roundings."""
-    return bool(_compared())
+    """Return whether the C library omits roundings of the polynomial."""
+    return bool(_detect_fusion())

@@ -1,4 +1,8 @@
-"""Normal numbers: by Marsaglia and Tsang's ziggurat, and by Marsaglia's polar method."""
+"""Normal numbers: by Marsaglia and Tsang's ziggurat, and by Marsaglia's polar method.
+
+See [Marsaglia, Tsang, The ziggurat method for generating random variables
+(2000)](https://doi.org/10.18637/jss.v005.i08).
+"""
 
 from __future__ import annotations
 
@@ -14,23 +18,23 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 from np2tf.runtime.random.bits.buffered import TAKEN, Words64
 from np2tf.runtime.random.bits.logarithm import Product, log1p, log1p_is_known
 from np2tf.runtime.random.bits.sources import Source
-from np2tf.runtime.random.bits.words import masked, right, u64
+from np2tf.runtime.random.bits.words import mask_bits, shift_right, u64
 
-#: Where the tail of the ziggurat begins, and one over it.
+#: The start of the ziggurat's tail, and its reciprocal.
 _TAIL, _OVER_TAIL = 3.6541528853610087963519472518, 0.27366123732975827203338247596
-#: How far exponentials of different libraries may be apart, with room.
+#: A generous bound for the difference between exponentials of different libraries.
 _MARGIN = 1e-12
 _LAYERS = 256
-#: So many numbers are tried at once: every 85th, or so, is a hard one.
+#: The number of trials at once; about every 85th trial needs more than one word.
 _ROW = 32
 _RABS = 2**52 - 1
 
 
 @functools.cache
 def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each layer: the integers below which a number is certain, its width per integer, its height.
+    """Return for each layer: the integers below which a number is certain, the width per integer, the height.
 
-    NumPy itself tells them: it is given the bits that it is to make a number of.
+    NumPy itself provides the tables: it is given the bits from which it makes a number.
     """
     source = np.random.PCG64(0)
     generator = np.random.Generator(source)
@@ -39,7 +43,7 @@ def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     increment = state["state"]["inc"]
 
     def given(layer: int, rabs: int) -> tuple[float, bool]:
-        """The number that NumPy makes of these bits, and whether it has taken no others."""
+        """Return the number that NumPy makes from these bits, and whether it has taken no others."""
         word = layer | rabs << 9
         state["state"]["state"] = (word - increment) * inverse % modulus
         source.state = state
@@ -53,7 +57,7 @@ def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             middle = (low + high) // 2
             low, high = (middle, high) if given(layer, middle)[1] else (low, middle)
         certain.append(high if given(layer, 0)[1] else 0)
-        # So near to zero every layer takes the number.
+        # So near to zero every layer accepts the number.
         widths.append(given(layer, 2**40)[0] / 2.0**40)
     heights = [math.exp(-0.5 * (width * 2.0**52) ** 2) for width in widths]
     heights[0] = 1.0
@@ -62,13 +66,15 @@ def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @functools.cache
 def ziggurat_is_the_hosts() -> bool:
-    """Whether the graph makes the same numbers as NumPy's compiled code does on this machine."""
+    """Return whether the graph makes the same numbers by the ziggurat as NumPy's compiled code on this
+    machine.
+    """
     return platform.machine() in ("x86_64", "AMD64") and log1p_is_known()
 
 
 @functools.cache
 def polar_is_the_hosts() -> bool:
-    """The same of the polar method: XLA's logarithm must be the C library's."""
+    """Return whether the same holds for the polar method: XLA's logarithm must equal the C library's."""
     if platform.machine() not in ("x86_64", "AMD64") or tf.config.list_physical_devices("GPU"):
         return False
     given = np.random.Generator(np.random.PCG64(0)).random(4096)
@@ -82,11 +88,11 @@ def polar_is_the_hosts() -> bool:
 
 
 def ziggurat(source: Source, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
-    """A number, and whether it is in doubt: an exponential would have had to be known better."""
+    """Return a number, and whether it is in doubt because it depends on the last digits of an exponential."""
     heights = tf.constant(tables()[2])
 
     def trial() -> list[tf.Tensor]:
-        """A number, the bits that it is of, and whether these suffice."""
+        """Return a number, its layer and integer, and whether one word suffices for it."""
         return _of_word(source.word(), product)
 
     def wedge(number: tf.Tensor, layer: tf.Tensor) -> list[tf.Tensor]:
@@ -105,11 +111,11 @@ def ziggurat(source: Source, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
 
         beyond, _ = source.until(good, draw, [tf.constant(0.0, tf.float64)] * 2)
         number = _TAIL + beyond
-        negative = masked(right(integer, 8), 1) > u64(0)
+        negative = mask_bits(shift_right(integer, 8), 1) > u64(0)
         return [tf.where(negative, -number, number), tf.constant(True), tf.constant(False)]
 
     def step(_: tf.Tensor, doubt: tf.Tensor, *tried: tf.Tensor) -> list[tf.Tensor]:
-        """Settle a hard trial; where that rejects the number, try again."""
+        """Finish a hard trial. If it rejects the number, try again."""
         number, layer, integer, _good = tried
         number, done, more = source.choose(layer > 0, lambda: wedge(number, layer), lambda: tail(integer))
         again = source.choose(done, lambda: [number, layer, integer, done], trial)
@@ -121,7 +127,7 @@ def ziggurat(source: Source, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def ziggurats(source: Source, count: int, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
-    """So many numbers, and whether one is in doubt."""
+    """Return `count` numbers, and whether any of them is in doubt."""
     if isinstance(source, Words64):
         return _ziggurats_in_rows(source, count, product)
     array = tf.TensorArray(tf.float64, count, element_shape=())
@@ -136,7 +142,7 @@ def ziggurats(source: Source, count: int, product: Product) -> tuple[tf.Tensor, 
 
 
 def _ziggurats_in_rows(source: Words64, count: int, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
-    """The same: 99 of 100 numbers are of one word each, and so a row of them is made at once."""
+    """Return the same, in rows: 99 of 100 numbers need one word each, so a row of them is made at once."""
     row = min(count, _ROW)
     places = tf.range(row, dtype=tf.int64)
 
@@ -144,7 +150,7 @@ def _ziggurats_in_rows(source: Words64, count: int, product: Product) -> tuple[t
         taken = source.parts[TAKEN]
         row_of_numbers, _, _, good = _of_word(source.at(taken + places), product)
         made = tf.minimum(tf.reduce_min(tf.where(good, tf.constant(row, tf.int64), places)), count - k)
-        # Those after the first hard one are overwritten.
+        # The numbers behind the first hard one are overwritten later.
         numbers = gen_xla_ops.xla_dynamic_update_slice(numbers, row_of_numbers, k[None])
         source.parts[TAKEN], k = taken + made, k + made
 
@@ -162,17 +168,17 @@ def _ziggurats_in_rows(source: Words64, count: int, product: Product) -> tuple[t
 
 
 def _of_word(word: tf.Tensor, product: Product) -> list[tf.Tensor]:
-    """Numbers, the layers and integers that they are of, and whether a word suffices for each."""
+    """Return numbers, their layers and integers, and whether one word suffices for each."""
     certain, widths, _ = (tf.constant(table) for table in tables())
-    layer = tf.cast(masked(word, 0xFF), tf.int32)
-    integer = masked(right(word, 9), _RABS)
+    layer = tf.cast(mask_bits(word, 0xFF), tf.int32)
+    integer = mask_bits(shift_right(word, 9), _RABS)
     size = product(tf.cast(tf.bitcast(integer, tf.int64), tf.float64), tf.gather(widths, layer))
-    number = tf.where(masked(word, 0x100) > u64(0), -size, size)
+    number = tf.where(mask_bits(word, 0x100) > u64(0), -size, size)
     return [number, layer, integer, integer < tf.gather(certain, layer)]
 
 
 def polar(source: Source, product: Product) -> tf.Tensor:
-    """Every second number is the other one of a pair; it is part of the state."""
+    """Return a number. The method makes pairs, so the second number of a pair is kept in the state."""
 
     kept = source.parts["has_gauss"][0] > u64(0)
     zero = tf.constant(0.0, tf.float64)

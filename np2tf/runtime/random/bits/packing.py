@@ -1,4 +1,6 @@
-"""Small tensors in one vector: XLA handles each variable of a loop by itself, which takes time."""
+"""Packs small tensors into one vector, because XLA handles each variable of a loop by itself, which takes
+time.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,12 @@ from typing import Any
 
 import tensorflow as tf
 
-#: Larger ones are carried as they are.
+#: The largest number of elements of a tensor that is packed.
 _SMALL = 4
 
 
 class Packing:
-    """How values go into a vector of 64-bit words, and come out of it again."""
+    """Packs values into a vector of 64-bit words, and unpacks them again."""
 
     def __init__(self, values: Sequence[Any]) -> None:
         self._like = [
@@ -21,13 +23,13 @@ class Packing:
         self._inside = [_is_small(value) for value in self._like]
 
     def pack(self, values: Sequence[Any]) -> list[Any]:
-        """The vector, and what is not in it."""
+        """Return the vector, followed by the values that are not in it."""
         words = [_words(value) for value, inside in zip(values, self._inside, strict=True) if inside]
         rest = [value for value, inside in zip(values, self._inside, strict=True) if not inside]
         return [tf.concat(words, 0) if words else tf.zeros(0, tf.uint64), *rest]
 
     def unpack(self, packed: Sequence[Any]) -> list[Any]:
-        """The values."""
+        """Return the values from the result of `pack`."""
         vector, rest, start = packed[0], iter(packed[1:]), 0
         values = []
         for like, inside in zip(self._like, self._inside, strict=True):

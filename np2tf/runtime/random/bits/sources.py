@@ -1,4 +1,8 @@
-"""Sources of random bits in the graph: PCG64 and MT19937 in operations on integers."""
+"""Sources of random bits in the graph: PCG64 and MT19937 in operations on integers.
+
+See [O'Neill, PCG (2014)](https://www.pcg-random.org/paper.html) and [Matsumoto, Nishimura, Mersenne Twister
+(1998)](https://doi.org/10.1145/272991.272995).
+"""
 
 from __future__ import annotations
 
@@ -9,24 +13,34 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.random.bits.packing import Packing
-from np2tf.runtime.random.bits.words import LOW_32, Wide, left, masked, plus, right, times, u64, wide
+from np2tf.runtime.random.bits.words import (
+    LOW_32,
+    Wide,
+    mask_bits,
+    plus,
+    shift_left,
+    shift_right,
+    times,
+    u64,
+    wide,
+)
 
 _PCG_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 _MT_SIZE, _MT_SHIFT = 624, 397
-#: So many numbers are made of whole keys at once: for fewer a key would be in vain, as a rule.
+#: The counts of numbers that are made from whole keys at once: for fewer, most of a key would be unused.
 _AT_ONCE = range(64, 2**14)
 
 
-#: What has been traced of `Source.called`.
+#: The functions that `Source.call_shared` has traced.
 _functions: dict[Hashable, Any] = {}
 
 
 class Source:
-    """Random bits from a state that changes as they are taken.
+    """Random bits from a state that changes as bits are taken.
 
     Attributes:
-        parts: the state as it is now, by the names of its parts.
-        constants: tensors that the bits are made of and that no draw changes.
+        parts: the present state, by the names of its parts.
+        constants: tensors that the bits depend on and that no draw changes.
     """
 
     def __init__(self, parts: dict[str, tf.Tensor], constants: Sequence[tf.Tensor] = ()) -> None:
@@ -35,33 +49,33 @@ class Source:
         self._names = list(parts)
 
     @classmethod
-    def unfolded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        """NumPy's state as the graph has it."""
+    def unfold(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """Return NumPy's state in the graph's format."""
         return parts
 
     @classmethod
-    def folded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        """The graph's state as NumPy has it."""
+    def fold(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """Return the graph's state in NumPy's format."""
         return parts
 
     def word(self) -> tf.Tensor:
-        """The next 64 bits."""
+        """Return the next 64 bits."""
         raise NotImplementedError
 
     def half(self) -> tf.Tensor:
-        """The next 32 bits, in a word of 64."""
+        """Return the next 32 bits, in a word of 64."""
         raise NotImplementedError
 
     def double(self) -> tf.Tensor:
-        """The next number from [0, 1)."""
+        """Return the next number from [0, 1)."""
         return fraction(self.word())
 
     def doubles(self, count: int) -> tf.Tensor:
-        """So many of them."""
-        return self.each(count, self.double, tf.float64)
+        """Return the next `count` numbers from [0, 1)."""
+        return self.repeat_into(count, self.double, tf.float64)
 
-    def each(self, count: int, one: Callable[[], tf.Tensor], dtype: tf.DType) -> tf.Tensor:
-        """An array of what `one` gives, called so often."""
+    def repeat_into(self, count: int, one: Callable[[], tf.Tensor], dtype: tf.DType) -> tf.Tensor:
+        """Return an array of the results of `count` calls of `one`."""
         if count <= 1:
             return tf.stack([one()]) if count else tf.zeros(0, dtype)
         array = tf.TensorArray(dtype, count, element_shape=())
@@ -72,7 +86,7 @@ class Source:
         return self.repeat(lambda k, _: k < count, step, (tf.constant(0), array))[1].stack()
 
     def repeat(self, going: Callable[..., tf.Tensor], step: Callable[..., Any], values: Sequence[Any]) -> Any:
-        """`tf.while_loop` over values and the state."""
+        """Run `tf.while_loop` over values and the state."""
         count, start = len(self._names), [*self._state(), *values]
         packing = Packing(start)
 
@@ -103,7 +117,7 @@ class Source:
         return found[1:]
 
     def choose(self, test: tf.Tensor, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-        """`tf.cond` with sides that may take bits, and return lists of tensors."""
+        """Run `tf.cond` with branches that may take bits, and return lists of tensors."""
         before, count = self._state(), len(self._names)
 
         def side(make: Callable[[], Any]) -> list[tf.Tensor]:
@@ -119,14 +133,14 @@ class Source:
         self._enter(after[:count])
         return after[count:]
 
-    def called(
+    def call_shared(
         self, key: Hashable, make: Callable[..., list[tf.Tensor]], operands: Sequence[tf.Tensor] = ()
     ) -> list[tf.Tensor]:
-        """What `make` gives for this source, by a call of a function that is traced once per process.
+        """Return the result of `make` for this source, by a function that is traced once per process.
 
         Args:
-            key: tells it from what else is made of a source.
-            operands: of `make`, after the source.
+            key: identifies the function among all functions of sources.
+            operands: the operands of `make` after the source.
         """
         state = self._state()
         given = [*state, *self.constants, *operands]
@@ -160,34 +174,34 @@ class OfWords64(Source):
     """A source of words of 64 bits; 32 bits are half a word.
 
     Attributes:
-        place: the name of the part of the state that tells which word is next.
+        place: the name of the part of the state that selects the next word.
     """
 
     place: str
 
     def half(self) -> tf.Tensor:
-        """The next 32 bits: the lower half of a word, then the upper half."""
+        """Return the next 32 bits: the lower half of a word, then the upper half."""
         kept, upper, before = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[self.place]
-        # To choose afterwards is quicker than to branch.
+        # Choosing afterwards is faster than branching.
         word = self.word()
         self.parts[self.place] = tf.where(kept, before, self.parts[self.place])
-        self.parts["uinteger"] = tf.where(kept, upper, tf.stack([right(word, 32), u64(0)]))
+        self.parts["uinteger"] = tf.where(kept, upper, tf.stack([shift_right(word, 32), u64(0)]))
         self.parts["has_uint32"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
-        return tf.where(kept, upper[0], masked(word, LOW_32))
+        return tf.where(kept, upper[0], mask_bits(word, LOW_32))
 
 
 class OfWords32(Source):
     """A source of words of 32 bits, two of which are needed for most purposes."""
 
     def word(self) -> tf.Tensor:
-        """The next 64 bits: the upper half first."""
+        """Return the next 64 bits: the upper half first."""
         upper = self.half()
-        return left(upper, 32) + self.half()
+        return shift_left(upper, 32) + self.half()
 
     def double(self) -> tf.Tensor:
-        """The next number from [0, 1): of 27 and of 26 bits."""
-        upper = right(self.half(), 5)
-        return fraction_of_halves(upper, right(self.half(), 6))
+        """Return the next number from [0, 1), made of 27 and of 26 bits."""
+        upper = shift_right(self.half(), 5)
+        return fraction_of_halves(upper, shift_right(self.half(), 6))
 
 
 class Pcg64(OfWords64):
@@ -196,13 +210,15 @@ class Pcg64(OfWords64):
     place = "state"
 
     def word(self) -> tf.Tensor:
-        """The next 64 bits."""
+        """Return the next 64 bits."""
         state = plus(times(_pair(self.parts["state"]), wide(_PCG_MULTIPLIER)), _pair(self.parts["inc"]))
         self.parts["state"] = tf.stack(state)
         return _output(state)
 
     def doubles(self, count: int) -> tf.Tensor:
-        """All at once: the state after k steps is a linear function of that before."""
+        """Return the next numbers at once: the state after k steps is a linear function of the first
+        state.
+        """
         if count <= 1:
             return super().doubles(count)
         multiplier, increment = wide(_PCG_MULTIPLIER), _pair(self.parts["inc"])
@@ -225,15 +241,15 @@ class Mt19937(OfWords32):
     """The Mersenne Twister of Matsumoto and Nishimura."""
 
     @classmethod
-    def unfolded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        """The key that is being taken from, and the one after it."""
-        keys = tf.concat([parts["key"], _twisted(parts["key"])], 0)
+    def unfold(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """Return the state with the key that words are taken from, and the key after it."""
+        keys = tf.concat([parts["key"], _twist(parts["key"])], 0)
         rest = {name: part for name, part in parts.items() if name not in ("key", "pos")}
         return {"keys": keys, "place": tf.stack([parts["pos"][0], u64(0)]), **rest}
 
     @classmethod
-    def folded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        """The key that is being taken from, as NumPy has it."""
+    def fold(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """Return the state with the key that words are taken from, in NumPy's format."""
         place, second = parts["place"][0], parts["place"][1] > u64(0)
         keys = parts["keys"]
         rest = {name: part for name, part in parts.items() if name not in ("keys", "place")}
@@ -241,7 +257,10 @@ class Mt19937(OfWords32):
         return {"key": key, "pos": tf.stack([place, u64(0)]), **rest}
 
     def half(self) -> tf.Tensor:
-        """The next 32 bits. Without a branch, the number at that place of the next key is made as well."""
+        """Return the next 32 bits.
+
+        To avoid a branch, the number at the same place of the next key is made as well.
+        """
         keys, place = self.parts["keys"], tf.bitcast(self.parts["place"], tf.int64)
         spent = place[0] >= _MT_SIZE
         at = tf.where(spent, tf.constant(0, tf.int64), place[0])
@@ -252,30 +271,30 @@ class Mt19937(OfWords32):
         last, late = at + 1 >= _MT_SIZE, at + _MT_SHIFT >= _MT_SIZE
         lower = tf.gather(keys, tf.where(last, then, now + at + 1))
         other = tf.gather(keys, tf.where(late, then - _MT_SIZE, now) + at + _MT_SHIFT)
-        made = _mixed(number, lower, other)
+        made = _mix(number, lower, other)
         self.parts["keys"] = gen_xla_ops.xla_dynamic_update_slice(keys, made[None], (then + at)[None])
         self.parts["place"] = tf.bitcast(tf.stack([at + 1, now // _MT_SIZE]), tf.uint64)
-        return tf.cast(_tempered(number), tf.uint64)
+        return tf.cast(_temper(number), tf.uint64)
 
     def doubles(self, count: int) -> tf.Tensor:
-        """All at once, as whole keys are."""
+        """Return the next numbers at once, because whole keys can be made at once."""
         words, spare = 2 * count, _MT_SIZE
         if count not in _AT_ONCE:
             return super().doubles(count)
-        parts = self.folded(self.parts)
+        parts = self.fold(self.parts)
         keys = [parts["key"]]
         while spare * (len(keys) - 1) < words:
-            keys.append(_twisted(keys[-1]))
+            keys.append(_twist(keys[-1]))
         start = tf.cast(parts["pos"][0], tf.int64)
         pairs = tf.cast(
-            _tempered(tf.gather(tf.concat(keys, 0), start + tf.range(words, dtype=tf.int64))), tf.uint64
+            _temper(tf.gather(tf.concat(keys, 0), start + tf.range(words, dtype=tf.int64))), tf.uint64
         )
         stop = start + words
         number = (stop - 1) // _MT_SIZE
         parts["key"] = tf.gather(tf.stack(keys), number)
         parts["pos"] = tf.stack([tf.cast(stop - number * _MT_SIZE, tf.uint64), u64(0)])
-        self.parts = self.unfolded(parts)
-        return fraction_of_halves(right(pairs[::2], 5), right(pairs[1::2], 6))
+        self.parts = self.unfold(parts)
+        return fraction_of_halves(shift_right(pairs[::2], 5), shift_right(pairs[1::2], 6))
 
 
 def _pair(part: tf.Tensor) -> Wide:
@@ -283,46 +302,46 @@ def _pair(part: tf.Tensor) -> Wide:
 
 
 def _output(state: Wide) -> tf.Tensor:
-    """The halves joined, and turned by the upper six bits."""
+    """Return the xor of the halves, rotated by the upper six bits."""
     low, high = state
-    mixed, turn = tf.bitwise.bitwise_xor(low, high), right(high, 58)
-    back = masked(u64(64) - turn, 63)
+    mixed, turn = tf.bitwise.bitwise_xor(low, high), shift_right(high, 58)
+    back = mask_bits(u64(64) - turn, 63)
     return tf.bitwise.bitwise_or(tf.bitwise.right_shift(mixed, turn), tf.bitwise.left_shift(mixed, back))
 
 
 def fraction_of_halves(upper: tf.Tensor, lower: tf.Tensor) -> tf.Tensor:
-    """A number from [0, 1) of 27 and of 26 bits."""
+    """Return a number from [0, 1) of 27 and of 26 bits."""
     # Whole numbers below 2**53: every step is exact.
-    whole = left(upper, 26) + lower
+    whole = shift_left(upper, 26) + lower
     return tf.cast(tf.bitcast(whole, tf.int64), tf.float64) * 2.0**-53
 
 
-def _tempered(key: tf.Tensor) -> tf.Tensor:
-    key = tf.bitwise.bitwise_xor(key, right(key, 11))
-    key = tf.bitwise.bitwise_xor(key, masked(left(key, 7), 0x9D2C5680))
-    key = tf.bitwise.bitwise_xor(key, masked(left(key, 15), 0xEFC60000))
-    return tf.bitwise.bitwise_xor(key, right(key, 18))
+def _temper(key: tf.Tensor) -> tf.Tensor:
+    key = tf.bitwise.bitwise_xor(key, shift_right(key, 11))
+    key = tf.bitwise.bitwise_xor(key, mask_bits(shift_left(key, 7), 0x9D2C5680))
+    key = tf.bitwise.bitwise_xor(key, mask_bits(shift_left(key, 15), 0xEFC60000))
+    return tf.bitwise.bitwise_xor(key, shift_right(key, 18))
 
 
-def _twisted(key: tf.Tensor) -> tf.Tensor:
-    """The next key. Each number is made of three, of which two are old until 227 are new."""
+def _twist(key: tf.Tensor) -> tf.Tensor:
+    """Return the next key. Each number depends on three numbers, of which two are old for the first 227."""
     first, lag = _MT_SIZE - _MT_SHIFT, 2 * (_MT_SIZE - _MT_SHIFT)
-    a = _mixed(key[:first], key[1 : first + 1], key[_MT_SHIFT:])
-    b = _mixed(key[first:lag], key[first + 1 : lag + 1], a)
-    c = _mixed(key[lag:-1], key[lag + 1 :], b[: _MT_SIZE - 1 - lag])
-    last = _mixed(key[-1:], a[:1], b[_MT_SHIFT - 1 - first : _MT_SHIFT - first])
+    a = _mix(key[:first], key[1 : first + 1], key[_MT_SHIFT:])
+    b = _mix(key[first:lag], key[first + 1 : lag + 1], a)
+    c = _mix(key[lag:-1], key[lag + 1 :], b[: _MT_SIZE - 1 - lag])
+    last = _mix(key[-1:], a[:1], b[_MT_SHIFT - 1 - first : _MT_SHIFT - first])
     return tf.concat([a, b, c, last], 0)
 
 
-def _mixed(upper: tf.Tensor, lower: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
-    joined = masked(upper, 0x80000000) + masked(lower, 0x7FFFFFFF)
-    odd = tf.where(masked(joined, 1) > 0, tf.constant(0x9908B0DF, tf.uint32), tf.constant(0, tf.uint32))
-    return tf.bitwise.bitwise_xor(tf.bitwise.bitwise_xor(other, right(joined, 1)), odd)
+def _mix(upper: tf.Tensor, lower: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
+    joined = mask_bits(upper, 0x80000000) + mask_bits(lower, 0x7FFFFFFF)
+    odd = tf.where(mask_bits(joined, 1) > 0, tf.constant(0x9908B0DF, tf.uint32), tf.constant(0, tf.uint32))
+    return tf.bitwise.bitwise_xor(tf.bitwise.bitwise_xor(other, shift_right(joined, 1)), odd)
 
 
 def fraction(word: tf.Tensor) -> tf.Tensor:
-    """A number from [0, 1) of the upper 53 bits."""
-    return tf.cast(tf.bitcast(right(word, 11), tf.int64), tf.float64) * 2.0**-53
+    """Return a number from [0, 1) of the upper 53 bits."""
+    return tf.cast(tf.bitcast(shift_right(word, 11), tf.int64), tf.float64) * 2.0**-53
 
 
 #: The name of a bit generator -> its bits in the graph.

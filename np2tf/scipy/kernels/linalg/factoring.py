@@ -6,15 +6,30 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import native, refused
+from np2tf.scipy.kernels.declare import native, refusal
 from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
-from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp.linalg.factoring import singular_values, svd_of
 
 
 @native("scipy.linalg.svd")
 def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, check_finite: bool = True) -> Any:
-    """Singular value decomposition.
+    """Return the singular value decomposition of a matrix, or its singular values alone.
+
+    Args:
+        a: array (m, n) of real or complex numbers.
+        full_matrices: whether the factors are square.
+        compute_uv: whether to return the factors.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        The factors (m, m) and (n, n) with the singular values (min(m, n),), largest first, between them; if
+        `full_matrices` is false, the factors (m, k) and (k, n) with k = min(m, n). Only the singular values
+        if `compute_uv` is false.
+
+    Raises:
+        ValueError: `a` is not a matrix.
+        StagingError: `a` is a stack of matrices, float16, empty, or not finite.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.svd.html.
     """
@@ -25,7 +40,18 @@ def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, check_fin
 
 @native("scipy.linalg.svdvals")
 def svdvals(a: Array, check_finite: bool = True) -> tf.Tensor:
-    """Singular values, the greatest first.
+    """Return the singular values of a matrix, the largest first.
+
+    Args:
+        a: array (m, n) of real or complex numbers.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        An array (min(m, n),) of floats.
+
+    Raises:
+        ValueError: `a` is not a matrix.
+        StagingError: `a` is a stack of matrices, float16, empty, or not finite.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.svdvals.html.
     """
@@ -35,12 +61,25 @@ def svdvals(a: Array, check_finite: bool = True) -> tf.Tensor:
 
 @native("scipy.linalg.qr")
 def qr(a: Array, mode: str = "full", check_finite: bool = True) -> tuple[tf.Tensor, ...]:
-    """Orthonormal columns and an upper triangular matrix.
+    """Return the QR decomposition of a matrix.
+
+    Args:
+        a: array (m, n) of real or complex numbers.
+        mode: "full", "economic", or "r" for the triangular factor only.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        The factor with orthonormal columns, (m, m) or (m, min(m, n)), and the upper triangular factor; a
+        tuple of the triangular factor alone for mode "r".
+
+    Raises:
+        ValueError: `a` is not a matrix.
+        StagingError: the mode is "raw", or `a` is a stack of matrices, float16, empty, or not finite.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.qr.html.
     """
     if mode not in ("full", "qr", "r", "economic"):
-        raise refused(f"qr with mode={mode!r}")
+        raise refusal(f"qr with mode={mode!r}")
     a_matrix("qr", a)
     (given,) = computable("qr", a, finite=check_finite)
     orthonormal, upper = tf.linalg.qr(given, full_matrices=mode != "economic")
@@ -49,7 +88,20 @@ def qr(a: Array, mode: str = "full", check_finite: bool = True) -> tuple[tf.Tens
 
 @native("scipy.linalg.eigh")
 def eigh(a: Array, *, lower: bool = True, eigvals_only: bool = False, check_finite: bool = True) -> Any:
-    """Eigenvalues, the least first, and eigenvectors of a Hermitian matrix.
+    """Return the eigenvalues of a Hermitian matrix, the smallest first, and its eigenvectors.
+
+    Args:
+        a: array (n, n) of real or complex numbers.
+        lower: whether to read the lower triangle of `a`, and not the upper triangle.
+        eigvals_only: whether to return the eigenvalues alone.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        The eigenvalues (n,) of floats, and the eigenvectors as the columns of an array (n, n).
+
+    Raises:
+        ValueError: `a` is not a square matrix.
+        StagingError: `a` is a stack of matrices, float16, empty, or not finite.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.eigh.html.
     """
@@ -64,7 +116,19 @@ def eigh(a: Array, *, lower: bool = True, eigvals_only: bool = False, check_fini
 
 @native("scipy.linalg.eigvalsh")
 def eigvalsh(a: Array, *, lower: bool = True, check_finite: bool = True) -> tf.Tensor:
-    """Eigenvalues of a Hermitian matrix, the least first.
+    """Return the eigenvalues of a Hermitian matrix, the smallest first.
+
+    Args:
+        a: array (n, n) of real or complex numbers.
+        lower: whether to read the lower triangle of `a`, and not the upper triangle.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        An array (n,) of floats.
+
+    Raises:
+        ValueError: `a` is not a square matrix.
+        StagingError: `a` is a stack of matrices, float16, empty, or not finite.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.eigvalsh.html.
     """

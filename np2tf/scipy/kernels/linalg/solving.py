@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import native, refused, unless
+from np2tf.scipy.kernels.declare import discard_unless, native, refusal
 from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
 from np2tf.scipy.versions import SCIPY
-from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp.linalg.checks import epsilon
 from np2tf.tnp.linalg.factoring import svd_of
-from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.linalg.solving import least_squares
 from np2tf.tnp.linalg.systems import determinant
 
@@ -23,13 +23,14 @@ _TRANSPOSED = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
 
 
 def _columns(name: str, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The right-hand sides as the columns of a matrix.
+    """Return the right-hand sides as the columns of a matrix.
 
     Raises:
-        ValueError: their length differs from that of the columns of `a`.
+        ValueError: their length differs from the number of rows of `a`.
+        StagingError: there is a stack of right-hand sides.
     """
     if rank_of(b) not in (1, 2):
-        raise refused(f"{name} for a stack of right-hand sides")
+        raise refusal(f"{name} for a stack of right-hand sides")
     if b.shape[0] != a.shape[0]:
         raise ValueError(f"{name}: incompatible dimensions")
     return b[:, None] if rank_of(b) == 1 else b
@@ -40,27 +41,31 @@ def _as_given(x: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _factors(name: str, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """LU factors and the order of the rows; a matrix that may be singular is SciPy's affair.
+    """Return the LU factors and the order of the rows.
 
-    TensorFlow's factors have no gradient: they tell `solve` and `inv` whether there is a solution, no more.
+    TensorFlow's factors have no gradient: `solve` and `inv` use them only to learn whether there is a
+    solution.
+
+    Raises:
+        StagingError: the matrix is nearly singular, so that SciPy must decide.
     """
     factors, order = tf.linalg.lu(a)
     pivots = tf.abs(tf.linalg.diag_part(factors))
     limit = 10 * a.shape[-1] * epsilon(a)
     regular = tf.reduce_min(pivots, -1) > tf.cast(limit, pivots.dtype) * tf.reduce_max(pivots, -1)
-    unless(tf.reduce_all(regular), f"{name} with a matrix that is nearly singular")
+    discard_unless(tf.reduce_all(regular), f"{name} with a matrix that is nearly singular")
     return factors, order
 
 
-def _by_factors(factors: tf.Tensor, order: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
-    shuffled = gathered(right, order, 0)
+def _solve_by_factors(factors: tf.Tensor, order: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
+    shuffled = gather_parts(right, order, 0)
     unit = tf.linalg.set_diag(factors, tf.ones_like(tf.linalg.diag_part(factors)))
     half = tf.linalg.triangular_solve(unit, shuffled, lower=True)
     return tf.linalg.triangular_solve(factors, half, lower=False)
 
 
 def _system(name: str, a: Array, b: Array, finite: bool) -> tuple[tf.Tensor, tf.Tensor]:
-    """A square matrix, and the right sides as columns."""
+    """Return a square matrix (n, n), and the right-hand sides as the columns of a matrix (n, k)."""
     a_matrix(name, a, square=True)
     matrix, right = computable(name, a, b, finite=finite)
     return matrix, _columns(name, matrix, right)
@@ -75,18 +80,33 @@ def solve(
     assume_a: Any = None,
     transposed: bool = False,
 ) -> tf.Tensor:
-    """The x with ``a @ x == b``.
+    """Solve ``a @ x == b`` for x.
+
+    Args:
+        a: array (n, n) of real or complex numbers.
+        b: right-hand side (n,), or several as the columns of (n, k).
+        lower: which triangle a positive definite `a` is read from.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+        assume_a: "gen" or None for a general matrix, "pos" for a positive definite matrix.
+        transposed: whether to solve with the transpose of `a`.
+
+    Returns:
+        An array in the shape of `b`.
+
+    Raises:
+        ValueError: `a` is not square, or `b` does not fit.
+        StagingError: `a` is nearly singular, or only SciPy handles the case.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.solve.html.
     """
     first, right = _system("solve", a, b, check_finite)
     if assume_a in ("pos", "positive definite") and not transposed:
-        return _as_given(_by_cholesky(_cholesky("solve", first, lower), right, lower), b)
+        return _as_given(_solve_by_cholesky(_cholesky("solve", first, lower), right, lower), b)
     if assume_a not in (None, "gen", "general"):
-        raise refused(f"solve with assume_a={assume_a!r}")
+        raise refusal(f"solve with assume_a={assume_a!r}")
     if transposed:
         if first.dtype.is_complex:
-            raise refused("solve with a transposed complex matrix")
+            raise refusal("solve with a transposed complex matrix")
         first = tf.linalg.matrix_transpose(first)
     _factors("solve", first)
     return _as_given(tf.linalg.solve(first, right), b)
@@ -94,7 +114,18 @@ def solve(
 
 @native("scipy.linalg.inv")
 def inv(a: Array, check_finite: bool = True) -> tf.Tensor:
-    """Inverses of square matrices.
+    """Return the inverses of square matrices.
+
+    Args:
+        a: array (..., n, n) of real or complex numbers.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        An array (..., n, n) of floats or complex numbers.
+
+    Raises:
+        ValueError: the matrices are not square.
+        StagingError: a matrix is nearly singular, or `a` is float16, empty, or not finite.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.inv.html.
     """
@@ -106,7 +137,18 @@ def inv(a: Array, check_finite: bool = True) -> tf.Tensor:
 
 @native("scipy.linalg.det")
 def det(a: Array, check_finite: bool = True) -> tf.Tensor:
-    """Determinants of square matrices, computed in double precision.
+    """Return the determinants of square matrices, computed in double precision.
+
+    Args:
+        a: array (..., n, n) of real or complex numbers.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        An array (...,) of float64 or complex128.
+
+    Raises:
+        ValueError: the matrices are not square.
+        StagingError: `a` is float16, empty, or not finite.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.det.html.
     """
@@ -124,7 +166,22 @@ def solve_triangular(
     unit_diagonal: bool = False,
     check_finite: bool = True,
 ) -> tf.Tensor:
-    """The x with ``a @ x == b`` for a triangular matrix.
+    """Solve ``a @ x == b`` for x with a triangular matrix.
+
+    Args:
+        a: array (n, n) of real or complex numbers.
+        b: right-hand side (n,), or several as the columns of (n, k).
+        trans: 0 or "N" for `a`, 1 or "T" for its transpose, 2 or "C" for its adjoint.
+        lower: whether `a` is lower triangular.
+        unit_diagonal: whether the diagonal counts as ones.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        An array in the shape of `b`.
+
+    Raises:
+        ValueError: `a` is not square, or `b` does not fit.
+        StagingError: `a` is singular, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.solve_triangular.html.
     """
@@ -133,7 +190,7 @@ def solve_triangular(
     if unit_diagonal:
         matrix = tf.linalg.set_diag(matrix, tf.ones_like(diagonal))
     else:
-        unless(
+        discard_unless(
             tf.reduce_all(tf.not_equal(diagonal, tf.zeros_like(diagonal))),
             "solve_triangular of a singular matrix",
         )
@@ -150,21 +207,37 @@ def _triangular(matrix: tf.Tensor, right: tf.Tensor, trans: int, lower: bool) ->
 
 
 def _cholesky(name: str, a: tf.Tensor, lower: bool) -> tf.Tensor:
-    """The triangular factor, from that triangle of `a`."""
+    """Return the triangular factor of a positive definite matrix, of which only the same triangle is read.
+
+    Raises:
+        StagingError: the matrix is not positive definite.
+    """
     factor = tf.linalg.cholesky(a if lower else tf.linalg.adjoint(a))
     good = tf.reduce_all(tf.math.is_finite(tf.abs(tf.linalg.diag_part(factor))))
-    unless(good, f"{name} of a matrix that is not positive definite")
+    discard_unless(good, f"{name} of a matrix that is not positive definite")
     return factor if lower else tf.linalg.adjoint(factor)
 
 
-def _by_cholesky(factor: tf.Tensor, right: tf.Tensor, lower: bool) -> tf.Tensor:
+def _solve_by_cholesky(factor: tf.Tensor, right: tf.Tensor, lower: bool) -> tf.Tensor:
     half = tf.linalg.triangular_solve(factor, right, lower=bool(lower), adjoint=not lower)
     return tf.linalg.triangular_solve(factor, half, lower=bool(lower), adjoint=bool(lower))
 
 
 @native("scipy.linalg.cholesky")
 def cholesky(a: Array, lower: bool = False, check_finite: bool = True) -> tf.Tensor:
-    """The upper triangular factor of a positive definite matrix, or the lower one.
+    """Return the upper or lower triangular factor of positive definite matrices.
+
+    Args:
+        a: array (..., n, n) of real or complex numbers.
+        lower: whether to return the lower factor.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        An array (..., n, n) of floats or complex numbers.
+
+    Raises:
+        ValueError: the matrices are not square.
+        StagingError: a matrix is not positive definite, or `a` is float16, empty, or not finite.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cholesky.html.
     """
@@ -175,9 +248,21 @@ def cholesky(a: Array, lower: bool = False, check_finite: bool = True) -> tf.Ten
 
 @native("scipy.linalg.cho_factor")
 def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tuple[tf.Tensor, bool]:
-    """Return the Cholesky factor for `cho_solve`, and whether it is the lower one.
+    """Return the Cholesky factor of a positive definite matrix, for `cho_solve`.
 
     As in SciPy, the other triangle keeps the elements of `a`, or is zero since SciPy 1.18.
+
+    Args:
+        a: array (n, n) of real or complex numbers.
+        lower: whether to return the lower factor.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        The factor (n, n), and `lower`.
+
+    Raises:
+        ValueError: `a` is not a square matrix.
+        StagingError: `a` is not positive definite, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cho_factor.html.
     """
@@ -192,24 +277,36 @@ def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tupl
 
 @native("scipy.linalg.cho_solve")
 def cho_solve(c_and_lower: Any, b: Array, check_finite: bool = True) -> tf.Tensor:
-    """The x with ``a @ x == b``, of the Cholesky factor of a.
+    """Solve ``a @ x == b`` for x with the Cholesky factor of a.
+
+    Args:
+        c_and_lower: the pair that `cho_factor` returns.
+        b: right-hand side (n,), or several as the columns of (n, k).
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        An array in the shape of `b`.
+
+    Raises:
+        ValueError: the factor is not square, or `b` does not fit.
+        StagingError: the triangle is known only at run time, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cho_solve.html.
     """
     c, lower = c_and_lower
     if not isinstance(lower, (bool, int, np.bool_)):
-        raise refused("cho_solve with a triangle that is known only at run time")
+        raise refusal("cho_solve with a triangle that is known only at run time")
     factor = as_tensor(c)
     a_matrix("cho_solve", factor, square=True)
     factor, right = computable("cho_solve", factor, b, finite=check_finite)
-    return _as_given(_by_cholesky(factor, _columns("cho_solve", factor, right), bool(lower)), b)
+    return _as_given(_solve_by_cholesky(factor, _columns("cho_solve", factor, right), bool(lower)), b)
 
 
 # -- LU ------------------------------------------------------------------------------------------------------
 
 
 def _exchange(x: tf.Tensor, i: tf.Tensor, j: tf.Tensor) -> tf.Tensor:
-    """A vector with two elements exchanged."""
+    """Return a vector with two elements exchanged."""
     where = tf.range(tf.shape(x)[0])
     return tf.where(tf.equal(where, i), x[j], tf.where(tf.equal(where, j), x[i], x))
 
@@ -237,7 +334,18 @@ def _order_of(pivots: tf.Tensor) -> tf.Tensor:
 
 @native("scipy.linalg.lu_factor")
 def lu_factor(a: Array, check_finite: bool = True) -> tuple[tf.Tensor, tf.Tensor]:
-    """LU factors in one matrix, and the pivots.
+    """Return the LU decomposition of a square matrix, for `lu_solve`.
+
+    Args:
+        a: array (n, n) of real or complex numbers.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        Both triangular factors in one array (n, n), and the pivots (n,) of int32.
+
+    Raises:
+        ValueError: `a` is not a square matrix.
+        StagingError: `a` is nearly singular, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu_factor.html.
     """
@@ -248,7 +356,20 @@ def lu_factor(a: Array, check_finite: bool = True) -> tuple[tf.Tensor, tf.Tensor
 
 @native("scipy.linalg.lu_solve")
 def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = True) -> tf.Tensor:
-    """Return the x that solves ``a @ x == b``, from the factors that `lu_factor` returns for a.
+    """Solve ``a @ x == b`` for x with the factors that `lu_factor` returns for a.
+
+    Args:
+        lu_and_piv: the pair that `lu_factor` returns.
+        b: right-hand side (n,), or several as the columns of (n, k).
+        trans: 0 for a, 1 for its transpose, 2 for its adjoint.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        An array in the shape of `b`.
+
+    Raises:
+        ValueError: the factors are not square, or `b` does not fit.
+        StagingError: only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu_solve.html.
     """
@@ -258,10 +379,10 @@ def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = Tru
     right = _columns("lu_solve", factors, right)
     order, trans = _order_of(tf.cast(pivots, tf.int32)), _TRANSPOSED[trans]
     if not trans:
-        return _as_given(_by_factors(factors, order, right), b)
+        return _as_given(_solve_by_factors(factors, order, right), b)
     unit = tf.linalg.set_diag(factors, tf.ones_like(tf.linalg.diag_part(factors)))
     found = _triangular(unit, _triangular(factors, right, trans, False), trans, True)
-    return _as_given(gathered(found, tf.math.invert_permutation(order), 0), b)
+    return _as_given(gather_parts(found, tf.math.invert_permutation(order), 0), b)
 
 
 # -- least squares -------------------------------------------------------------------------------------------
@@ -269,7 +390,22 @@ def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = Tru
 
 @native("scipy.linalg.lstsq")
 def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tuple[Any, ...]:
-    """Least squares solution, sums of squared residuals, rank and singular values.
+    """Solve a linear least-squares problem.
+
+    Args:
+        a: array (m, n) of real or complex numbers, with m >= n.
+        b: right-hand side (m,), or several as the columns of (m, k).
+        cond: singular values below `cond` times the largest count as 0; None is the precision of the dtype.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        The solution (n,) or (n, k), the sums of squared residuals (empty if m == n), the rank, and the
+        singular values (n,).
+
+    Raises:
+        ValueError: `a` is not a matrix, or `b` does not fit.
+        StagingError: there are fewer equations than unknowns, `a` does not have full rank, or only SciPy
+            handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lstsq.html.
     """
@@ -277,10 +413,10 @@ def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tu
     first, right = computable("lstsq", a, b, finite=check_finite)
     columns = _columns("lstsq", first, right)
     if first.shape[0] < first.shape[1]:
-        raise refused("lstsq of fewer equations than unknowns")
+        raise refusal("lstsq of fewer equations than unknowns")
     relative = epsilon(first) if cond is None else cond
     solution, _, rank, values = least_squares(first, columns, relative)
-    unless(tf.equal(rank, first.shape[1]), "lstsq of a matrix that has not full rank")
+    discard_unless(tf.equal(rank, first.shape[1]), "lstsq of a matrix that has not full rank")
     misfit = tf.reduce_sum(tf.square(tf.abs(columns - tf.matmul(first, solution))), axis=0)
     if first.shape[0] == first.shape[1]:
         return _as_given(solution, b), tf.zeros([0], misfit.dtype), tf.cast(rank, tf.int64), values
@@ -289,7 +425,21 @@ def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tu
 
 @native("scipy.linalg.pinv")
 def pinv(a: Array, *, atol: Any = None, rtol: Any = None, check_finite: bool = True) -> tf.Tensor:
-    """The Moore-Penrose inverse: singular values up to `atol` and `rtol` times the greatest count as zero.
+    """Return the Moore-Penrose inverse of a matrix.
+
+    Args:
+        a: array (m, n) of real or complex numbers.
+        atol: the absolute tolerance; None is 0.
+        rtol: the relative tolerance; None is the precision of the dtype times max(m, n). Singular values up
+            to `atol` plus `rtol` times the largest count as 0.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        An array (n, m) of floats or complex numbers.
+
+    Raises:
+        ValueError: `a` is not a matrix.
+        StagingError: a tolerance is negative, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.pinv.html.
     """
@@ -305,7 +455,7 @@ def _inverses(a: tf.Tensor, values: tf.Tensor, atol: Any, rtol: Any) -> tf.Tenso
     absolute, relative = (
         as_tensor(0.0 if one is None else one, values.dtype.as_numpy_dtype) for one in (atol, rtol)
     )
-    unless((absolute >= 0) & (relative >= 0), "pinv with negative tolerances")
+    discard_unless((absolute >= 0) & (relative >= 0), "pinv with negative tolerances")
     sizes = tf.abs(values)
     large = sizes > absolute + tf.reduce_max(sizes) * relative
     inverses = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
@@ -317,6 +467,20 @@ def pinvh(
     a: Array, atol: Any = None, rtol: Any = None, lower: bool = True, check_finite: bool = True
 ) -> tf.Tensor:
     """Return the pseudo-inverse of a Hermitian matrix.
+
+    Args:
+        a: array (n, n) of real or complex numbers.
+        atol: the absolute tolerance; None is 0.
+        rtol: the relative tolerance, times the largest absolute eigenvalue; None is n times the precision.
+        lower: whether to read the lower triangle of `a`, and not the upper triangle.
+        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
+
+    Returns:
+        An array (n, n) of floats or complex numbers.
+
+    Raises:
+        ValueError: `a` is not a square matrix.
+        StagingError: a tolerance is negative, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.pinvh.html.
     """

@@ -8,19 +8,19 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
-from np2tf.scipy.kernels.special.series import doubly
+from np2tf.scipy.kernels.special.series import compute_in_double
 from np2tf.scipy.versions import SCIPY
 from np2tf.tnp._tensor.dtype_dispatch import constant
 
 
-def _unscaled(scaled: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
-    """A modified function of the first kind, of one that is scaled by ``exp(-|x|)``."""
+def _unscale(scaled: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
+    """Return a modified function of the first kind, made from its version that is scaled by ``exp(-|x|)``."""
 
     return lambda x: tf.exp(tf.abs(x)) * scaled(x)
 
 
-def _of_positive(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
-    """A function of the second kind: NaN of negative numbers."""
+def _reject_negative(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
+    """Return a function of the second kind, made to give NaN for negative numbers."""
 
     def call(x: tf.Tensor) -> tf.Tensor:
         return tf.where(x < constant(0, x), constant(math.nan, x), function(x))
@@ -28,7 +28,7 @@ def _of_positive(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Ten
     return call
 
 
-#: From here on the asymptotic expansions have all digits, with so many terms.
+#: Beyond this number the asymptotic expansions are exact to the last digits, with so many terms.
 _FAR, _TERMS = 25.0, 24
 
 
@@ -42,18 +42,24 @@ def _expansion(order: int, odd: bool) -> list[float]:
 
 
 def _polynomial(coefficients: list[float], x: tf.Tensor) -> tf.Tensor:
+    """Return the value of a polynomial, whose lowest coefficient comes first."""
     result = constant(0.0, x)
     for coefficient in reversed(coefficients):
         result = result * x + constant(coefficient, x)
     return result
 
 
-def _exact_far_out(
+def _with_exact_phase(
     function: Callable[[tf.Tensor], tf.Tensor], order: int, second: bool
 ) -> Callable[[tf.Tensor], tf.Tensor]:
-    """A function that takes the phase of large numbers as exactly as SciPy does since 1.18.
+    """Return a Bessel function that takes the phase of large numbers as exactly as SciPy does since 1.18.
 
     Asymptotic expansions: https://dlmf.nist.gov/10.17.
+
+    Args:
+        function: TensorFlow's Bessel function.
+        order: 0 or 1.
+        second: whether it is a function of the second kind.
     """
     if SCIPY < (1, 18):
         return function
@@ -78,15 +84,15 @@ def _exact_far_out(
     return call
 
 
-universal("i0", doubly(_unscaled(tf.math.bessel_i0e)))
-universal("i1", doubly(_unscaled(tf.math.bessel_i1e)))
-universal("i0e", doubly(tf.math.bessel_i0e))
-universal("i1e", doubly(tf.math.bessel_i1e))
-universal("j0", doubly(_exact_far_out(tf.math.special.bessel_j0, 0, False)))
-universal("j1", doubly(_exact_far_out(tf.math.special.bessel_j1, 1, False)))
-universal("y0", doubly(_of_positive(_exact_far_out(tf.math.special.bessel_y0, 0, True))))
-universal("y1", doubly(_of_positive(tf.math.special.bessel_y1)))
-universal("k0", doubly(_of_positive(tf.math.special.bessel_k0)))
-universal("k1", doubly(_of_positive(tf.math.special.bessel_k1)))
-universal("k0e", doubly(_of_positive(tf.math.special.bessel_k0e)))
-universal("k1e", doubly(_of_positive(tf.math.special.bessel_k1e)))
+universal("i0", compute_in_double(_unscale(tf.math.bessel_i0e)))
+universal("i1", compute_in_double(_unscale(tf.math.bessel_i1e)))
+universal("i0e", compute_in_double(tf.math.bessel_i0e))
+universal("i1e", compute_in_double(tf.math.bessel_i1e))
+universal("j0", compute_in_double(_with_exact_phase(tf.math.special.bessel_j0, 0, False)))
+universal("j1", compute_in_double(_with_exact_phase(tf.math.special.bessel_j1, 1, False)))
+universal("y0", compute_in_double(_reject_negative(_with_exact_phase(tf.math.special.bessel_y0, 0, True))))
+universal("y1", compute_in_double(_reject_negative(tf.math.special.bessel_y1)))
+universal("k0", compute_in_double(_reject_negative(tf.math.special.bessel_k0)))
+universal("k1", compute_in_double(_reject_negative(tf.math.special.bessel_k1)))
+universal("k0e", compute_in_double(_reject_negative(tf.math.special.bessel_k0e)))
+universal("k1e", compute_in_double(_reject_negative(tf.math.special.bessel_k1e)))

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
-from np2tf.scipy.kernels.special.series import choose, doubly, together
+from np2tf.scipy.kernels.special.series import broadcast_together, choose, compute_in_double
 from np2tf.tnp._tensor.dtype_dispatch import constant
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 
@@ -18,6 +18,7 @@ _LOG_OF_LEAST = math.log(5e-324) - math.log(2)
 
 
 def _logit(p: tf.Tensor) -> tf.Tensor:
+    """Return the logarithm of ``p / (1 - p)``."""
     one = constant(1, p)
     middle = (p >= constant(0.3, p)) & (p <= constant(0.65, p))
     distance = constant(2, p) * (tf.where(middle, p, constant(0.5, p)) - constant(0.5, p))
@@ -30,10 +31,10 @@ def _log_expit(x: tf.Tensor) -> tf.Tensor:
 
 
 def _times(logarithm: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
-    """``x * logarithm(y)``, 0 where x is 0, whatever y is, unless it is NaN."""
+    """Return the function ``x * logarithm(y)``, which is 0 where x is 0 and y is not NaN."""
 
     def call(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
-        x, y = together(x, y)
+        x, y = broadcast_together(x, y)
         none = tf.equal(x, constant(0, x)) & ~tf.math.is_nan(y)
         return tf.where(none, constant(0, x), x * logarithm(tf.where(none, constant(1, y), y)))
 
@@ -41,13 +42,15 @@ def _times(logarithm: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor, 
 
 
 def _entropy(x: tf.Tensor) -> tf.Tensor:
+    """Return ``-x * log(x)``: 0 for 0, minus infinity for negative numbers."""
     positive = x > constant(0, x)
     value = -x * tf.math.log(tf.where(positive, x, constant(1, x)))
     return choose(value, (tf.math.is_nan(x), x), (tf.equal(x, constant(0, x)), 0.0), (~positive, -math.inf))
 
 
 def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
-    x, y = together(x, y)
+    """Return ``x * log(x / y)``."""
+    x, y = broadcast_together(x, y)
     zero, one = constant(0, x), constant(1, x)
     both = (x > zero) & (y > zero)
     above, below = tf.where(both, x, one), tf.where(both, y, one)
@@ -69,7 +72,8 @@ def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
 
 
 def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
-    x, y = together(x, y)
+    """Return ``x * log(x / y) - x + y``."""
+    x, y = broadcast_together(x, y)
     zero = constant(0, x)
     both = (x > zero) & (y > zero)
     above, below = tf.where(both, x, constant(1, x)), tf.where(both, y, constant(1, x))
@@ -88,21 +92,22 @@ def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
 
 
 def _huber(delta: tf.Tensor, r: tf.Tensor) -> tf.Tensor:
-    delta, r = together(delta, r)
+    """Return the Huber loss of residuals r."""
+    delta, r = broadcast_together(delta, r)
     half, size = constant(0.5, r), tf.abs(r)
     value = tf.where(size <= delta, half * r * r, delta * (size - half * delta))
     return tf.where(delta < constant(0, r), constant(math.inf, r), value)
 
 
 universal("expit", tf.math.sigmoid)
-universal("logit", doubly(_logit))
-universal("log_expit", doubly(_log_expit))
-universal("xlogy", doubly(_times(tf.math.log)))
-universal("xlog1py", doubly(_times(tf.math.log1p)))
-universal("entr", doubly(_entropy))
-universal("rel_entr", doubly(_relative_entropy))
-universal("kl_div", doubly(_divergence))
-universal("huber", doubly(_huber))
+universal("logit", compute_in_double(_logit))
+universal("log_expit", compute_in_double(_log_expit))
+universal("xlogy", compute_in_double(_times(tf.math.log)))
+universal("xlog1py", compute_in_double(_times(tf.math.log1p)))
+universal("entr", compute_in_double(_entropy))
+universal("rel_entr", compute_in_double(_relative_entropy))
+universal("kl_div", compute_in_double(_divergence))
+universal("huber", compute_in_double(_huber))
 for _name in ("expm1", "log1p", "exp2", "cbrt"):
-    universal(_name, doubly(UFUNCS[getattr(np, _name)].implementation))
-universal("exp10", doubly(lambda x: tf.pow(constant(10, x), x)))
+    universal(_name, compute_in_double(UFUNCS[getattr(np, _name)].implementation))
+universal("exp10", compute_in_double(lambda x: tf.pow(constant(10, x), x)))

@@ -7,7 +7,7 @@ import math
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
-from np2tf.scipy.kernels.special.series import choose, doubly, polynomial
+from np2tf.scipy.kernels.special.series import choose, compute_in_double, polynomial
 from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum
 
 # The coefficients of algorithm AS 241 (M. J. Wichura, Applied Statistics 37, 1988): the quantile of the
@@ -77,7 +77,12 @@ def error_function(x: tf.Tensor) -> tf.Tensor:
 
 
 def _quantile(middle: tf.Tensor, tail: tf.Tensor) -> tf.Tensor:
-    """The standard normal quantile of p, of which ``p - 0.5`` and ``min(p, 1 - p)`` are given."""
+    """Return the standard normal quantile of p.
+
+    Args:
+        middle: ``p - 0.5``.
+        tail: ``min(p, 1 - p)``.
+    """
     near = tf.abs(middle) <= constant(0.425, middle)
     square = constant(0.180625, middle) - tf.where(near, middle * middle, constant(0, middle))
     central = middle * polynomial(square, _MIDDLE[0]) / polynomial(square, _MIDDLE[1])
@@ -94,26 +99,26 @@ def _quantile(middle: tf.Tensor, tail: tf.Tensor) -> tf.Tensor:
 
 
 def normal_quantile(p: tf.Tensor) -> tf.Tensor:
-    """The x that a standard normal number is below with probability p."""
+    """Return the number x such that a standard normal variable is below x with probability p."""
     return _quantile(p - constant(0.5, p), minimum(p, constant(1, p) - p))
 
 
 def error_inverse(y: tf.Tensor) -> tf.Tensor:
-    """The x with ``erf(x) == y``."""
+    """Return the number x with ``erf(x) == y``."""
     half = constant(0.5, y)
     x = _quantile(half * y, half * (constant(1, y) - tf.abs(y))) / constant(_SQRT_2, y)
     return tf.where(tf.equal(y, constant(0, y)), y, x)
 
 
 def complement_inverse(y: tf.Tensor) -> tf.Tensor:
-    """The x with ``erfc(x) == y``."""
+    """Return the number x with ``erfc(x) == y``."""
     half, one = constant(0.5, y), constant(1, y)
     tail = half * minimum(y, constant(2, y) - y)
     return _quantile(half * (one - y), tail) / constant(_SQRT_2, y)
 
 
 def normal_distribution(x: tf.Tensor) -> tf.Tensor:
-    """The probability that a standard normal number is below x."""
+    """Return the probability that a standard normal variable is below x."""
     half, scaled = constant(0.5, x), x / constant(_SQRT_2, x)
     near = tf.abs(x) < constant(1, x)
     tail = half * tf.math.erfc(tf.abs(scaled))
@@ -125,7 +130,7 @@ def normal_distribution(x: tf.Tensor) -> tf.Tensor:
 
 
 def log_normal_distribution(x: tf.Tensor) -> tf.Tensor:
-    """The logarithm of `normal_distribution`."""
+    """Return the logarithm of `normal_distribution`."""
     below = constant(_SERIES_BELOW, x)
     far = minimum(x, below)
     inverse = constant(1, x) / (far * far)
@@ -141,7 +146,7 @@ def log_normal_distribution(x: tf.Tensor) -> tf.Tensor:
 
 
 def scaled_complement(x: tf.Tensor) -> tf.Tensor:
-    """``exp(x**2) * erfc(x)``."""
+    """Return ``exp(x**2) * erfc(x)``."""
     limit = constant(8, x)
     near, far = minimum(x, limit), maximum(x, limit)
     inverse = constant(0.5, x) / (far * far)
@@ -149,11 +154,11 @@ def scaled_complement(x: tf.Tensor) -> tf.Tensor:
     return tf.where(x > limit, asymptotic, tf.exp(near * near) * tf.math.erfc(near))
 
 
-universal("erfcx", doubly(scaled_complement))
+universal("erfcx", compute_in_double(scaled_complement))
 universal("erf", error_function)
-universal("erfc", doubly(tf.math.erfc))
-universal("erfinv", doubly(error_inverse))
-universal("erfcinv", doubly(complement_inverse))
-universal("ndtr", doubly(normal_distribution))
-universal("log_ndtr", doubly(log_normal_distribution))
-universal("ndtri", doubly(normal_quantile))
+universal("erfc", compute_in_double(tf.math.erfc))
+universal("erfinv", compute_in_double(error_inverse))
+universal("erfcinv", compute_in_double(complement_inverse))
+universal("ndtr", compute_in_double(normal_distribution))
+universal("log_ndtr", compute_in_double(log_normal_distribution))
+universal("ndtri", compute_in_double(normal_quantile))

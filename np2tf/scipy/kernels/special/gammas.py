@@ -9,9 +9,15 @@ import numpy as np
 import tensorflow as tf
 from scipy.special import zetac
 
-from np2tf.scipy.kernels.declare import native, refused, universal, unless
-from np2tf.scipy.kernels.special.series import choose, doubly, is_whole, polynomial, together
-from np2tf.tnp._dispatch.op import Array, Int
+from np2tf.scipy.kernels.declare import discard_unless, native, refusal, universal
+from np2tf.scipy.kernels.special.series import (
+    broadcast_together,
+    choose,
+    compute_in_double,
+    is_whole,
+    polynomial,
+)
+from np2tf.tnp._dispatch.argument_types import Array, Int
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum
 from np2tf.tnp._ufuncs.real import signbit
@@ -28,11 +34,11 @@ _FEW = 20
 
 
 def _correction(x: tf.Tensor) -> tf.Tensor:
-    """The rest of Stirling's formula, for x >= 10."""
+    """Return the correction term of Stirling's formula, for x >= 10."""
     return polynomial(constant(1, x) / (x * x), _STIRLING) / x
 
 
-def _of_positive(x: tf.Tensor) -> tf.Tensor:
+def _log_gamma_of_positive(x: tf.Tensor) -> tf.Tensor:
     """The logarithm of the gamma function of positive numbers."""
     half, one = constant(0.5, x), constant(1, x)
     large = x >= constant(_LARGE, x)
@@ -56,7 +62,7 @@ def _of_positive(x: tf.Tensor) -> tf.Tensor:
 
 
 def _sine_of_pi(x: tf.Tensor) -> tf.Tensor:
-    """``sin(pi * x)``, exactly 0 at whole numbers."""
+    """Return ``sin(pi * x)``, exactly 0 at whole numbers."""
     whole = tf.round(x)
     rest = tf.sin(constant(math.pi, x) * (x - whole))
     odd = tf.not_equal(tf.math.floormod(whole, constant(2, x)), constant(0, x))
@@ -64,10 +70,10 @@ def _sine_of_pi(x: tf.Tensor) -> tf.Tensor:
 
 
 def log_gamma(x: tf.Tensor) -> tf.Tensor:
-    """The logarithm of the absolute value of the gamma function."""
+    """Return the logarithm of the absolute value of the gamma function."""
     zero, one = constant(0, x), constant(1, x)
     negative = x < zero
-    positive = _of_positive(tf.where(negative, one - x, x))
+    positive = _log_gamma_of_positive(tf.where(negative, one - x, x))
     infinite = tf.math.is_inf(x) | (is_whole(x) & (x <= zero))
     sine = tf.abs(_sine_of_pi(tf.where(negative & ~infinite, x, constant(0.5, x))))
     tiny = negative & (x > constant(-1e-10, x))
@@ -83,7 +89,7 @@ def log_gamma(x: tf.Tensor) -> tf.Tensor:
 
 
 def gamma(x: tf.Tensor) -> tf.Tensor:
-    """The gamma function."""
+    """Return the gamma function."""
     zero = constant(0, x)
     negative = x < zero
     whole = is_whole(x)
@@ -105,7 +111,7 @@ def _log_gamma_real(x: tf.Tensor) -> tf.Tensor:
 
 
 def digamma(x: tf.Tensor) -> tf.Tensor:
-    """The derivative of the logarithm of the gamma function."""
+    """Return the derivative of the logarithm of the gamma function."""
     zero = constant(0, x)
     at_zero = tf.where(signbit(x), constant(math.inf, x), constant(-math.inf, x))
     pole = is_whole(x) & (x <= zero)
@@ -120,19 +126,22 @@ def digamma(x: tf.Tensor) -> tf.Tensor:
 
 
 def log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The logarithm of the absolute value of the beta function, without differences of large numbers."""
-    a, b = together(a, b)
+    """Return the logarithm of the absolute value of the beta function.
+
+    The computation avoids differences of large numbers.
+    """
+    a, b = broadcast_together(a, b)
     _require_regular("betaln", a, b)
     return _log_beta(a, b)
 
 
 def _require_regular(name: str, a: tf.Tensor, b: tf.Tensor) -> None:
-    """Leave poles, infinite numbers, and large ones of which one is negative, to SciPy."""
+    """Leave poles, infinite numbers, and pairs of a negative and a large number to SciPy."""
     zero, limit = constant(0, a), constant(1e4, a)
     least, most = minimum(a, b), maximum(a, b)
     positive = (least > zero) & (most < constant(1e300, a))
     ordinary = ~is_whole(a) & ~is_whole(b) & ~is_whole(a + b) & (tf.abs(a) < limit) & (tf.abs(b) < limit)
-    unless(
+    discard_unless(
         tf.reduce_all(positive | ordinary | tf.math.is_nan(a) | tf.math.is_nan(b)),
         f"{name} at a pole or far out",
     )
@@ -156,7 +165,11 @@ def _log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
         + rest
         + (p - constant(0.5, a)) * tf.math.log(share)
         + q * tf.math.log1p(-share),
-        _of_positive(p) + rest + p - p * tf.math.log(p + q) + (q - constant(0.5, a)) * tf.math.log1p(-share),
+        _log_gamma_of_positive(p)
+        + rest
+        + p
+        - p * tf.math.log(p + q)
+        + (q - constant(0.5, a)) * tf.math.log1p(-share),
     )
     return tf.where(is_far, far, plain)
 
@@ -167,8 +180,8 @@ def _sign_of_gamma(x: tf.Tensor) -> tf.Tensor:
 
 
 def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The beta function."""
-    a, b = together(a, b)
+    """Return the beta function."""
+    a, b = broadcast_together(a, b)
     _require_regular("beta", a, b)
     sum, one, limit = a + b, constant(1, a), constant(171, a)
     sign = _sign_of_gamma(a) * _sign_of_gamma(b) * _sign_of_gamma(sum)
@@ -179,13 +192,13 @@ def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
-    """The binomial coefficient."""
-    n, k = together(n, k)
+    """Return the binomial coefficient."""
+    n, k = broadcast_together(n, k)
     zero, one, limit = constant(0, n), constant(1, n), constant(1e4, n)
     undefined = (is_whole(n) & (n < zero)) | tf.math.is_nan(n) | tf.math.is_nan(k)
     inside = (n >= zero) & (k >= zero) & (k <= n) & (n < constant(1e15, n))
     near = (tf.abs(n) < limit) & (tf.abs(k) < limit)
-    unless(tf.reduce_all(inside | near | undefined), "binom far out")
+    discard_unless(tf.reduce_all(inside | near | undefined), "binom far out")
     regular = inside | near & ~undefined
     n, k = tf.where(regular, n, one), tf.where(regular, k, one)
     whole = is_whole(n) & (n > zero) & is_whole(k) & (k > n / constant(2, n))
@@ -209,14 +222,14 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     return choose(sign * size, (undefined, math.nan), (few, above / below), (pole, zero))
 
 
-def rising(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
+def rising_factorial(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
     """``gamma(z + m) / gamma(z)``."""
-    z, m = together(z, m)
+    z, m = broadcast_together(z, m)
     zero, one, limit = constant(0, z), constant(1, z), constant(171, z)
     sum = z + m
     regular = (z > zero) & (sum > zero) & (z < constant(1e3, z)) & (sum < constant(1e3, z))
     undefined = tf.math.is_nan(sum)
-    unless(tf.reduce_all(regular | undefined), "poch of numbers that are not positive, or far out")
+    discard_unless(tf.reduce_all(regular | undefined), "poch of numbers that are not positive, or far out")
     near = regular & (z < limit) & (sum < limit)
     below, above = (tf.where(near, part, one) for part in (z, sum))
     first, second = (tf.where(regular, part, one) for part in (z, sum))
@@ -225,28 +238,38 @@ def rising(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
 
 
 def hurwitz(x: tf.Tensor, q: tf.Tensor) -> tf.Tensor:
-    """The Hurwitz zeta function."""
-    return tf.math.zeta(*together(x, q))
+    """Return the Hurwitz zeta function."""
+    return tf.math.zeta(*broadcast_together(x, q))
 
 
-universal("gammaln", doubly(log_gamma))
-universal("gamma", doubly(gamma))
-universal("loggamma", doubly(_log_gamma_real))
-universal("psi", doubly(digamma))
-universal("beta", doubly(beta))
-universal("betaln", doubly(log_beta))
-universal("poch", doubly(rising))
-universal("binom", doubly(binomial))
+universal("gammaln", compute_in_double(log_gamma))
+universal("gamma", compute_in_double(gamma))
+universal("loggamma", compute_in_double(_log_gamma_real))
+universal("psi", compute_in_double(digamma))
+universal("beta", compute_in_double(beta))
+universal("betaln", compute_in_double(log_beta))
+universal("poch", compute_in_double(rising_factorial))
+universal("binom", compute_in_double(binomial))
 
 
 @native("scipy.special.zeta")
 def zeta(x: Array, q: Any = None) -> tf.Tensor:
-    """The Riemann or Hurwitz zeta function.
+    """Return the Hurwitz zeta function.
+
+    Args:
+        x: array of real exponents.
+        q: array of real shifts.
+
+    Returns:
+        An array of float64, or of float32 if `x` is float16 or float32.
+
+    Raises:
+        StagingError: `q` is None (Riemann's function), or `x` is complex.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.zeta.html.
     """
     if q is None or x.dtype.is_complex:
-        raise refused("the zeta function of Riemann, or of complex numbers")
+        raise refusal("the zeta function of Riemann, or of complex numbers")
     first, second = promote(x, q)
     wide = (cast(first, np.float64), cast(second, np.float64))
     return cast(hurwitz(*wide), np.float32 if first.dtype in (tf.float16, tf.float32) else np.float64)
@@ -254,11 +277,18 @@ def zeta(x: Array, q: Any = None) -> tf.Tensor:
 
 @native("scipy.special.polygamma")
 def polygamma(n: Array, x: Array) -> tf.Tensor:
-    """The derivatives of `digamma`.
+    """Return the derivatives of `digamma`.
+
+    Args:
+        n: array of the orders of the derivatives.
+        x: array of real numbers.
+
+    Returns:
+        An array of float64 in the common shape; NaN for negative orders.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.polygamma.html.
     """
-    order, at = together(cast(n, np.float64), cast(x, np.float64))
+    order, at = broadcast_together(cast(n, np.float64), cast(x, np.float64))
     one = constant(1, order)
     above = tf.where(order > constant(0, order), order + one, constant(2, order))
     sign = tf.where(tf.equal(tf.math.floormod(order, constant(2, order)), constant(0, order)), -one, one)
@@ -272,12 +302,22 @@ def polygamma(n: Array, x: Array) -> tf.Tensor:
 
 @native("scipy.special.multigammaln")
 def multigammaln(a: Array, d: Int) -> tf.Tensor:
-    """The logarithm of the multivariate gamma function.
+    """Return the logarithm of the multivariate gamma function.
+
+    Args:
+        a: array of real numbers above (d - 1) / 2.
+        d: the number of dimensions.
+
+    Returns:
+        An array of float64 in the shape of `a`.
+
+    Raises:
+        StagingError: an element of `a` is outside of the domain.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.multigammaln.html.
     """
     at = cast(a, np.float64)
-    unless(tf.reduce_all(at > constant(0.5 * (d - 1), at)), "multigammaln outside of its domain")
+    discard_unless(tf.reduce_all(at > constant(0.5 * (d - 1), at)), "multigammaln outside of its domain")
     result = tf.fill(tf.shape(at), constant(d * (d - 1) * 0.25 * math.log(math.pi), at))
     for j in range(d):
         result += log_gamma(at - constant(j / 2, at))

@@ -6,20 +6,21 @@ import math
 
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import universal, unless
-from np2tf.scipy.kernels.special.series import choose, doubly, together
+from np2tf.scipy.kernels.declare import discard_unless, universal
+from np2tf.scipy.kernels.special.series import broadcast_together, choose, compute_in_double
 from np2tf.tnp._tensor.dtype_dispatch import constant
 
-#: Larger parameters, and larger numbers, are left to SciPy.
+#: The largest parameter, the largest number and the smallest parameter for which TensorFlow is used.
 _MOST, _FAR, _LEAST = 2e3, 1e15, 1e-8
 
 
 def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
-    a, x = together(a, x)
+    """Return a regularised incomplete gamma function, with SciPy's values at the borders of the domain."""
+    a, x = broadcast_together(a, x)
     zero, one = constant(0, a), constant(1, a)
     inside = (a > zero) & (x > zero) & tf.math.is_finite(a) & tf.math.is_finite(x)
-    # TensorFlow's iterations are too few for larger ones, or do not end.
-    unless(
+    # For larger numbers TensorFlow's iterations are too few, or do not end.
+    discard_unless(
         tf.reduce_all(
             ~inside | ((a < constant(_MOST, a)) & (a > constant(_LEAST, a)) & (x < constant(_FAR, a)))
         ),
@@ -41,22 +42,24 @@ def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
 
 
 def lower_gamma(a: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
-    """The regularised lower incomplete gamma function."""
+    """Return the regularised lower incomplete gamma function."""
     return _gamma(a, x, upper=False)
 
 
 def upper_gamma(a: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
-    """The regularised upper incomplete gamma function."""
+    """Return the regularised upper incomplete gamma function."""
     return _gamma(a, x, upper=True)
 
 
 def incomplete_beta(a: tf.Tensor, b: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
-    """The regularised incomplete beta function."""
-    a, b, x = together(a, b, x)
+    """Return the regularised incomplete beta function."""
+    a, b, x = broadcast_together(a, b, x)
     zero, one = constant(0, a), constant(1, a)
     finite = tf.math.is_finite(a) & tf.math.is_finite(b)
     inside = (a > zero) & (b > zero) & (x > zero) & (x < one) & finite
-    unless(tf.reduce_all(~inside | ((a < constant(_MOST, a)) & (b < constant(_MOST, a)))), "betainc far out")
+    discard_unless(
+        tf.reduce_all(~inside | ((a < constant(_MOST, a)) & (b < constant(_MOST, a)))), "betainc far out"
+    )
     inside &= (a < constant(_MOST, a)) & (b < constant(_MOST, a))
     value = tf.math.betainc(*(tf.where(inside, one_of, constant(0.5, a)) for one_of in (a, b, x)))
     infinite = constant(math.inf, a)
@@ -74,8 +77,8 @@ def incomplete_beta(a: tf.Tensor, b: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     )
 
 
-universal("gammainc", doubly(lower_gamma))
-universal("gammaincc", doubly(upper_gamma))
-universal("betainc", doubly(incomplete_beta))
-universal("chdtr", doubly(lambda v, x: lower_gamma(v / constant(2, v), x / constant(2, x))))
-universal("chdtrc", doubly(lambda v, x: upper_gamma(v / constant(2, v), x / constant(2, x))))
+universal("gammainc", compute_in_double(lower_gamma))
+universal("gammaincc", compute_in_double(upper_gamma))
+universal("betainc", compute_in_double(incomplete_beta))
+universal("chdtr", compute_in_double(lambda v, x: lower_gamma(v / constant(2, v), x / constant(2, x))))
+universal("chdtrc", compute_in_double(lambda v, x: upper_gamma(v / constant(2, v), x / constant(2, x))))

@@ -1,4 +1,4 @@
-"""Polynomials, and functions that compute operands of single precision in double precision."""
+"""Polynomials, and wrappers that compute operands of single precision in double precision."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from np2tf.tnp._tensor.dtype_dispatch import constant
 
 
 def polynomial(x: tf.Tensor, coefficients: Sequence[float]) -> tf.Tensor:
-    """``coefficients[0] + coefficients[1] * x + …``."""
+    """Return ``coefficients[0] + coefficients[1] * x + …``."""
     result = tf.fill(tf.shape(x), constant(coefficients[-1], x))
     for coefficient in reversed(coefficients[:-1]):
         result = result * x + constant(coefficient, x)
     return tf.ensure_shape(result, x.shape)
 
 
-def doubly(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` computed in float64, its result in the dtype of the operands."""
+def compute_in_double(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that computes in float64, and returns the dtype of its operands."""
 
     @functools.wraps(function)
     def call(*operands: tf.Tensor) -> Any:
@@ -32,8 +32,8 @@ def doubly(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def together(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
-    """The operands in their common shape."""
+def broadcast_together(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    """Broadcast the operands to their common shape."""
     static = operands[0].shape
     for operand in operands[1:]:
         static = tf.broadcast_static_shape(static, operand.shape)

@@ -7,21 +7,23 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import native, refused
-from np2tf.tnp._dispatch.op import Array, Axis
+from np2tf.scipy.kernels.declare import native, refusal
+from np2tf.tnp._dispatch.argument_types import Array, Axis
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type
 from np2tf.tnp._tensor.dtype_dispatch import constant
-from np2tf.tnp.linalg.products import rank_of
 
 
 def _inexact(x: tf.Tensor, *others: tf.Tensor) -> tf.Tensor:
+    """Convert an operand to the floating-point dtype of the result."""
     if x.dtype.is_complex or x.dtype == tf.float16:
-        raise refused(f"sums of exponentials of {x.dtype.name}")
+        raise refusal(f"sums of exponentials of {x.dtype.name}")
     return cast(x, inexact_type(x, *others))
 
 
 def _axes(x: tf.Tensor, axis: Any) -> list[int]:
+    """Return the axes that an argument names, as a list."""
     rank = rank_of(x)
     if axis is None:
         return list(range(rank))
@@ -29,23 +31,35 @@ def _axes(x: tf.Tensor, axis: Any) -> list[int]:
 
 
 def _largest(x: tf.Tensor, axes: list[int]) -> tf.Tensor:
-    """The largest numbers along `axes`, 0 where it is infinite."""
+    """Return the largest numbers along `axes`, with 0 in the place of infinite ones."""
     largest = tf.reduce_max(x, axes, keepdims=True)
     return tf.where(tf.math.is_finite(largest), largest, constant(0, x))
 
 
 @native("scipy.special.logsumexp")
 def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False) -> tf.Tensor:
-    """The logarithm of the sum of exponentials.
+    """Return the logarithm of the sum of exponentials.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis or axes to sum over; None is all of them.
+        b: array of real factors of the exponentials.
+        keepdims: whether the summed axes remain with length 1.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        StagingError: an operand is complex or float16, or `a` is empty or of unknown size.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.logsumexp.html.
     """
     if a.shape.num_elements() in (0, None):
-        raise refused("logsumexp of no elements, or of a number of them that is not known")
+        raise refusal("logsumexp of an array that is empty or of unknown size")
     if b is not None:
         weights = as_tensor(b)
         if weights.dtype.is_complex:
-            raise refused("logsumexp with complex weights")
+            raise refusal("logsumexp with complex weights")
         a, weights = _inexact(a, weights), _inexact(weights, a)
         a, weights = tf.broadcast_to(a, tf.broadcast_static_shape(a.shape, weights.shape)), weights
         a = tf.where(tf.equal(weights, constant(0, weights)), constant(-np.inf, a), a)
@@ -53,7 +67,7 @@ def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False
     axes = _axes(a, axis)
     largest = _largest(a, axes)
     if b is None:
-        # One of the largest is left out of the sum: its exponential is 1, and log1p keeps small rests.
+        # The sum leaves out the largest numbers: their exponentials are 1, and log1p keeps small rests exact.
         is_largest = tf.equal(a, largest)
         count = tf.reduce_sum(tf.cast(is_largest, a.dtype), axes, keepdims=True)
         rest = tf.where(is_largest, constant(0, a), tf.exp(a - largest))
@@ -71,7 +85,17 @@ def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False
 
 @native("scipy.special.softmax")
 def softmax(x: Array, axis: Axis = None) -> tf.Tensor:
-    """Exponentials divided by their sum.
+    """Return the exponentials divided by their sum.
+
+    Args:
+        x: array of real numbers.
+        axis: the axis or axes to sum over; None is all of them.
+
+    Returns:
+        An array of floats in the shape of `x`.
+
+    Raises:
+        StagingError: `x` is complex or float16.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.softmax.html.
     """
@@ -83,7 +107,17 @@ def softmax(x: Array, axis: Axis = None) -> tf.Tensor:
 
 @native("scipy.special.log_softmax")
 def log_softmax(x: Array, axis: Axis = None) -> tf.Tensor:
-    """The logarithm of `softmax`.
+    """Return the logarithm of `softmax`.
+
+    Args:
+        x: array of real numbers.
+        axis: the axis or axes to sum over; None is all of them.
+
+    Returns:
+        An array of floats in the shape of `x`.
+
+    Raises:
+        StagingError: `x` is complex or float16.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.log_softmax.html.
     """

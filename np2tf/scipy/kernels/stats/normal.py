@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import native, refused, require_finite, unless
+from np2tf.scipy.kernels.declare import discard_unless, native, refusal, require_finite
 from np2tf.scipy.kernels.special.errors import log_normal_distribution, normal_distribution, normal_quantile
 from np2tf.scipy.kernels.special.gammas import log_gamma
 from np2tf.scipy.kernels.special.incomplete import incomplete_beta, lower_gamma, upper_gamma
-from np2tf.scipy.kernels.special.series import choose, together
-from np2tf.tnp._dispatch.op import Array
+from np2tf.scipy.kernels.special.series import broadcast_together, choose
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import constant
-from np2tf.tnp.linalg.products import rank_of
 
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
@@ -25,23 +25,23 @@ _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 def _real(name: str, value: Any) -> tf.Tensor:
     tensor = as_tensor(value)
     if tensor.dtype.is_complex:
-        raise refused(f"{name} of complex numbers")
+        raise refusal(f"{name} of complex numbers")
     return cast(tensor, np.float64)
 
 
-def _standardised(name: str, x: Any, loc: Any, scale: Any) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+def _standardise(name: str, x: Any, loc: Any, scale: Any) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """The number of the standard distribution, the scale (1 where it is not positive), and whether it is."""
-    x, loc, scale = together(*(_real(name, one) for one in (x, loc, scale)))
+    x, loc, scale = broadcast_together(*(_real(name, one) for one in (x, loc, scale)))
     good = (scale > constant(0, scale)) & ~tf.math.is_nan(x)
     scale = tf.where(good, scale, constant(1, scale))
     return (x - loc) / scale, scale, good
 
 
-def _of_normal(method: str, function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> None:
+def _register_normal(method: str, function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> None:
     name = f"scipy.stats.norm.{method}"
 
     def implementation(x: Array, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
-        y, width, good = _standardised(name, x, loc, scale)
+        y, width, good = _standardise(name, x, loc, scale)
         return tf.where(good, function(y, width), constant(math.nan, y))
 
     native(name)(implementation)
@@ -51,43 +51,71 @@ def _log_density(y: tf.Tensor, scale: tf.Tensor) -> tf.Tensor:
     return constant(-0.5, y) * y * y - constant(_LOG_ROOT, y) - tf.math.log(scale)
 
 
-_of_normal(
+_register_normal(
     "pdf", lambda y, scale: tf.exp(constant(-0.5, y) * y * y) / constant(math.sqrt(2 * math.pi), y) / scale
 )
-_of_normal("logpdf", _log_density)
-_of_normal("cdf", lambda y, _: normal_distribution(y))
-_of_normal("logcdf", lambda y, _: log_normal_distribution(y))
-_of_normal("sf", lambda y, _: normal_distribution(-y))
-_of_normal("logsf", lambda y, _: log_normal_distribution(-y))
+_register_normal("logpdf", _log_density)
+_register_normal("cdf", lambda y, _: normal_distribution(y))
+_register_normal("logcdf", lambda y, _: log_normal_distribution(y))
+_register_normal("sf", lambda y, _: normal_distribution(-y))
+_register_normal("logsf", lambda y, _: log_normal_distribution(-y))
 
 
 def _quantiles(name: str, q: Any, loc: Any, scale: Any, sign: int) -> tf.Tensor:
-    q, loc, scale = together(*(_real(name, one) for one in (q, loc, scale)))
+    q, loc, scale = broadcast_together(*(_real(name, one) for one in (q, loc, scale)))
     value = constant(sign, q) * normal_quantile(q) * scale + loc
     return tf.where(scale > constant(0, q), value, constant(math.nan, q))
 
 
 @native("scipy.stats.norm.ppf")
 def ppf(q: Array, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
-    """The number that a normal number is below with probability q."""
+    """Return the number x such that a normal variable is below x with probability q.
+
+    Args:
+        q: array of probabilities.
+        loc: the mean.
+        scale: the standard deviation.
+
+    Returns:
+        An array of float64 in the common shape; NaN where `scale` is not positive.
+
+    Raises:
+        StagingError: an operand is complex.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.norm.html.
+    """
     return _quantiles("norm.ppf", q, loc, scale, 1)
 
 
 @native("scipy.stats.norm.isf")
 def isf(q: Array, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
-    """The number that a normal number is above with probability q."""
+    """Return the number x such that a normal variable is above x with probability q.
+
+    Args:
+        q: array of probabilities.
+        loc: the mean.
+        scale: the standard deviation.
+
+    Returns:
+        An array of float64 in the common shape; NaN where `scale` is not positive.
+
+    Raises:
+        StagingError: an operand is complex.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.norm.html.
+    """
     return _quantiles("norm.isf", q, loc, scale, -1)
 
 
 # -- distributions of test statistics ------------------------------------------------------------------------
 
 
-def _of_one(name: str, function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> None:
+def _register_one_parameter(name: str, function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> None:
     """A function of a distribution with one parameter, the degrees of freedom."""
 
     def implementation(x: Array, df: Any, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
-        y, width, good = _standardised(name, x, loc, scale)
-        y, width, freedom, good = together(y, width, _real(name, df), good)
+        y, width, good = _standardise(name, x, loc, scale)
+        y, width, freedom, good = broadcast_together(y, width, _real(name, df), good)
         good &= freedom > constant(0, y)
         value = function(tf.where(good, y, constant(1, y)), tf.where(good, freedom, constant(1, y)))
         return tf.where(good, value, constant(math.nan, y))
@@ -106,7 +134,7 @@ def _chi_square(upper: bool) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
 
 
 def _student(sign: int) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
-    """The probability that Student's t is below ``sign * y``."""
+    """Return the function for the probability that Student's t is below ``sign * y``."""
 
     def call(y: tf.Tensor, freedom: tf.Tensor) -> tf.Tensor:
         half, one, square = constant(0.5, y), constant(1, y), y * y
@@ -123,12 +151,12 @@ def _student(sign: int) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
     return call
 
 
-def _of_fisher(name: str, upper: bool) -> None:
+def _register_fisher(name: str, upper: bool) -> None:
     """Declare the distribution function of the F distribution, or its survival function if `upper`."""
 
     def implementation(x: Array, dfn: Any, dfd: Any, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
-        y, _, good = _standardised(name, x, loc, scale)
-        y, first, second, good = together(y, _real(name, dfn), _real(name, dfd), good)
+        y, _, good = _standardise(name, x, loc, scale)
+        y, first, second, good = broadcast_together(y, _real(name, dfn), _real(name, dfd), good)
         zero, one, half = constant(0, y), constant(1, y), constant(0.5, y)
         good &= (first > zero) & (second > zero)
         infinite = tf.math.is_inf(y)
@@ -145,21 +173,38 @@ def _of_fisher(name: str, upper: bool) -> None:
     native(name)(implementation)
 
 
-_of_fisher("scipy.stats.f.cdf", False)
-_of_fisher("scipy.stats.f.sf", True)
-_of_one("scipy.stats.chi2.cdf", _chi_square(False))
-_of_one("scipy.stats.chi2.sf", _chi_square(True))
-_of_one("scipy.stats.t.cdf", _student(1))
-_of_one("scipy.stats.t.sf", _student(-1))
+_register_fisher("scipy.stats.f.cdf", False)
+_register_fisher("scipy.stats.f.sf", True)
+_register_one_parameter("scipy.stats.chi2.cdf", _chi_square(False))
+_register_one_parameter("scipy.stats.chi2.sf", _chi_square(True))
+_register_one_parameter("scipy.stats.t.cdf", _student(1))
+_register_one_parameter("scipy.stats.t.sf", _student(-1))
 
 
 @native("scipy.stats.t.pdf")
 def student_density(x: Array, df: Any, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
-    """The density of Student's t."""
-    y, width, good = _standardised("t.pdf", x, loc, scale)
-    y, width, freedom, good = together(y, width, _real("t.pdf", df), good)
+    """Return the density of Student's t distribution.
+
+    Args:
+        x: array of real numbers.
+        df: the degrees of freedom.
+        loc: the location.
+        scale: the scale.
+
+    Returns:
+        An array of float64 in the common shape; NaN where `df` or `scale` is not positive.
+
+    Raises:
+        StagingError: an operand is complex, or there are a million degrees of freedom or more.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.t.html.
+    """
+    y, width, good = _standardise("t.pdf", x, loc, scale)
+    y, width, freedom, good = broadcast_together(y, width, _real("t.pdf", df), good)
     good &= freedom > constant(0, y)
-    unless(tf.reduce_all(~good | (freedom < constant(1e6, y))), "t.pdf with so many degrees of freedom")
+    discard_unless(
+        tf.reduce_all(~good | (freedom < constant(1e6, y))), "t.pdf with so many degrees of freedom"
+    )
     half, one = constant(0.5, y), constant(1, y)
     freedom = tf.where(good, freedom, one)
     logarithm = (
@@ -183,7 +228,7 @@ def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
     else:
         size = centre.shape[0] if rank_of(centre) else 1
     if rank_of(spread) > 2 or (centre is not None and rank_of(centre) > 1) or size is None:
-        raise refused(f"{name} with such parameters")
+        raise refusal(f"{name} with such parameters")
     if rank_of(spread) == 0 or (rank_of(spread) == 1 and size > 1):
         spread = tf.linalg.diag(tf.broadcast_to(spread, [size]))
     spread = tf.reshape(spread, [1, 1]) if rank_of(spread) == 1 else spread
@@ -199,7 +244,7 @@ def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
     values, vectors = tf.linalg.eigh(spread)
     limit = 1e6 * np.finfo(np.float64).eps
     regular = tf.reduce_min(values) > limit * tf.reduce_max(tf.abs(values))
-    unless(regular, f"{name} with a covariance that is singular")
+    discard_unless(regular, f"{name} with a covariance that is singular")
     rest = points if centre is None else points - centre
     scaled = tf.einsum(
         "...i,ij->...j", tf.broadcast_to(rest, [*rest.shape[:-1], size]), vectors / tf.sqrt(values)
@@ -211,11 +256,41 @@ def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
 
 @native("scipy.stats.multivariate_normal.logpdf")
 def multivariate_log_density(x: Array, mean: Any = None, cov: Any = 1) -> tf.Tensor:
-    """The logarithm of the density of normal vectors."""
+    """Return the logarithm of the density of normal vectors.
+
+    Args:
+        x: array (..., n) of vectors.
+        mean: vector (n,); None is zeros.
+        cov: covariance (n, n), variances (n,), or one variance.
+
+    Returns:
+        An array (...,) of float64.
+
+    Raises:
+        ValueError: the shapes do not fit.
+        StagingError: the covariance is singular or not finite, or only SciPy handles the parameters.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.multivariate_normal.html.
+    """
     return _log_densities("multivariate_normal.logpdf", x, mean, cov)
 
 
 @native("scipy.stats.multivariate_normal.pdf")
 def multivariate_density(x: Array, mean: Any = None, cov: Any = 1) -> tf.Tensor:
-    """The density of normal vectors."""
+    """Return the density of normal vectors.
+
+    Args:
+        x: array (..., n) of vectors.
+        mean: vector (n,); None is zeros.
+        cov: covariance (n, n), variances (n,), or one variance.
+
+    Returns:
+        An array (...,) of float64.
+
+    Raises:
+        ValueError: the shapes do not fit.
+        StagingError: the covariance is singular or not finite, or only SciPy handles the parameters.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.multivariate_normal.html.
+    """
     return tf.exp(_log_densities("multivariate_normal.pdf", x, mean, cov))

@@ -1,42 +1,33 @@
-"""Arrays from numbers, from other objects, and like other arrays."""
+"""Arrays from existing data: `array`, `asarray`, `copy`, `frombuffer`, `from_dlpack`."""
 
 from __future__ import annotations
 
-import math
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import MemoryLayoutError, NoGraphFormError
+from np2tf.tnp._array.layout_probes import is_laid_out
 from np2tf.tnp._array.ndarray import array_over, is_array, ndarray, scalar, tensor_array
-from np2tf.tnp._array.strides import copied, is_laid_out, laid_out, named, order_of_new, settled, shadow
-from np2tf.tnp._chapters.manipulation.views.shared_memory import made_over
-from np2tf.tnp._dispatch.host_results import hosted
-from np2tf.tnp._dispatch.op import (
-    OPS,
-    BoundedShape,
-    COrF,
+from np2tf.tnp._array.strides import lay_out_copy, rename_dtype
+from np2tf.tnp._chapters.manipulation.views.shared_memory import view_of_buffer
+from np2tf.tnp._dispatch.argument_types import (
     DType,
     Int,
     MemoryOrder,
     View,
-    attach,
-    bounded_shape_of,
     checked_device,
     copy_mode,
     memory_order,
-    on_host,
-    op,
 )
-from np2tf.tnp._dispatch.residency import eager_on_host, has_tensor, placed
-from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole, selected_array, selection_of
-from np2tf.tnp._operands.conversion import as_tensor, as_view, assigned, is_guest, to_numpy
-from np2tf.tnp._operands.promotion import tf_dtype
-from np2tf.tnp._slicing.view_transforms import Basic, ReadOnly, Reshape
-from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
-from np2tf.tnp._tensor.symint import SymInt
+from np2tf.tnp._dispatch.host_results import host_only
+from np2tf.tnp._dispatch.op import OPS, attach, call_numpy, op
+from np2tf.tnp._dispatch.residency import eager_on_host, has_tensor, wrap_result
+from np2tf.tnp._masked.selection import selected_array, selection_of
+from np2tf.tnp._operands.conversion import as_tensor, as_view, convert_assigned, is_numpy_subclass, to_numpy
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, BroadcastTo, Reshape
+from np2tf.tnp._tensor.storage import current_scope
 
 __all__ = [
     "array",
@@ -46,212 +37,16 @@ __all__ = [
     "ascontiguousarray",
     "asfortranarray",
     "copy",
-    "empty",
-    "empty_like",
     "from_dlpack",
     "frombuffer",
     "fromiter",
     "fromstring",
-    "full",
-    "full_like",
-    "ones",
-    "ones_like",
     "require",
-    "zeros",
-    "zeros_like",
 ]
-
-_FLOAT = np.dtype(float)
-
-
-def fill(shape: tuple[Any, ...], value: tf.Tensor, order: str | None = None) -> ndarray:
-    """Return a new array filled with one value.
-
-    Args:
-        shape: the lengths of the axes; a length may be a tensor or a staged integer.
-        value: the value, a tensor of no axes, which has the dtype of the array.
-        order: the memory order: "C" or "F"; None stands for "C".
-
-    Raises:
-        ValueError: a length is negative.
-    """
-    if any(isinstance(n, SymInt) for n in shape):
-        return _bounded(shape, value, order)
-    return laid_out(_filled(shape, value), order_of_new(len(shape), order))
-
-
-def _bounded(shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
-    """Return an array of run-time lengths, as a part of an array of the greatest possible lengths."""
-    for n in shape:
-        if isinstance(n, SymInt) and (n.low is None or n.low < 0):
-            record_violation(n.tensor < 0)
-    most = tuple(max(n.high or 0, 0) if isinstance(n, SymInt) else n for n in shape)
-    known = [n for n in most if isinstance(n, int)]
-    if len(known) < len(most) or math.prod(known) > MOST_BOUNDED:
-        return fill(tuple(n.tensor if isinstance(n, SymInt) else n for n in shape), value, order)
-    return part_of_whole(fill(most, value, order), shape)
-
-
-def _alike(source: ndarray, shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
-    """Return an array filled with one value, in the memory layout of `source`.
-
-    If `shape` has another number of axes than the source, the array is in C order.
-    """
-    if any(isinstance(n, SymInt) for n in shape):
-        return fill(shape, value, order if order in ("C", "F") else "C")
-    if order in (None, "A", "K") and source.tensor.shape.rank != len(shape):
-        return fill(shape, value, settled(shadow(source), order))
-    return copied(_filled(shape, value), source, order)
-
-
-def _filled(shape: tuple[Any, ...], value: tf.Tensor) -> tf.Tensor:
-    if any(isinstance(n, int) and n < 0 for n in shape):
-        raise ValueError("negative dimensions are not allowed")
-    return (
-        tf.fill(_lengths(shape), value) if value.shape.rank == 0 else tf.broadcast_to(value, _lengths(shape))
-    )
-
-
-def _lengths(shape: tuple[Any, ...]) -> Any:
-    if all(isinstance(n, int) for n in shape):
-        return tf.constant(shape, tf.int64) if shape else tf.zeros((0,), tf.int64)
-    return tf.stack([tf.cast(n, tf.int64) for n in shape])
-
-
-@op(np.zeros)
-def zeros(
-    shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
-) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.zeros.html"""
-    return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
-
-
-@op(np.empty)
-def empty(
-    shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
-) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.empty.html"""
-    return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
-
-
-@op(np.ones)
-def ones(
-    shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
-) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ones.html"""
-    return fill(shape, tf.ones((), tf_dtype(dtype or float)), order)
-
-
-@op(np.full)
-def full(
-    shape: BoundedShape,
-    fill_value: Any,
-    dtype: DType = None,
-    order: COrF = "C",
-    *,
-    device: Any = None,
-    like: Any = None,
-) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.full.html"""
-    value = as_tensor(fill_value, dtype)
-    return fill(shape, value, order)
-
-
-def _shape_like(source: ndarray, shape: Any) -> tuple[Any, ...]:
-    if shape is not None:
-        return bounded_shape_of(shape)
-    a = source.tensor
-    if a.shape.is_fully_defined():
-        return tuple(a.shape.as_list())
-    if staging_for_xla() and a.shape.rank is not None:
-        return bounded_shape_of(source.shape)
-    return tuple(tf.unstack(tf.shape(a, tf.int64), num=a.shape.rank))
-
-
-def _dtype_like(a: ndarray, dtype: Any) -> tf.DType:
-    return a.tensor.dtype if dtype is None else tf_dtype(dtype)
-
-
-def _prototype(value: Any) -> ndarray:
-    """Return the array that a new array copies its shape, dtype and layout from.
-
-    Raises:
-        StagingError: the new array would be in another byte order.
-    """
-    if isinstance(value, np.ndarray) and not value.dtype.isnative:
-        raise StagingError("an array in another byte order", "NP2TF503")
-    return as_view(value)
-
-
-Prototype = Annotated[ndarray, _prototype]
-
-
-@op(np.zeros_like)
-def zeros_like(
-    a: Prototype,
-    dtype: DType = None,
-    order: MemoryOrder = "K",
-    subok: bool = True,
-    shape: Any = None,
-    *,
-    device: Any = None,
-) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html"""
-    return _alike(a, _shape_like(a, shape), tf.zeros((), _dtype_like(a, dtype)), order)
-
-
-@op(np.empty_like)
-def empty_like(
-    prototype: Prototype,
-    /,
-    dtype: DType = None,
-    order: MemoryOrder = "K",
-    subok: bool = True,
-    shape: Any = None,
-    *,
-    device: Any = None,
-) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.empty_like.html"""
-    return _alike(
-        prototype, _shape_like(prototype, shape), tf.zeros((), _dtype_like(prototype, dtype)), order
-    )
-
-
-@op(np.ones_like)
-def ones_like(
-    a: Prototype,
-    dtype: DType = None,
-    order: MemoryOrder = "K",
-    subok: bool = True,
-    shape: Any = None,
-    *,
-    device: Any = None,
-) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ones_like.html"""
-    return _alike(a, _shape_like(a, shape), tf.ones((), _dtype_like(a, dtype)), order)
-
-
-@op(np.full_like)
-def full_like(
-    a: Prototype,
-    fill_value: Any,
-    dtype: DType = None,
-    order: MemoryOrder = "K",
-    subok: bool = True,
-    shape: Any = None,
-    *,
-    device: Any = None,
-) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.full_like.html"""
-    value = as_tensor(fill_value, _dtype_like(a, dtype).as_numpy_dtype)
-    return _alike(a, _shape_like(a, shape), value, order)
-
-
-# -- from objects -------------------------------------------------------------------------------------------
 
 
 @op(np.array)
-def _made(
+def _make_array(
     object: Any,
     dtype: DType = None,
     *,
@@ -266,33 +61,33 @@ def _made(
     if copy is False and not is_array(object) and not isinstance(object, tf.Tensor):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     if ndmax is not None:
-        raise StagingError("ndmax=", "NP2TF503")
+        raise NoGraphFormError("ndmax=")
     if isinstance(object, np.ndarray) and dtype is None and not object.dtype.isnative:
-        raise StagingError("an array in another byte order", "NP2TF503")
-    object = np.asarray(object) if is_guest(object) else object
-    tensor = as_tensor(object) if dtype is None else assigned(object, dtype)
+        raise MemoryLayoutError("an array in another byte order")
+    object = np.asarray(object) if is_numpy_subclass(object) else object
+    tensor = as_tensor(object) if dtype is None else convert_assigned(object, dtype)
     wanted = dtype if dtype is not None else _dtype_of(object)
     missing = (ndmin or 0) - tensor.shape.rank
     if order == "A" and not (copy and is_array(object) and object.tensor.dtype == tensor.dtype):
         order = "K"  # as NumPy does where it does not simply copy
     if missing <= 0:
-        return named(copied(tensor, object, order), wanted)
-    made = copied(tensor[(None,) * missing + (...,)], object, order)
+        return rename_dtype(lay_out_copy(tensor, object, order), wanted)
+    made = lay_out_copy(tensor[(None,) * missing + (...,)], object, order)
     if tensor.shape.is_fully_defined():
         # It is a view of an array of fewer axes.
-        made.storage()[0].owner_path = (Reshape(tuple(tensor.shape.as_list())),)
-    return named(made, wanted)
+        made.storage_and_chain()[0].owner_chain = (Reshape(tuple(tensor.shape.as_list())),)
+    return rename_dtype(made, wanted)
 
 
 def _dtype_of(value: Any) -> Any:
     return value.dtype if isinstance(value, (np.ndarray, np.generic)) else None
 
 
-def _unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
+def _share_unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
     """Return the array on TensorFlow that `a` is or stands for, if NumPy would not copy it; else None."""
-    if type(a) is scalar or not (is_array(a) or (current_region() is not None and isinstance(a, np.ndarray))):
+    if type(a) is scalar or not (is_array(a) or (current_scope() is not None and isinstance(a, np.ndarray))):
         return None
-    if is_guest(a):
+    if is_numpy_subclass(a):
         return None
     shared = as_view(a)
     if dtype is not None and np.dtype(getattr(dtype, "as_numpy_dtype", dtype)) != shared.dtype:
@@ -311,9 +106,29 @@ def array(
     ndmax: int | None = None,
     like: Any = None,
 ) -> ndarray:
-    """An array of anything; see https://numpy.org/doc/stable/reference/generated/numpy.array.html."""
+    """Return an array made of numbers, sequences, arrays or tensors.
+
+    Args:
+        object: array, tensor, number or nested sequence.
+        dtype: the dtype; None is NumPy's choice.
+        copy: True copies, None copies only if necessary, False never copies.
+        order: the memory order: "C", "F", "A" or "K".
+        subok: whether a subclass of np.ndarray is kept.
+        ndmin: the least number of axes.
+        ndmax: the greatest depth of nested sequences that become axes; None is NumPy's limit.
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array on TensorFlow, or on the host if arrays live there.
+
+    Raises:
+        ValueError: `copy` is False, and a copy is necessary.
+        StagingError: only NumPy handles the case: `ndmax`, or an array in another byte order.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.array.html.
+    """
     order, copy = memory_order(order), copy_mode(copy)
-    if subok and is_guest(object):
+    if subok and is_numpy_subclass(object):
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)  # type: ignore[return-value]
     if like is not None and not is_array(like):
         return np.array(to_numpy(object), dtype, copy=copy, order=order, ndmin=ndmin, like=like)  # type: ignore[return-value]
@@ -321,20 +136,20 @@ def array(
         wanted = getattr(dtype, "as_numpy_dtype", dtype)
         made = np.array(object, wanted, copy=copy, order=order, ndmin=ndmin)
         shares = isinstance(object, np.ndarray) and np.may_share_memory(made, object)
-        return made if shares else placed(made)  # type: ignore[return-value,no-any-return]
+        return made if shares else wrap_result(made)  # type: ignore[return-value,no-any-return]
     if not copy:
-        shared = _unchanged(object, dtype, order)
+        shared = _share_unchanged(object, dtype, order)
         if shared is not None and shared.ndim >= ndmin:
             return shared
         if shared is not None:
             added, shape = ndmin - shared.ndim, shared.tensor.shape
             if shape.is_fully_defined():
                 return shared.view_through(Reshape((*[1] * added, *shape.as_list())))
-            return shared.view_through(Basic((None,) * added + (slice(None),) * shape.rank))
+            return shared.view_through(BasicIndexing((None,) * added + (slice(None),) * shape.rank))
         if copy is False and is_array(object):
             np.array([], copy=False)  # raises
     extra = {} if ndmax is None else {"ndmax": ndmax}
-    return _made(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **extra)
+    return _make_array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **extra)
 
 
 def asarray(
@@ -346,7 +161,21 @@ def asarray(
     copy: bool | None = None,
     like: Any = None,
 ) -> ndarray:
-    """`a` as an array: the same object where nothing has to change."""
+    """Return `a` as an array: the same object if nothing has to change.
+
+    Args:
+        a: array, tensor, number or nested sequence.
+        dtype: the dtype; None is that of `a`.
+        order: the memory order; None keeps that of `a`.
+        device: None or "cpu".
+        copy: True copies, None copies only if necessary, False never copies.
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: `copy` is False, and a copy is necessary.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.asarray.html.
+    """
     checked_device(device)
     return array(a, dtype, copy=copy, order=order, like=like)
 
@@ -360,25 +189,68 @@ def asanyarray(
     copy: bool | None = None,
     like: Any = None,
 ) -> ndarray:
-    """`a` as an array, perhaps of a class of its own: the same object where nothing has to change."""
+    """Return `a` as an array, perhaps of a subclass: the same object if nothing has to change.
+
+    Args:
+        a: array, tensor, number or nested sequence.
+        dtype: the dtype; None is that of `a`.
+        order: the memory order; None keeps that of `a`.
+        device: None or "cpu".
+        copy: True copies, None copies only if necessary, False never copies.
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: `copy` is False, and a copy is necessary.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.asanyarray.html.
+    """
     checked_device(device)
     return array(a, dtype, copy=copy, order=order, subok=True, like=like)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
-    """`a` as an array in C order, of at least one axis."""
+    """Return `a` as an array in C order with at least one axis.
+
+    Args:
+        a: array, tensor, number or nested sequence.
+        dtype: the dtype; None is that of `a`.
+        like: array whose class decides how the result is made.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ascontiguousarray.html.
+    """
     return array(a, dtype, copy=None, order="C", ndmin=1, like=like)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
-    """`a` as an array in Fortran order, of at least one axis."""
+    """Return `a` as an array in Fortran order with at least one axis.
+
+    Args:
+        a: array, tensor, number or nested sequence.
+        dtype: the dtype; None is that of `a`.
+        like: array whose class decides how the result is made.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.asfortranarray.html.
+    """
     return array(a, dtype, copy=None, order="F", ndmin=1, like=like)
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> ndarray:
-    """`a` as an array that fulfils `requirements`."""
+    """Return `a` as an array that meets requirements.
+
+    Args:
+        a: array, tensor, number or nested sequence.
+        dtype: the dtype; None is that of `a`.
+        requirements: letters or names of flags: "C", "F", "A", "W", "O", "E".
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: both "C" and "F" order are required.
+        KeyError: there is no such requirement.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.require.html.
+    """
     if like is not None and not is_array(like):
-        return on_host(np.require, (a, dtype, requirements), {"like": like})  # type: ignore[no-any-return]
+        return call_numpy(np.require, (a, dtype, requirements), {"like": like})  # type: ignore[no-any-return]
     wanted = {_REQUIREMENTS[one.upper()] for one in requirements or ()}
     shared = asarray(a, dtype) if "E" in wanted else asanyarray(a, dtype)
     if not is_array(shared):
@@ -407,8 +279,15 @@ _REQUIREMENTS = {
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
     """Return `asarray(a)` after a check that all numbers are finite.
 
+    Args:
+        a: array, tensor, number or nested sequence.
+        dtype: the dtype; None is that of `a`.
+        order: the memory order; None keeps that of `a`.
+
     Raises:
         ValueError: a number is infinite or NaN.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.asarray_chkfinite.html.
     """
     made = asarray(a, dtype, order)
     np.asarray_chkfinite(to_numpy(made))
@@ -417,53 +296,77 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
 
 @op(np.copy)
 def copy(a: View, order: MemoryOrder = "K", subok: bool = False) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.copy.html"""
-    return _copied(a, order)
+    """Return a copy of an array.
+
+    Args:
+        a: array of any dtype and shape.
+        order: the memory order: "C", "F", "A" or "K".
+        subok: whether a subclass of np.ndarray is kept.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.copy.html.
+    """
+    return _copy_array(a, order)
 
 
 def _copy_method(a: ndarray, order: Any = "C") -> Any:
     letter = memory_order(order) or "C"
-    return a if type(a) is scalar else _copied(a, letter)
+    return a if type(a) is scalar else _copy_array(a, letter)
 
 
-def _copied(a: ndarray, order: Any) -> ndarray:
+def _copy_array(a: ndarray, order: Any) -> ndarray:
     part = selection_of(a)
     if part is not None and len(part.parts) == 1:  # of which there is one order only
         return selected_array(part)
-    return copied(a.tensor, a, order)
+    return lay_out_copy(a.tensor, a, order)
 
 
 attach("copy", _copy_method)
 
-_from_others_memory = hosted(np.frombuffer)
+_from_others_memory = host_only(np.frombuffer)
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
-    """Return an array of one axis over a buffer; over the memory of an array on TensorFlow it is a view."""
-    view = made_over(buffer, lambda given: np.frombuffer(given, dtype, count, offset))
+    """Return an array of one axis over a buffer. Over the memory of an array on TensorFlow the result is a
+    view.
+
+    Args:
+        buffer: object with a buffer.
+        dtype: the dtype of the elements.
+        count: the number of elements; -1 is all of them.
+        offset: the number of bytes to skip.
+        like: array whose class decides how the result is made.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.frombuffer.html.
+    """
+    view = view_of_buffer(buffer, lambda given: np.frombuffer(given, dtype, count, offset))
     if view is not None:
         return view
     made = _from_others_memory(buffer, dtype, count, offset, like=like)
     if type(made) is ndarray and memoryview(buffer).readonly:
-        return made.view_through(ReadOnly(tuple(made.tensor.shape.as_list())))
+        return made.view_through(BroadcastTo(tuple(made.tensor.shape.as_list())))
     return made
 
 
 OPS[np.frombuffer] = frombuffer
-fromiter = hosted(np.fromiter)
-fromstring = hosted(np.fromstring)
-_from_others = hosted(np.from_dlpack)
+fromiter = host_only(np.fromiter)
+fromstring = host_only(np.fromstring)
+_from_others = host_only(np.from_dlpack)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> ndarray:
     """Return an array over the memory of another library's array; for a tensor, over that tensor.
+
+    Args:
+        x: object with the method `__dlpack__`.
+        device: None, or a device that the array must be on.
+        copy: True copies, None and False do not.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.from_dlpack.html.
     """
     if device is None and (is_array(x) or isinstance(x, tf.Tensor)) and type(x) is not scalar:
         if copy or not is_array(x):
             return array(x, copy=True) if copy else tensor_array(x)
-        return x[...] if x.tensor.shape.rank is not None else array_over(*x.storage())  # type: ignore[no-any-return]
+        return x[...] if x.tensor.shape.rank is not None else array_over(*x.storage_and_chain())  # type: ignore[no-any-return]
     return _from_others(x, device=device, copy=copy)
 
 

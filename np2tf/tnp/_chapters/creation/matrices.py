@@ -1,4 +1,4 @@
-"""Matrices with a rule for their elements: unit, triangular, diagonal, Vandermonde; indices of parts."""
+"""Matrices with a rule for their elements: unit, triangular, diagonal, Vandermonde."""
 
 from __future__ import annotations
 
@@ -9,30 +9,14 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._array.strides import laid_out, order_of_new
-from np2tf.tnp._chapters.creation.arrays import asarray
-from np2tf.tnp._dispatch.host_results import SMALL, hosted
-from np2tf.tnp._dispatch.op import Array, COrF, DType, Int, Shape, op, shape_of
+from np2tf.tnp._array.strides import lay_out, order_of_new
+from np2tf.tnp._dispatch.argument_types import Array, COrF, DType, Int, Shape, shape_of
+from np2tf.tnp._dispatch.host_results import SMALL
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import tf_dtype
 
-__all__ = [
-    "diag",
-    "diag_indices",
-    "diag_indices_from",
-    "diagflat",
-    "eye",
-    "identity",
-    "mask_indices",
-    "tri",
-    "tril",
-    "tril_indices",
-    "tril_indices_from",
-    "triu",
-    "triu_indices",
-    "triu_indices_from",
-    "vander",
-]
+__all__ = ["diag", "diagflat", "eye", "identity", "tri", "tril", "triu", "vander"]
 
 _FLOAT = np.dtype(float)
 
@@ -58,20 +42,40 @@ def eye(
 ) -> ndarray:
     """Return a matrix with ones on a diagonal and zeros elsewhere.
 
+    Args:
+        N: the number of rows.
+        M: the number of columns; None is `N`.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+        dtype: the dtype; None is float64.
+        order: "C" or "F".
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array (N, M).
+
     See https://numpy.org/doc/stable/reference/generated/numpy.eye.html.
     """
     rows = N[0]
     columns = rows if M is None else shape_of(M)[0]
     if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= SMALL:
-        return laid_out(tf.constant(np.eye(rows, columns, k, dtype)), order_of_new(2, order))
+        return lay_out(tf.constant(np.eye(rows, columns, k, dtype)), order_of_new(2, order))
     row = tf.range(tf.cast(rows, tf.int64))[:, None]
     unit = tf.equal(tf.range(tf.cast(columns, tf.int64)), row + k)
-    return laid_out(tf.cast(unit, tf_dtype(dtype or float)), order_of_new(2, order))
+    return lay_out(tf.cast(unit, tf_dtype(dtype or float)), order_of_new(2, order))
 
 
 @op(np.identity)
 def identity(n: Shape, dtype: DType = None, *, like: Any = None) -> ndarray:
     """Return a unit matrix.
+
+    Args:
+        n: the number of rows and of columns.
+        dtype: the dtype; None is float64.
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array (n, n).
 
     See https://numpy.org/doc/stable/reference/generated/numpy.identity.html.
     """
@@ -81,6 +85,16 @@ def identity(n: Shape, dtype: DType = None, *, like: Any = None) -> ndarray:
 @op(np.tri)
 def tri(N: Shape, M: Any = None, k: Int = 0, dtype: DType = _FLOAT, *, like: Any = None) -> ndarray:
     """Return a matrix with ones at and below a diagonal.
+
+    Args:
+        N: the number of rows.
+        M: the number of columns; None is `N`.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+        dtype: the dtype; None is float64.
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array (N, M).
 
     See https://numpy.org/doc/stable/reference/generated/numpy.tri.html.
     """
@@ -100,6 +114,16 @@ def _triangle(m: tf.Tensor, k: int) -> tf.Tensor:
 def tril(m: Array, k: Int = 0) -> ndarray:
     """Return matrices with zeros above a diagonal.
 
+    Args:
+        m: array (..., m, n) of any dtype.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        An array of the shape and dtype of `m`; a vector is broadcast to (n, n).
+
+    Raises:
+        TypeError: `m` has no axes.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.tril.html.
     """
     return tensor_array(tf.where(_triangle(m, k), m, tf.zeros((), m.dtype)))
@@ -108,6 +132,16 @@ def tril(m: Array, k: Int = 0) -> ndarray:
 @op(np.triu)
 def triu(m: Array, k: Int = 0) -> ndarray:
     """Return matrices with zeros below a diagonal.
+
+    Args:
+        m: array (..., m, n) of any dtype.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        An array of the shape and dtype of `m`; a vector is broadcast to (n, n).
+
+    Raises:
+        TypeError: `m` has no axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.triu.html.
     """
@@ -123,6 +157,16 @@ def _diagonal_matrix(v: tf.Tensor, k: int) -> ndarray:
 @op(np.diag)
 def diag(v: Any, k: Int = 0) -> Any:
     """Return the diagonal of a matrix as a view, or a matrix with a vector on a diagonal.
+
+    Args:
+        v: array (n,) or (m, n) of any dtype.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        For a vector an array (n + abs(k), n + abs(k)), for a matrix a view of one axis.
+
+    Raises:
+        ValueError: `v` has neither one nor two axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.diag.html.
     """
@@ -140,6 +184,13 @@ def diag(v: Any, k: Int = 0) -> Any:
 def diagflat(v: Array, k: Int = 0) -> ndarray:
     """Return a matrix with the flattened input on a diagonal.
 
+    Args:
+        v: array of any dtype and shape.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        An array (n + abs(k), n + abs(k)), where n is the number of elements of `v`.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.diagflat.html.
     """
     return _diagonal_matrix(tf.reshape(v, [-1]), k)
@@ -148,6 +199,17 @@ def diagflat(v: Array, k: Int = 0) -> ndarray:
 @op(np.vander)
 def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
     """Return the Vandermonde matrix of a vector.
+
+    Args:
+        x: array (m,) of numbers.
+        N: the number of columns; None is m.
+        increasing: whether the powers increase from left to right.
+
+    Returns:
+        An array (m, N).
+
+    Raises:
+        ValueError: `x` does not have one axis, or `N` is negative.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.vander.html.
     """
@@ -160,33 +222,3 @@ def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
     powers = tf.repeat(x[:, None], max(count - 1, 0), axis=1)
     made = tf.concat([tf.ones_like(x)[:, None], tf.math.cumprod(powers, axis=1)], 1)[:, :count]
     return tensor_array(made if increasing else tf.reverse(made, [1]))
-
-
-def diag_indices_from(arr: Any) -> Any:
-    """Indices of the main diagonal of a square array."""
-    arr = asarray(arr)
-    if not arr.ndim >= 2:
-        raise ValueError("input array must be at least 2-d")
-    if len(set(arr.shape)) != 1:
-        raise ValueError("All dimensions of input must be of equal length")
-    return diag_indices(arr.shape[0], arr.ndim)
-
-
-def _from(function: Any) -> Any:
-    def call(arr: Any, k: int = 0) -> Any:
-        arr = asarray(arr)
-        if arr.ndim != 2:
-            raise ValueError("input array must be 2-d")
-        return function(arr.shape[-2], k=k, m=arr.shape[-1])
-
-    call.__name__ = call.__qualname__ = f"{function.__name__}_from"
-    call.__doc__ = "Indices of that triangle of `arr`."
-    return call
-
-
-diag_indices = hosted(np.diag_indices)
-mask_indices = hosted(np.mask_indices)
-tril_indices = hosted(np.tril_indices)
-triu_indices = hosted(np.triu_indices)
-tril_indices_from = _from(tril_indices)
-triu_indices_from = _from(triu_indices)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp._dispatch.host_results import SMALL, hosted, known
-from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, Array, DType, Int, Operand, op, repeatable, shape_of
-from np2tf.tnp._dispatch.residency import has_tensor, lifted, placed
+from np2tf.tnp._dispatch.argument_types import Array, DType, Int, Operand, shape_of
+from np2tf.tnp._dispatch.host_results import SMALL, host_only, known_value
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, op, repeatable
+from np2tf.tnp._dispatch.residency import has_tensor, move_to_tensorflow, wrap_result
 from np2tf.tnp._front.operand_kinds import operands_in
 from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._operands.conversion import as_tensor, cast
@@ -62,9 +63,24 @@ def arange(
 ) -> ndarray:
     """Return evenly spaced numbers with a given step.
 
+    Args:
+        start: the first number; with one argument only, this is `stop`, and `start` is 0.
+        stop: the end, which is not included.
+        step: the distance of the numbers; None is 1.
+        dtype: the dtype of the result; None is NumPy's choice.
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        TypeError: `stop` is missing.
+        ZeroDivisionError: the step is 0.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.arange.html.
     """
-    start, stop, step = (_settled(value) for value in (start, stop, step))
+    start, stop, step = (_static_value(value) for value in (start, stop, step))
     if start is None and stop is None:
         raise TypeError("arange() requires stop to be specified.")
     if stop is None:
@@ -72,11 +88,11 @@ def arange(
     start = 0 if start is None else start
     step = 1 if step is None else step
     if _is_known(start, stop, step):
-        return _arange_known(start, stop, step, dtype)
-    return _arange_staged(start, stop, step, dtype)
+        return _static_arange(start, stop, step, dtype)
+    return _staged_arange(start, stop, step, dtype)
 
 
-def _settled(value: Any) -> Any:
+def _static_value(value: Any) -> Any:
     """Return the value of a number that is known; any other value as it is."""
     if isinstance(value, (ndarray, np.ndarray, tf.Tensor)):
         static = tf.get_static_value(as_tensor(value))
@@ -86,7 +102,7 @@ def _settled(value: Any) -> Any:
     return value
 
 
-def _arange_known(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
+def _static_arange(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
     if step == 0:
         return tensor_array(tf.constant(_NUMPY.arange(start, stop, step, dtype)))  # raises
     count = max(math.ceil((stop - start) / step), 0) if not isinstance(stop - start, complex) else 0
@@ -102,7 +118,7 @@ def _progression(places: tf.Tensor, first: Any, difference: Any, dtype: Any) -> 
     return as_tensor(first, dtype) + cast(places, dtype) * as_tensor(difference, dtype)
 
 
-def _bounded(start: int, stop: scalar, dtype: Any) -> ndarray | None:
+def _bounded_arange(start: int, stop: scalar, dtype: Any) -> ndarray | None:
     """Return ``arange(start, stop)`` as a part of the longest possible range; None without a bound."""
     bound = stop.known.high if stop.known is not None else None
     if bound is None or not 0 < bound - start <= MOST_BOUNDED:
@@ -112,13 +128,13 @@ def _bounded(start: int, stop: scalar, dtype: Any) -> ndarray | None:
     return part_of_whole(whole, [SymInt.fresh(count, 0, bound - start)])
 
 
-def _arange_staged(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
+def _staged_arange(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
     wanted = (
         result_type_of(tuple(kind_of(value) for value in (start, stop, step))) if dtype is None else dtype
     )
     if all(kind_of(value) is int or np.dtype(kind_of(value)).kind in "iub" for value in (start, stop, step)):
         if staging_for_xla() and type(start) is int and step == 1 and type(stop) is scalar:
-            part = _bounded(start, stop, wanted)
+            part = _bounded_arange(start, stop, wanted)
             if part is not None:
                 return part
         low, high, by = (as_tensor(value, np.int64) for value in (start, stop, step))
@@ -144,6 +160,22 @@ def linspace(
     device: Any = None,
 ) -> Any:
     """Return a given number of evenly spaced numbers.
+
+    Args:
+        start: number or array, the first numbers.
+        stop: number or array, the last numbers.
+        num: how many numbers.
+        endpoint: whether `stop` is included.
+        retstep: whether to return the distance of the numbers as well.
+        dtype: the dtype; None is a floating-point or complex dtype.
+        axis: the axis of the result along which the numbers run.
+        device: None or "cpu".
+
+    Returns:
+        An array of the common shape of `start` and `stop` with one more axis; with `retstep`, also the step.
+
+    Raises:
+        ValueError: `num` is negative.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linspace.html.
     """
@@ -191,12 +223,28 @@ def logspace(
 ) -> ndarray:
     """Return numbers whose logarithms are evenly spaced between given exponents.
 
+    Args:
+        start: number or array, the first exponents.
+        stop: number or array, the last exponents.
+        num: how many numbers.
+        endpoint: whether `stop` is included.
+        base: the base of the logarithms.
+        dtype: the dtype; None is a floating-point or complex dtype.
+        axis: the axis of the result along which the numbers run.
+
+    Returns:
+        An array of the common shape of `start` and `stop` with one more axis.
+
+    Raises:
+        ValueError: `num` is negative.
+        StagingError: `base` is an array or known only at run time.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.logspace.html.
     """
     if _is_known(start, stop, base) and num <= SMALL:
         return _constants(np.logspace(start, stop, num, endpoint, base, dtype, axis))
     if not _is_known(base):
-        raise StagingError("logspace with a base that is an array", "NP2TF503")
+        raise NoGraphFormError("logspace with a base that is an array")
     exponents = as_tensor(linspace(start, stop, num, endpoint, axis=axis))
     made = tf.pow(as_tensor(base, exponents.dtype.as_numpy_dtype), exponents)
     return tensor_array(made if dtype is None else cast(made, dtype))
@@ -208,13 +256,28 @@ def geomspace(
 ) -> ndarray:
     """Return a geometric progression between two numbers.
 
+    Args:
+        start: number or array, the first numbers.
+        stop: number or array, the last numbers.
+        num: how many numbers.
+        endpoint: whether `stop` is included.
+        dtype: the dtype; None is a floating-point dtype.
+        axis: the axis of the result along which the numbers run.
+
+    Returns:
+        An array of the common shape of `start` and `stop` with one more axis.
+
+    Raises:
+        ValueError: a limit is known to be 0, or `num` is negative.
+        StagingError: the limits are complex, or `axis` is not 0, and the limits are not constants.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.geomspace.html.
     """
     if _is_known(start, stop) and num <= SMALL:
         return _constants(np.geomspace(start, stop, num, endpoint, dtype, axis))
     result = inexact_type(start, stop)
     if result.kind != "f" or axis != 0:
-        raise StagingError("geomspace of complex numbers, or along another axis", "NP2TF503")
+        raise NoGraphFormError("geomspace of complex numbers, or along another axis")
     begin, end = as_tensor(start, result), as_tensor(stop, result)
     if tf.get_static_value(tf.reduce_any(tf.equal(begin, 0)) | tf.reduce_any(tf.equal(end, 0))):
         raise ValueError("Geometric sequence cannot include zero")
@@ -232,7 +295,19 @@ def geomspace(
 
 @op(np.meshgrid)
 def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
-    """Return coordinate arrays from coordinate vectors.
+    """Return coordinate arrays made of coordinate vectors.
+
+    Args:
+        *xi: arrays of any dtype, which are flattened.
+        copy: ignored: the results are always new arrays.
+        sparse: whether the arrays keep length 1 along the other axes.
+        indexing: "xy" or "ij": which of the first two vectors runs along the first axis.
+
+    Returns:
+        A tuple of one array for each vector.
+
+    Raises:
+        ValueError: `indexing` is unknown.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.meshgrid.html.
     """
@@ -254,7 +329,18 @@ def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str 
 
 @op(np.indices)
 def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
-    """Return the indices of a grid, one array for each axis.
+    """Return the indices of a grid.
+
+    Args:
+        dimensions: the lengths of the axes.
+        dtype: the dtype of the indices.
+        sparse: whether the arrays keep length 1 along the other axes.
+
+    Returns:
+        An array (number of axes, *dimensions); with `sparse` a tuple of one array for each axis.
+
+    Raises:
+        StagingError: the dtype is bool.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.indices.html.
     """
@@ -262,7 +348,7 @@ def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
     rank = len(dimensions)
     wanted = tf_dtype(dtype or int)
     if wanted == tf.bool:
-        raise StagingError("indices as truth values", "NP2TF503")
+        raise NoGraphFormError("indices as truth values")
     grids = [
         tf.reshape(tf.cast(tf.range(n), wanted), [-1 if k == j else 1 for k in range(rank)])
         for j, n in enumerate(dimensions)
@@ -276,12 +362,29 @@ def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
-    """Call `function` with the coordinates of every element of an array of `shape`."""
+    """Call a function with the coordinates of all elements of an array.
+
+    Args:
+        function: the function, which takes one array of coordinates for each axis.
+        shape: the lengths of the axes.
+        dtype: the dtype of the coordinates.
+        like: array whose class decides how the result is made.
+        **kwargs: further arguments of `function`.
+
+    Returns:
+        The result of `function`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fromfunction.html.
+    """
     return function(*indices(shape, dtype=dtype), **kwargs)
 
 
 class Grid:
-    """``mgrid`` and ``ogrid``: coordinates made by indexing with slices."""
+    """``mgrid`` and ``ogrid``: coordinates made by indexing with slices.
+
+    Args:
+        numpy: NumPy's object, for known limits.
+    """
 
     def __init__(self, numpy: Any) -> None:
         self.numpy = numpy
@@ -289,13 +392,13 @@ class Grid:
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
         if not has_tensor(operands_in(key)):
-            return placed(self.numpy[known(key)])
+            return wrap_result(self.numpy[known_value(key)])
         try:
             return self._on_tensors(key, parts)
         except LEFT_TO_NUMPY as error:
             if not tf.executing_eagerly() or not repeatable(error, ()):
                 raise
-        return lifted(self.numpy[known(key)])
+        return move_to_tensorflow(self.numpy[known_value(key)])
 
     def _on_tensors(self, key: Any, parts: tuple[slice, ...]) -> Any:
         if any(is_array(end) and end.ndim for part in parts for end in (part.start, part.stop, part.step)):
@@ -317,8 +420,8 @@ class Grid:
 mgrid = Grid(np.mgrid)
 ogrid = Grid(np.ogrid)
 
-bartlett = hosted(np.bartlett)
-blackman = hosted(np.blackman)
-hamming = hosted(np.hamming)
-hanning = hosted(np.hanning)
-kaiser = hosted(np.kaiser)
+bartlett = host_only(np.bartlett)
+blackman = host_only(np.blackman)
+hamming = host_only(np.hamming)
+hanning = host_only(np.hanning)
+kaiser = host_only(np.kaiser)

@@ -1,4 +1,4 @@
-"""Functions that pick or write elements: `take`, `where`, `put`, `x.flat`, `nditer`.
+"""Functions that read or write elements: `take`, `where`, `put`, `x.flat`, `nditer`.
 
 May import the levels below the chapters, and `manipulation/views`. The forms of `x[key]` belong to
 `_indexing`.

@@ -1,4 +1,4 @@
-"""``x.flat``: an array's elements in C order, to read and to write."""
+"""``x.flat``: the elements of an array in C order, to read and to write."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp._array.layout_probes import is_contiguous
 from np2tf.tnp._array.ndarray import is_array, ndarray, tensor_array
-from np2tf.tnp._array.strides import is_contiguous
 from np2tf.tnp._chapters.manipulation.views.reshape import lengths
 from np2tf.tnp._indexing.get_set import getitem, setitem
-from np2tf.tnp._operands.conversion import assigned, to_numpy
+from np2tf.tnp._operands.conversion import convert_assigned, to_numpy
 from np2tf.tnp._operands.value_range import refuse_unfit
 from np2tf.tnp._slicing.view_transforms import Reshape, is_read_only
-from np2tf.tnp._warnings.deprecations import asked
+from np2tf.tnp._warnings.deprecations import ask_numpy
 
 
 def flat_view(array: ndarray) -> ndarray:
-    """All elements of a tensor array along one axis, always writing through (also where NumPy would copy)."""
+    """Return all elements of a tensor array along one axis, as a view, even where NumPy would copy."""
     have = lengths(array)
     size = int(np.prod(have)) if all(isinstance(n, int) for n in have) else -1
     return array.view_through(Reshape((size,)))
 
 
-def cycled(values: tf.Tensor, count: int) -> tf.Tensor:
-    """Return `count` values, which repeat the given ones."""
+def repeat_to_length(values: tf.Tensor, count: int) -> tf.Tensor:
+    """Return `count` values that repeat the given values."""
     flat = tf.reshape(values, [-1])
     if flat.shape[0] == count:
         return flat
@@ -39,7 +39,10 @@ def cycled(values: tf.Tensor, count: int) -> tf.Tensor:
 
 
 class flatiter:
-    """Iterator over, and 1-d indexing of, all elements; see numpy.flatiter."""
+    """An iterator over all elements of an array in C order, which can be indexed like an array of one axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.flatiter.html.
+    """
 
     __slots__ = ("_iterator", "base")
 
@@ -63,16 +66,16 @@ class flatiter:
 
     @property
     def index(self) -> int:
-        """Position of the next element."""
+        """Return the position of the next element."""
         return self._iterator.index
 
     @property
     def coords(self) -> tuple[int, ...]:
-        """Position of the next element, one number for each axis."""
+        """Return the position of the next element, with one number for each axis."""
         return self._iterator.coords
 
     def copy(self) -> ndarray:
-        """All elements as a 1-d array."""
+        """Return a copy of all elements as an array of one axis."""
         return tensor_array(flat_view(self.base).tensor)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -86,7 +89,7 @@ class flatiter:
         return tensor_array(picked.tensor) if type(picked) is ndarray else picked
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if is_read_only(self.base.storage()[1]):
+        if is_read_only(self.base.storage_and_chain()[1]):
             raise ValueError("underlying array is read-only")
         view = flat_view(self.base)
         try:
@@ -98,7 +101,7 @@ class flatiter:
         try:
             if picked.tensor.shape.rank == 0:
                 refuse_unfit(value, self.base.dtype)
-            given = assigned(value, self.base.dtype)
+            given = convert_assigned(value, self.base.dtype)
         except (OverflowError, TypeError, ValueError):
             if picked.tensor.shape.rank:
                 raise
@@ -114,14 +117,14 @@ class flatiter:
         if count is None:
             given = tf.reshape(given, [-1])[0] if given.shape.num_elements() == 1 else tf.reshape(given, [-1])
         else:
-            given = cycled(given, count)
+            given = repeat_to_length(given, count)
         setitem(view, key, tensor_array(given))
 
     def __delitem__(self, key: Any) -> None:
         raise TypeError("Cannot delete iterator elements")
 
     def _write_before(self, key: Any, value: Any) -> None:
-        """Write up to the first of several indices that is out of bounds, as NumPy does before it raises."""
+        """Write up to the first index that is out of bounds, as NumPy does before it raises."""
         places = np.asarray(to_numpy(key)) if isinstance(key, (list, np.ndarray)) or is_array(key) else None
         if places is None or places.dtype.kind not in "iu" or places.ndim != 1:
             return
@@ -151,7 +154,7 @@ class flatiter:
                 np.empty(size, bool).flat[known] = False
             return probe[known]
 
-        places = asked(picked)
+        places = ask_numpy(picked)
         return tensor_array(tf.constant(places)) if isinstance(places, np.ndarray) else int(places)
 
     def __eq__(self, other: Any) -> Any:
@@ -168,5 +171,5 @@ def _ends(key: slice) -> tuple[Any, Any, Any]:
 
 
 def write_flat(array: ndarray, value: Any) -> None:
-    """``x.flat = value``."""
+    """Assign to all elements, as ``x.flat = value`` does."""
     flatiter(array)[...] = value

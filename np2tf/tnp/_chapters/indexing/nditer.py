@@ -11,7 +11,7 @@ from np2tf.counts import counts
 from np2tf.tnp._array.ndarray import is_array, ndarray
 from np2tf.tnp._array.strides import host_view
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 __all__ = ["nditer"]
 
@@ -19,25 +19,35 @@ _WRITES = frozenset({"readwrite", "writeonly"})
 
 
 def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """NumPy's own iterator; see https://numpy.org/doc/stable/reference/generated/numpy.nditer.html.
+    """Return NumPy's own iterator over arrays.
 
-    Arrays of tensors are iterated over as copies; where they are written to, every step copies them.
+    The iterator goes over copies of tensor arrays. If an operand is written to, every step copies the changes
+    to the array.
+
+    Args:
+        op: array, or sequence of arrays.
+        flags: NumPy's flags of the iterator.
+        op_flags: NumPy's flags of each operand.
+        *args: further arguments of np.nditer.
+        **kwargs: further keyword arguments of np.nditer.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nditer.html.
     """
     several = isinstance(op, (tuple, list))
     operands = list(op) if several else [op]
-    given = [_laid_out(one) for one in operands]
+    given = [_copy_memory(one) for one in operands]
     wanted = [_flags_of(op_flags, place, several) for place in range(len(operands))]
     copies = []
     for place, one in enumerate(operands):
         if is_array(one) and not _WRITES.isdisjoint(wanted[place]):
             copies.append((one, given[place]))
     iterator = np.nditer(given if several else given[0], flags or (), op_flags, *args, **kwargs)
-    if any(map(is_array, operands)) and current_region() is None:
+    if any(map(is_array, operands)) and current_scope() is None:
         counts.host += 1
     return WritingIterator(iterator, copies) if copies else iterator
 
 
-def _laid_out(value: Any) -> Any:
+def _copy_memory(value: Any) -> Any:
     """Return `value` for NumPy; an array becomes the same view of a copy of its memory."""
     return host_view(value) if type(value) is ndarray and tf.executing_eagerly() else to_numpy(value)
 
@@ -63,7 +73,7 @@ class WritingIterator:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """np.nditer to ``isinstance``."""
+        """Return np.nditer, so that ``isinstance`` accepts the iterator."""
         return np.nditer
 
     def _exchange(self) -> None:
@@ -88,18 +98,18 @@ class WritingIterator:
             self._exchange()
 
     def iternext(self) -> bool:
-        """Go on to the next element; whether there is one."""
+        """Go on to the next element, and return whether there is one."""
         more: bool = self._iterator.iternext()
         self._exchange()
         return more
 
     def reset(self) -> None:
-        """Begin again."""
+        """Go back to the first element."""
         self._iterator.reset()
         self._exchange()
 
     def close(self) -> None:
-        """End, with everything written."""
+        """End the iteration after writing all changes."""
         self._iterator.close()
         self._exchange()
 

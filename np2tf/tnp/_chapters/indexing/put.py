@@ -15,32 +15,40 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp._chapters.indexing.flatiter import cycled, flat_view, flatiter
-from np2tf.tnp._chapters.indexing.take import along, axis_length, indices_of, reshaped_index, truth, within
+from np2tf.staging import ShapeNeededError, ValueNeededError
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array
+from np2tf.tnp._chapters.indexing.flatiter import flat_view, flatiter, repeat_to_length
+from np2tf.tnp._chapters.indexing.take import (
+    axis_length,
+    bring_into_bounds,
+    indices_of,
+    prepare_along_axis,
+    reshaped_index,
+    truth,
+)
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, positional_only
-from np2tf.tnp._indexing.advanced import Advanced
-from np2tf.tnp._indexing.boolean_masks import leading_mask, where_mask
-from np2tf.tnp._indexing.get_set import getitem, setitem
-from np2tf.tnp._indexing.keys import expand, is_parted
+from np2tf.tnp._indexing.boolean_masks import where_mask
+from np2tf.tnp._indexing.get_set import setitem
 from np2tf.tnp._operands.conversion import (
     as_tensor,
     as_view,
-    assigned,
     cast,
+    convert_assigned,
     refuse_to_lose_gradient,
     to_numpy,
 )
-from np2tf.tnp._operands.promotion import kind_of, kind_of_item, ufunc_loop
-from np2tf.tnp._tensor.storage import current_region
-from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
+from np2tf.tnp._operands.promotion import kind_of
+from np2tf.tnp._tensor.storage import current_scope
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
 
 
 def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., Any]]:
-    """Make a function that writes into its first argument of an implementation over tensor arrays."""
+    """Return a decorator that makes a function which writes into its first argument.
+
+    Args:
+        numpy: NumPy's function, which handles arrays on the host.
+    """
 
     def decorate(implementation: Callable[..., None]) -> Callable[..., Any]:
         def on_numpy(target: Any, args: Any, kwargs: Any) -> None:
@@ -58,7 +66,7 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
                 return call(tensor_array(target), *args, **kwargs).tensor
             # Our arrays call themselves np.ndarray too: which kind it is, `is_array` says.
             on_host = isinstance(target, np.ndarray) and not is_array(target)
-            if on_host and current_region() is None:
+            if on_host and current_scope() is None:
                 refuse_to_lose_gradient((*args, *kwargs.values()))
                 on_numpy(target, args, kwargs)
                 return target
@@ -94,25 +102,39 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
 def _static_size(array: ndarray) -> int:
     size = array.tensor.shape.num_elements()
     if size is None:
-        raise StagingError("a write by position into an array whose size is known only at run time")
+        raise ShapeNeededError("a write by position into an array whose size is known only at run time")
     return size
 
 
 @writes(np.put)
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
+    """Write values at flat positions.
+
+    Args:
+        a: array to write into.
+        ind: array of integers, the positions in the flattened array.
+        v: array of values, repeated as necessary.
+        mode: "raise", "wrap" or "clip" for positions out of bounds.
+
+    Raises:
+        IndexError: a position is out of bounds with mode "raise", or `a` is empty.
+        StagingError: the number of positions or the size of `a` is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.put.html.
+    """
     index = reshaped_index(indices_of(ind), [-1])
     if index.shape[0] is None:
-        raise StagingError("put at places whose number is known only at run time")
+        raise ShapeNeededError("put at places whose number is known only at run time")
     if index.shape[0] == 0:
         return
     if a.tensor.shape.num_elements() == 0:
         raise IndexError("cannot replace elements of an empty array")
-    values = assigned(v, a.dtype)
+    values = convert_assigned(v, a.dtype)
     if values.shape.num_elements() == 0:
         return
     flat = flat_view(a)
-    place = within(index, _static_size(a), 0, mode)
-    setitem(flat, tensor_array(place), tensor_array(cycled(values, index.shape[0])))
+    place = bring_into_bounds(index, _static_size(a), 0, mode)
+    setitem(flat, tensor_array(place), tensor_array(repeat_to_length(values, index.shape[0])))
 
 
 def _ramp(length: Any, shape: list[int]) -> tf.Tensor:
@@ -123,8 +145,22 @@ def _ramp(length: Any, shape: list[int]) -> tf.Tensor:
 
 @writes(np.put_along_axis)
 def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
+    """Write values at positions along an axis.
+
+    Args:
+        arr: array to write into.
+        indices: array of integers with as many axes as `arr`.
+        values: array of values, which broadcasts to the shape of `indices`.
+        axis: the axis of the positions; None is the flattened array.
+
+    Raises:
+        IndexError: a position is out of bounds, or `indices` is not of integers.
+        ValueError: the numbers of axes differ.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.put_along_axis.html.
+    """
     target = flat_view(arr) if axis is None else arr
-    tensor, index, along_axis = along(target.tensor, indices, 0 if axis is None else axis)
+    tensor, index, along_axis = prepare_along_axis(target.tensor, indices, 0 if axis is None else axis)
     rank = tensor.shape.rank
     key = tuple(
         tensor_array(index)
@@ -137,12 +173,25 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
 
 @writes(np.place)
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
-    values = tf.reshape(assigned(vals, arr.dtype), [-1])
+    """Write values one after another where a mask is true.
+
+    Args:
+        arr: array to write into.
+        mask: array of booleans with as many elements as `arr`.
+        vals: array of values, repeated as necessary.
+
+    Raises:
+        ValueError: the sizes differ, or there are no values for true elements.
+        StagingError: there are no values, and the mask is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.place.html.
+    """
+    values = tf.reshape(convert_assigned(vals, arr.dtype), [-1])
     chosen = tf.reshape(truth(as_tensor(mask)), [-1])
     if values.shape[0] == 0:
         none = tf.get_static_value(~tf.reduce_any(chosen))
         if none is None:
-            raise StagingError("place of no values, with a mask known only at run time", "NP2TF503")
+            raise ValueNeededError("place of no values, with a mask known only at run time")
         if not none:
             raise ValueError("Cannot insert from an empty array!")
         return
@@ -166,11 +215,25 @@ def _safely_cast(values: Any, dtype: np.dtype[Any]) -> tf.Tensor:
             raise TypeError(
                 f"Cannot cast array data from {given!r} to {dtype!r} according to the rule 'safe'"
             )
-    return assigned(values, dtype)
+    return convert_assigned(values, dtype)
 
 
 @writes(np.putmask)
 def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
+    """Write values where a mask is true, each at its own position.
+
+    Args:
+        a: array to write into.
+        mask: array of booleans with as many elements as `a`.
+        values: array of values, repeated as necessary.
+
+    Raises:
+        ValueError: the sizes differ.
+        TypeError: the values cannot be cast safely to the dtype of `a`.
+        StagingError: the size of `a` is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.putmask.html.
+    """
     chosen = tf.reshape(truth(as_tensor(mask)), [-1])
     size = _static_size(a)
     if chosen.shape[0] != size:
@@ -179,11 +242,25 @@ def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
     if given.shape.num_elements() == 0:
         return
     flat = flat_view(a)
-    flat.store(tf.where(chosen, cycled(cast(given, a.dtype), size), flat.tensor))
+    flat.store(tf.where(chosen, repeat_to_length(cast(given, a.dtype), size), flat.tensor))
 
 
 @writes(np.copyto)
 def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """Copy the elements of one array into another array.
+
+    Args:
+        dst: array to write into.
+        src: array that broadcasts to the shape of `dst`.
+        casting: the rule of casting: "no", "equiv", "safe", "same_kind" or "unsafe".
+        where: boolean mask of the elements to copy.
+
+    Raises:
+        TypeError: the rule does not allow the cast.
+        ValueError: the shapes do not fit.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.copyto.html.
+    """
     kind = kind_of(src)
     if casting != "unsafe":
         # NumPy raises the error if the cast is not allowed.
@@ -197,7 +274,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         # Elements that are not copied are not converted either.
         whole = as_tensor(src)
         src = tf.where(mask, whole, tf.zeros((), whole.dtype))
-    given = assigned(src, dst.dtype)
+    given = convert_assigned(src, dst.dtype)
     while given.shape.rank > target.shape.rank and given.shape[0] == 1:
         given = given[0]
     value = tf.where(mask, given, target)
@@ -208,6 +285,19 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
 
 @writes(np.fill_diagonal)
 def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
+    """Write values into the main diagonal.
+
+    Args:
+        a: array of at least two axes to write into.
+        val: number, or array of values, repeated as necessary.
+        wrap: whether the diagonal of a tall matrix begins again after the last column.
+
+    Raises:
+        ValueError: `a` has fewer than two axes, or more than two axes of different lengths.
+        StagingError: the shape of a matrix is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fill_diagonal.html.
+    """
     rank = a.ndim
     if rank < 2:
         raise ValueError("array must be at least 2-d")
@@ -225,8 +315,8 @@ def _fill_matrix(a: ndarray, val: Any) -> None:
     tensor = a.tensor
     rows, columns = tensor.shape.as_list()
     if rows is None or columns is None:
-        raise StagingError("fill_diagonal of a matrix whose shape is known only at run time")
-    values = cycled(assigned(val, a.dtype), min(rows, columns))
+        raise ShapeNeededError("fill_diagonal of a matrix whose shape is known only at run time")
+    values = repeat_to_length(convert_assigned(val, a.dtype), min(rows, columns))
     wide = tf.pad(tf.reshape(values, [1, -1]), [[0, 0], [0, columns - values.shape[0]]])
     on_diagonal = tf.constant(np.eye(rows, columns, dtype=bool))
     a.store(tf.where(on_diagonal, wide, tensor))
@@ -237,70 +327,3 @@ def _put_method(self: ndarray, indices: Any, values: Any, mode: str = "raise") -
 
 
 ndarray.put = _put_method  # type: ignore[attr-defined]
-
-
-# -- ufunc.at --------------------------------------------------------------------------------------
-
-_SCATTER: dict[str, Callable[..., tf.Tensor]] = {
-    "add": tf.tensor_scatter_nd_add,
-    "subtract": tf.tensor_scatter_nd_sub,
-    "maximum": tf.tensor_scatter_nd_max,
-    "minimum": tf.tensor_scatter_nd_min,
-}
-
-
-def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
-    """``ufunc.at(array, indices, operand)``: once for every index, also for repeated ones.
-
-    Raises:
-        IndexError: an index is out of bounds.
-    """
-    tensor = array.tensor
-    if array.is_read_only:
-        raise ValueError("array is read-only")
-    operands = (tensor,) if operand is None else (tensor, operand)
-    # For NumPy a Python number is an array like any other here, and not weak.
-    loop = ufunc_loop(ufunc.numpy, tuple(map(kind_of_item, operands)))
-    items = expand(indices, tensor.shape.rank)
-    if not any(isinstance(item, tf.Tensor) for item in items) or leading_mask(items) is not None:
-        old = getitem(array, indices)
-        new = ufunc(old) if operand is None else ufunc(old, wrap_tensor(as_tensor(operand, loop[1])))
-        if not new.tensor.shape.is_compatible_with(old.tensor.shape):
-            raise ValueError("array is not broadcastable to correct shape")
-        setitem(array, indices, new)
-        return
-    # A result of another kind is cast back after every single step, as NumPy does.
-    combine = _SCATTER.get(ufunc.__name__)
-    value = tf.zeros((), tf.bool) if operand is None else as_tensor(operand, loop[1])
-    stepwise = combine is None or loop[0].kind != array.dtype.kind or loop[0].kind not in "iuf"
-    picked = Advanced(tensor if stepwise else cast(tensor, loop[0]), items, is_parted(indices))
-    picked.check_value(value)
-    if value.shape.rank > picked.rank:
-        raise ValueError("array is not broadcastable to correct shape")
-    if stepwise:
-        array.store(picked.scatter(value, functools.partial(_one_by_one, ufunc, loop)))
-    else:
-        array.store(cast(picked.scatter(value, combine), array.dtype))
-
-
-def _one_by_one(ufunc: Ufunc, loop: Any, base: tf.Tensor, places: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
-    """Apply a ufunc at each place in turn; a place is a row of `places`, as in tensor_scatter_nd_add."""
-    if tf.executing_eagerly():
-        raise StagingError("a loop over the indices, one operation at a time", "NP2TF503")
-    width = places.shape[-1]
-    rows = tf.reshape(places, [-1, width])
-    parts = tf.reshape(values, tf.concat([tf.shape(rows)[:1], tf.shape(base)[width:]], 0))
-
-    def step(k: tf.Tensor, held: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        row = rows[k][None]
-        old = cast(tf.gather_nd(held, row), loop[0])
-        new = ufunc.implementation(old) if ufunc.nin == 1 else ufunc.implementation(old, parts[k][None])
-        return k + 1, tf.tensor_scatter_nd_update(
-            held, row, cast(cast(new, loop[-1]), held.dtype.as_numpy_dtype)
-        )
-
-    count = tf.shape(rows)[0]
-    return tf.while_loop(lambda k, _: k < count, step, (tf.zeros((), tf.int32), base))[1]
-
-
-Ufunc.scatter = staticmethod(scatter)  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""Elements picked by index, by condition or by choice."""
+"""Elements selected by index, by condition or by choice."""
 
 from __future__ import annotations
 
@@ -9,37 +9,28 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._dispatch.op import Array, Axis, COrF, Operand, Operands, Shape, attach, op
-from np2tf.tnp._dispatch.residency import placed, runs_on_host
+from np2tf.tnp._dispatch.argument_types import Array, Axis, COrF, Operand, Operands, Shape
+from np2tf.tnp._dispatch.op import attach, op
 from np2tf.tnp._indexing.advanced import positions
-from np2tf.tnp._indexing.boolean_masks import masked, true_places
-from np2tf.tnp._indexing.get_set import getitem
-from np2tf.tnp._indexing.selection_keys import true_places_of
-from np2tf.tnp._masked.selection import guarded, mask_selection, selected_array
-from np2tf.tnp._operands.conversion import as_tensor, is_guest, promote
+from np2tf.tnp._indexing.boolean_masks import get_masked, true_places
+from np2tf.tnp._masked.selection import guard_gradient, mask_selection, selected_array
+from np2tf.tnp._operands.conversion import as_tensor, promote
 from np2tf.tnp._operands.promotion import result_type
-from np2tf.tnp._slicing.view_transforms import Transpose
-from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 __all__ = [
-    "argwhere",
     "choose",
     "compress",
-    "extract",
-    "flatnonzero",
     "ix_",
-    "nonzero",
-    "piecewise",
     "ravel_multi_index",
     "select",
     "take",
     "take_along_axis",
     "unravel_index",
-    "where",
 ]
 
 _MODES = ("raise", "clip", "wrap")
@@ -65,12 +56,12 @@ def indices_of(value: Any) -> tf.Tensor:
 
 
 def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
-    """An index array in another shape; one that is known stays known."""
+    """Return an index array in another shape. An index array that is known stays known."""
     known = None if tf.executing_eagerly() else tf.get_static_value(index)
     return tf.reshape(index, shape) if known is None else tf.constant(known.reshape(shape))
 
 
-def within(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
+def bring_into_bounds(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
     """Return indices brought into the bounds of an axis by NumPy's `mode`.
 
     Args:
@@ -89,14 +80,32 @@ def within(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
 
 
 def axis_length(tensor: tf.Tensor, axis: int) -> Any:
-    """Length of an axis: a number where it is known, otherwise a tensor."""
+    """Return the length of an axis: an int if it is known, otherwise a tensor."""
     size = tensor.shape[axis]
     return tf.shape(tensor, tf.int64)[axis] if size is None else size
 
 
 @op(np.take, method=True)
 def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str = "raise") -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.take.html"""
+    """Return the elements at positions along an axis.
+
+    Args:
+        a: array of any dtype and shape.
+        indices: array of integers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        mode: "raise", "wrap" or "clip" for positions out of bounds.
+
+    Returns:
+        An array in which the axes of `indices` replace the axis.
+
+    Raises:
+        IndexError: a position is out of bounds with mode "raise".
+        TypeError: `indices` is not of integers.
+        ValueError: there is no such mode.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.take.html.
+    """
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
@@ -104,10 +113,10 @@ def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str =
     if mode == "raise" and 0 in a.shape.as_list()[:axis]:
         # Of nothing, NumPy does not look at the indices.
         return tf.zeros(tf.concat([tf.shape(a)[:axis], tf.shape(index), tf.shape(a)[axis + 1 :]], 0), a.dtype)
-    return gathered(a, within(index, axis_length(a, axis), axis, mode), axis)
+    return gather_parts(a, bring_into_bounds(index, axis_length(a, axis), axis, mode), axis)
 
 
-def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor, int]:
+def prepare_along_axis(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor, int]:
     """Return the operands of take_along_axis: the array, indices of the same rank, and the axis.
 
     Raises:
@@ -131,29 +140,45 @@ def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor
 
 @op(np.take_along_axis)
 def take_along_axis(arr: Array, indices: Any, axis: Axis = -1) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html"""
-    return tensor_array(gather_along(*along(arr, indices, axis)))
+    """Return the elements at positions along an axis, with separate positions for each slice.
+
+    Args:
+        arr: array of any dtype and shape.
+        indices: array of integers with as many axes as `arr`.
+        axis: the axis of the positions; None is the flattened array.
+
+    Returns:
+        An array in the shape of `indices`, broadcast along the other axes.
+
+    Raises:
+        IndexError: a position is out of bounds, or `indices` is not of integers.
+        ValueError: the numbers of axes differ.
+        StagingError: lengths that are to be broadcast are known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html.
+    """
+    return tensor_array(gather_along(*prepare_along_axis(arr, indices, axis)))
 
 
 def gather_along(arr: tf.Tensor, index: tf.Tensor, axis: int) -> tf.Tensor:
-    """``take_along_axis`` for positions that are in bounds."""
+    """Do ``take_along_axis`` for positions that are in bounds."""
     rank = arr.shape.rank
     order = [k for k in range(rank) if k != axis] + [axis]
-    last, index = _moved(arr, order), _moved(index, order)
+    last, index = _permute(arr, order), _permute(index, order)
     common = _common(last.shape.as_list()[:-1], index.shape.as_list()[:-1])
-    last = _widened(last, common)
-    index = _widened(index, common)
-    return _moved(tf.gather(last, index, batch_dims=rank - 1, axis=rank - 1), list(np.argsort(order)))
+    last = _broadcast_leading(last, common)
+    index = _broadcast_leading(index, common)
+    return _permute(tf.gather(last, index, batch_dims=rank - 1, axis=rank - 1), list(np.argsort(order)))
 
 
-def _moved(tensor: tf.Tensor, order: list[int]) -> tf.Tensor:
+def _permute(tensor: tf.Tensor, order: list[int]) -> tf.Tensor:
     return tensor if order == sorted(order) else tf.transpose(tensor, order)
 
 
 def _common(left: list[Any], right: list[Any]) -> list[Any] | None:
     if None in left or None in right:
         if any(1 in (n, m) and n != m for n, m in zip(left, right, strict=True)):
-            raise StagingError("broadcasting of lengths known only at run time")
+            raise ShapeNeededError("broadcasting of lengths known only at run time")
         return None
     try:
         return list(np.broadcast_shapes(tuple(left), tuple(right)))
@@ -161,7 +186,7 @@ def _common(left: list[Any], right: list[Any]) -> list[Any] | None:
         raise IndexError("shape mismatch: indexing arrays could not be broadcast together") from None
 
 
-def _widened(tensor: tf.Tensor, common: list[Any] | None) -> tf.Tensor:
+def _broadcast_leading(tensor: tf.Tensor, common: list[Any] | None) -> tf.Tensor:
     if common is None or tensor.shape.as_list()[:-1] == common:
         return tensor
     return tf.broadcast_to(tensor, [*common, axis_length(tensor, -1)])
@@ -175,72 +200,36 @@ def truth(tensor: tf.Tensor) -> tf.Tensor:
     return tensor if tensor.dtype == tf.bool else tf.not_equal(tensor, tf.zeros((), tensor.dtype))
 
 
-@op(np.where)
-def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.where.html"""
-    if x is None and y is None:
-        return nonzero(tensor_array(condition))
-    if x is None or y is None:
-        raise ValueError("either both or neither of x and y should be given")
-    left, right = promote(x, y)
-    return tensor_array(tf.where(truth(condition), left, right))
-
-
-@op(np.nonzero, method=True)
-def nonzero(a: Array) -> tuple[ndarray, ...]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nonzero.html"""
-    if a.shape.rank == 0:
-        raise ValueError(
-            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
-        )
-    selected = true_places_of(truth(a))
-    if selected is not None:
-        return selected
-    found = true_places(truth(a))
-    return tuple(tensor_array(found[:, k]) for k in range(a.shape.rank))
-
-
-@op(np.flatnonzero)
-def flatnonzero(a: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.flatnonzero.html"""
-    flat = truth(tf.reshape(a, [-1]))
-    selected = true_places_of(flat)
-    return selected[0] if selected is not None else tensor_array(true_places(flat)[:, 0])
-
-
-@op(np.argwhere)
-def argwhere(a: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.argwhere.html"""
-    if a.shape.rank == 0:
-        return tensor_array(true_places(tf.reshape(truth(a), [1]))[:, :0])
-    # NumPy's result is a view too: of the array whose rows `nonzero` returns.
-    return tensor_array(tf.transpose(true_places(truth(a)))).view_through(Transpose((1, 0)))
-
-
-@op(np.extract)
-def extract(condition: Array, arr: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.extract.html"""
-    return _compressed(tf.reshape(condition, [-1]), tf.reshape(arr, [-1]), 0)
-
-
 @op(np.compress)
 def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.compress.html"""
+    """Return the slices along an axis where a condition is true.
+
+    Args:
+        condition: array (n,) of any dtype.
+        a: array of any dtype and shape.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        ValueError: `condition` does not have one axis.
+        IndexError: a true element of `condition` lies beyond the end of the axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.compress.html.
+    """
     if condition.shape.rank != 1:
         raise ValueError("condition must be a 1-d array")
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
         a, axis = tf.reshape(a, [-1]), 0
-    return _compressed(condition, a, normalize_axis_index(axis, a.shape.rank))
+    return compress_axis(condition, a, normalize_axis_index(axis, a.shape.rank))
 
 
-def _compressed(condition: tf.Tensor, a: tf.Tensor, axis: int) -> ndarray:
+def compress_axis(condition: tf.Tensor, a: tf.Tensor, axis: int) -> ndarray:
     if condition.shape[0] is not None and condition.shape[0] == a.shape[axis]:
         selection = mask_selection(a, truth(condition)) if staging_for_xla() and not axis else None
         if selection is not None:
-            return selected_array(guarded(selection))
-        return tensor_array(masked(a, truth(condition), axis))
+            return selected_array(guard_gradient(selection))
+        return tensor_array(get_masked(a, truth(condition), axis))
     found = true_places(truth(condition))[:, 0]
-    return tensor_array(gathered(a, positions(found, axis_length(a, axis), axis), axis))
+    return tensor_array(gather_parts(a, positions(found, axis_length(a, axis), axis), axis))
 
 
 def _compress_method(a: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
@@ -255,10 +244,25 @@ attach("compress", _compress_method)
 
 @op(np.choose)
 def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.choose.html"""
+    """Choose each element from one of several arrays.
+
+    Args:
+        a: array of integers, the numbers of the arrays.
+        choices: sequence of arrays, which broadcast with `a`.
+        out: array to write the result into; None makes a new array.
+        mode: "raise", "wrap" or "clip" for numbers out of range.
+
+    Raises:
+        ValueError: a number is out of range with mode "raise", or there is no such mode.
+        TypeError: `a` is not of integers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.choose.html.
+    """
     count = len(choices)
     picks = (
-        _checked_choice(indices_of(a), count) if mode == "raise" else within(indices_of(a), count, 0, mode)
+        _checked_choice(indices_of(a), count)
+        if mode == "raise"
+        else bring_into_bounds(indices_of(a), count, 0, mode)
     )
     tensors = promote(*choices)
     result = tensors[0]
@@ -270,7 +274,7 @@ def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") ->
 
 
 def _choose_method(a: Any, *choices: Any, **kwargs: Any) -> Any:
-    """Choose from one sequence of arrays, or from arrays that are arguments of their own."""
+    """Choose from one sequence of arrays, or from arrays that are separate arguments."""
     return choose(a, choices[0] if len(choices) == 1 else choices, **kwargs)
 
 
@@ -282,14 +286,26 @@ def _checked_choice(picks: tf.Tensor, count: int) -> tf.Tensor:
     static = tf.get_static_value(violated)
     if static:
         raise ValueError("invalid entry in choice array")
-    if static is None and current_region() is not None:
+    if static is None and current_scope() is not None:
         record_violation(violated)
     return picks
 
 
 @op(np.select)
 def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.select.html"""
+    """Return, for each element, the choice of the first condition that is true.
+
+    Args:
+        condlist: sequence of boolean arrays.
+        choicelist: sequence of as many arrays.
+        default: number or array for elements without a true condition.
+
+    Raises:
+        ValueError: the sequences have different lengths, or are empty.
+        TypeError: a condition is not boolean.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.select.html.
+    """
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:
@@ -305,55 +321,24 @@ def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
     return tensor_array(result)
 
 
-def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
-    """Evaluate each function where its condition holds; see numpy.piecewise."""
-    if runs_on_host((x, condlist, *args), kw) or is_guest(x):
-        wrapped = [
-            (lambda values, *rest, f=f, **named: f(placed(values), *rest, **named)) if callable(f) else f
-            for f in funclist
-        ]
-        return placed(np.piecewise(_known(x), _known(condlist), wrapped, *args, **kw))
-    tensor = as_tensor(x)
-    conditions = _conditions(condlist, tensor)
-    if len(funclist) == len(conditions) + 1:
-        otherwise = ~tf.reduce_any(tf.stack([tf.broadcast_to(c, tf.shape(tensor)) for c in conditions]), 0)
-        conditions.append(otherwise)
-    elif len(funclist) != len(conditions):
-        count = len(conditions)
-        raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
-    result = tensor_array(tf.zeros_like(tensor))
-    values = tensor_array(tensor)
-    for condition, function in zip(conditions, funclist, strict=True):
-        mask = tensor_array(condition)
-        if not callable(function):
-            result[mask] = function  # type: ignore[index]
-        else:
-            picked = getitem(values, mask)
-            if picked.tensor.shape[0] != 0:
-                result[mask] = function(picked, *args, **kw)  # type: ignore[index]
-    return result
-
-
-def _known(value: Any) -> Any:
-    from np2tf.tnp._operands.conversion import to_numpy
-
-    return to_numpy(value)
-
-
-def _conditions(condlist: Any, x: tf.Tensor) -> list[tf.Tensor]:
-    """Return the conditions as boolean tensors; NumPy accepts one condition without a list around it."""
-    is_number = not isinstance(condlist, (list, tuple)) and as_tensor(condlist).shape.rank == 0
-    if is_number or (x.shape.rank != 0 and as_tensor(condlist[0]).shape.rank == 0):
-        condlist = [condlist]
-    return [truth(as_tensor(condition)) for condition in condlist]
-
-
 # -- indices ---------------------------------------------------------------------------------------
 
 
 @op(np.ix_)
 def ix_(*args: Any) -> tuple[ndarray, ...]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ix_.html"""
+    """Return index arrays that select the cross product of sequences.
+
+    Args:
+        *args: vectors of integers or booleans.
+
+    Returns:
+        A tuple of arrays, each with length other than 1 along its own axis only.
+
+    Raises:
+        ValueError: an argument does not have one axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ix_.html.
+    """
     made = []
     for k, arg in enumerate(args):
         index = as_tensor(arg)
@@ -369,7 +354,22 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
 
 @op(np.unravel_index)
 def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html"""
+    """Convert positions in the flattened array to positions along the axes.
+
+    Args:
+        indices: array of integers.
+        shape: the lengths of the axes.
+        order: "C" or "F".
+
+    Returns:
+        A tuple of one array of int64 for each axis.
+
+    Raises:
+        TypeError: `indices` is not of integers.
+        ValueError: a position is out of bounds.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html.
+    """
     index = as_tensor(indices)
     if not index.dtype.is_integer:
         raise TypeError("only int indices permitted")
@@ -381,7 +381,7 @@ def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
     static = tf.get_static_value(violated)
     if static:
         raise ValueError(f"index is out of bounds for array with size {size}")
-    if static is None and current_region() is not None:
+    if static is None and current_scope() is not None:
         record_violation(violated)
     parts = []
     for n in shape if order == "F" else reversed(shape):
@@ -392,7 +392,23 @@ def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
 
 @op(np.ravel_multi_index)
 def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order: COrF = "C") -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ravel_multi_index.html"""
+    """Convert positions along the axes to positions in the flattened array.
+
+    Args:
+        multi_index: sequence of one array of integers for each axis.
+        dims: the lengths of the axes.
+        mode: "raise", "wrap" or "clip" for positions out of bounds, or one of these for each axis.
+        order: "C" or "F".
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        TypeError: an index is not of integers.
+        ValueError: a position is out of bounds, or the arguments do not fit each other.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ravel_multi_index.html.
+    """
     parts = [indices_of(part) for part in multi_index]
     if len(parts) != len(dims):
         raise ValueError("parameter multi_index must be a sequence of length " + str(len(dims)))
@@ -413,9 +429,9 @@ def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order:
             static = tf.get_static_value(violated)
             if static:
                 raise ValueError("invalid entry in coordinates array")
-            if static is None and current_region() is not None:
+            if static is None and current_scope() is not None:
                 record_violation(violated)
         else:
-            part = within(part, length, 0, how)
+            part = bring_into_bounds(part, length, 0, how)
         total = total + part * int(step)
     return total

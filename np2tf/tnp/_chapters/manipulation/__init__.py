@@ -1,4 +1,4 @@
-"""Functions that make new arrays from the elements of others: joined, repeated, padded, packed.
+"""Functions that make new arrays from the elements of other arrays: joined, repeated, padded, packed.
 
 May import the levels below the chapters, the folder `views` in this one, and `creation`. Functions that
 return views belong to `views`.

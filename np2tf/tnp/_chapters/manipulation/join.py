@@ -1,4 +1,4 @@
-"""Arrays joined: along an axis there is, along a new one, in blocks."""
+"""Functions that join arrays: along an existing axis, along a new axis, and in blocks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.memory_order import blocks_within
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._chapters.creation.ranges import arange, linspace
-from np2tf.tnp._dispatch.host_results import known
-from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, Array, Axis, DType, Int, Operands, op, repeatable
-from np2tf.tnp._dispatch.residency import has_tensor, lifted, placed
+from np2tf.tnp._dispatch.argument_types import Array, Axis, DType, Int, Operands
+from np2tf.tnp._dispatch.host_results import known_value
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, op, repeatable
+from np2tf.tnp._dispatch.residency import has_tensor, move_to_tensorflow, wrap_result
 from np2tf.tnp._front.operand_kinds import operands_in
-from np2tf.tnp._operands.conversion import as_tensor, assigned
+from np2tf.tnp._operands.conversion import as_tensor, convert_assigned
 from np2tf.tnp._operands.promotion import default_dtype, kind_of, kinds_of_items, result_type_of
 
 __all__ = [
@@ -31,15 +32,13 @@ __all__ = [
     "concatenate",
     "dstack",
     "hstack",
-    "index_exp",
     "r_",
-    "s_",
     "stack",
     "vstack",
 ]
 
 
-def same_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_kind") -> list[tf.Tensor]:
+def to_common_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_kind") -> list[tf.Tensor]:
     """Return the arrays as tensors of their common dtype, or of `dtype`.
 
     Raises:
@@ -56,10 +55,10 @@ def same_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_ki
             raise TypeError(
                 f"Cannot cast array data from {kind!r} to {dtype!r} according to the rule {casting!r}"
             )
-    return [assigned(array, dtype) for array in arrays]
+    return [convert_assigned(array, dtype) for array in arrays]
 
 
-def joined(tensors: list[tf.Tensor], axis: int) -> ndarray:
+def join_tensors(tensors: list[tf.Tensor], axis: int) -> ndarray:
     """Join tensors of one dtype along an axis.
 
     Args:
@@ -88,14 +87,25 @@ def concatenate(
 ) -> ndarray:
     """Join arrays along an existing axis.
 
+    Args:
+        arrays: sequence of arrays whose shapes agree except along the axis.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        casting: the rule of casting to `dtype`.
+
+    Raises:
+        ValueError: there are no arrays, an array has no axes, or the shapes do not fit.
+        TypeError: the rule does not allow a cast.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.concatenate.html.
     """
-    if isinstance(arrays, Rows) and axis is not None:
+    if isinstance(arrays, StackableSequence) and axis is not None:
         return joined_rows(arrays, axis, dtype)
-    tensors = same_dtype(arrays, dtype, casting)
+    tensors = to_common_dtype(arrays, dtype, casting)
     if axis is None:
-        return joined([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
-    return joined(tensors, axis)
+        return join_tensors([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
+    return join_tensors(tensors, axis)
 
 
 concat = concatenate
@@ -107,35 +117,47 @@ def stack(
 ) -> ndarray:
     """Join arrays of one shape along a new axis.
 
+    Args:
+        arrays: sequence of arrays of the same shape.
+        axis: the place of the new axis.
+        out: array to write the result into; None makes a new array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        casting: the rule of casting to `dtype`.
+
+    Raises:
+        ValueError: there are no arrays, or their shapes differ.
+        TypeError: the rule does not allow a cast.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.stack.html.
     """
-    if isinstance(arrays, Rows):
+    if isinstance(arrays, StackableSequence):
         return stacked_rows(arrays, axis, dtype)
     if not arrays:
         raise ValueError("need at least one array to stack")
-    tensors = same_dtype(arrays, dtype, casting)
+    tensors = to_common_dtype(arrays, dtype, casting)
     shapes = [tensor.shape for tensor in tensors]
     if not all(shape.is_compatible_with(shapes[0]) for shape in shapes):
         raise ValueError("all input arrays must have the same shape")
     return tensor_array(tf.stack(tensors, normalize_axis_index(axis, tensors[0].shape.rank + 1)))
 
 
-def stacked_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
-    """``np.stack`` of a list that grew in staged code."""
-    tensor = rows.stacked(joins=True)
+def stacked_rows(rows: StackableSequence, axis: int, dtype: Any = None) -> ndarray:
+    """Do ``np.stack`` for a list that grew in staged code."""
+    tensor = rows.stack(joins=True)
     tensor = tensor if dtype is None else as_tensor(tensor, dtype)
     axis = normalize_axis_index(axis, tensor.shape.rank)
     order = [*range(1, axis + 1), 0, *range(axis + 1, tensor.shape.rank)]
     return tensor_array(tf.transpose(tensor, order) if axis else tensor)
 
 
-def joined_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
-    """``np.concatenate`` of a list that grew in staged code.
+def joined_rows(rows: StackableSequence, axis: int, dtype: Any = None) -> ndarray:
+    """Do ``np.concatenate`` for a list that grew in staged code.
 
     Raises:
         ValueError: the list holds numbers.
+        StagingError: two lengths of the result are unknown.
     """
-    rank = rows.stacked().shape.rank - 1
+    rank = rows.stack().shape.rank - 1
     if rank == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     axis = normalize_axis_index(axis, rank)
@@ -143,12 +165,12 @@ def joined_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
     sizes = [size if size is not None else -1 for size in tensor.shape]
     if sizes.count(-1) == 0 or sizes[axis] == -1:
         return tensor_array(tf.reshape(tensor, [*sizes[:axis], -1, *sizes[axis + 2 :]]))
-    raise StagingError("arrays of a shape that depends on data are joined", "NP2TF503")
+    raise ShapeNeededError("arrays of a shape that depends on data are joined")
 
 
-def _rows_of_vectors(rows: Rows, numpy: Callable[..., Any], dtype: Any) -> ndarray:
-    """``np.vstack`` and the like of a list of numbers or vectors."""
-    tensor = rows.stacked(joins=True)
+def _rows_of_vectors(rows: StackableSequence, numpy: Callable[..., Any], dtype: Any) -> ndarray:
+    """Do ``np.vstack`` and similar functions for a list of numbers or vectors that grew in staged code."""
+    tensor = rows.stack(joins=True)
     tensor = tensor if dtype is None else as_tensor(tensor, dtype)
     if numpy is np.hstack:
         return tensor_array(tf.reshape(tensor, [-1]))
@@ -158,7 +180,7 @@ def _rows_of_vectors(rows: Rows, numpy: Callable[..., Any], dtype: Any) -> ndarr
     return tensor_array(tf.transpose(tall) if numpy is np.column_stack else tf.transpose(tall)[None])
 
 
-def at_least(rank: int, tensor: tf.Tensor) -> tf.Tensor:
+def expand_to_rank(rank: int, tensor: tf.Tensor) -> tf.Tensor:
     """Return `tensor` with axes of length 1 added as ``atleast_1d``, ``_2d`` and ``_3d`` add them."""
     have = tensor.shape.rank
     if have >= rank:
@@ -167,7 +189,7 @@ def at_least(rank: int, tensor: tf.Tensor) -> tf.Tensor:
     return tensor[(None,) * before + (...,) + (None,) * (rank - have - before)]
 
 
-def _stacking(
+def _make_stack(
     numpy: Callable[..., Any], shaped: Callable[[tf.Tensor], tf.Tensor], axis: int
 ) -> Callable[..., Any]:
     """Return a function that gives arrays a common form and joins them.
@@ -180,10 +202,10 @@ def _stacking(
 
     @op(numpy)
     def call(tup: Operands, *, dtype: DType = None, casting: str = "same_kind") -> ndarray:
-        if isinstance(tup, Rows) and tup.stacked().shape.rank in (1, 2):
+        if isinstance(tup, StackableSequence) and tup.stack().shape.rank in (1, 2):
             return _rows_of_vectors(tup, numpy, dtype)
-        tensors = [shaped(tensor) for tensor in same_dtype(tup, dtype, casting)]
-        return joined(tensors, axis if tensors[0].shape.rank > 1 else 0)
+        tensors = [shaped(tensor) for tensor in to_common_dtype(tup, dtype, casting)]
+        return join_tensors(tensors, axis if tensors[0].shape.rank > 1 else 0)
 
     call.__name__ = call.__qualname__ = numpy.__name__
     call.__doc__ = numpy.__doc__
@@ -191,29 +213,43 @@ def _stacking(
 
 
 def _column(tensor: tf.Tensor) -> tf.Tensor:
+    """Return a vector as a column; other tensors are returned unchanged."""
     return tensor if tensor.shape.rank > 1 else tf.reshape(tensor, [-1, 1])
 
 
-hstack = _stacking(np.hstack, lambda tensor: at_least(1, tensor), 1)
-vstack = _stacking(np.vstack, lambda tensor: at_least(2, tensor), 0)
-dstack = _stacking(np.dstack, lambda tensor: at_least(3, tensor), 2)
-column_stack = _stacking(np.column_stack, _column, 1)
+hstack = _make_stack(np.hstack, lambda tensor: expand_to_rank(1, tensor), 1)
+vstack = _make_stack(np.vstack, lambda tensor: expand_to_rank(2, tensor), 0)
+dstack = _make_stack(np.dstack, lambda tensor: expand_to_rank(3, tensor), 2)
+column_stack = _make_stack(np.column_stack, _column, 1)
 
 
 @op(np.block)
 def block(arrays: Any) -> ndarray:
     """Join nested lists of blocks into one array.
 
+    Args:
+        arrays: nested lists of arrays; the innermost lists are joined along the last axis.
+
+    Raises:
+        TypeError: a sequence is a tuple.
+        ValueError: a list is empty, the depths differ, or the shapes do not fit.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.block.html.
     """
     depth = _depth(arrays)
     leaves = list(blocks_within(arrays))
-    tensors = dict(zip(map(id, leaves), same_dtype(leaves), strict=True))
+    tensors = dict(zip(map(id, leaves), to_common_dtype(leaves), strict=True))
     rank = max(depth, *(tensor.shape.rank for tensor in tensors.values()))
     return tensor_array(_block(arrays, tensors, rank, depth))
 
 
 def _depth(arrays: Any) -> int:
+    """Return the depth of nested lists.
+
+    Raises:
+        TypeError: a sequence is a tuple.
+        ValueError: a list is empty, or the depths differ.
+    """
     if isinstance(arrays, tuple):
         raise TypeError("arrays is a tuple. Only lists can be used to arrange blocks.")
     if not isinstance(arrays, list):
@@ -230,23 +266,36 @@ def _block(arrays: Any, tensors: dict[int, tf.Tensor], rank: int, depth: int) ->
     if depth == 0:
         tensor = tensors[id(arrays)]
         return tensor[(None,) * (rank - tensor.shape.rank) + (...,)]
-    return joined([_block(part, tensors, rank, depth - 1) for part in arrays], -depth).tensor
+    return join_tensors([_block(part, tensors, rank, depth - 1) for part in arrays], -depth).tensor
 
 
 @op(np.append)
 def append(arr: Array, values: Any, axis: Axis = None) -> ndarray:
     """Join values to the end of an array.
 
+    Args:
+        arr: array of any dtype and shape.
+        values: array of values; with an axis, in a fitting shape.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.append.html.
     """
-    tensors = same_dtype([arr, as_tensor(values)])
+    tensors = to_common_dtype([arr, as_tensor(values)])
     if axis is None:
-        return joined([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
-    return joined(tensors, axis)
+        return join_tensors([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
+    return join_tensors(tensors, axis)
 
 
 class Joiner:
-    """``r_`` and ``c_``: arrays joined by indexing, where slices stand for ranges."""
+    """``r_`` and ``c_``: arrays joined by indexing, where slices stand for ranges.
+
+    Args:
+        numpy: NumPy's object, for operands on the host.
+        columns: whether vectors become columns.
+    """
 
     def __init__(self, numpy: Any, columns: bool) -> None:
         self.numpy = numpy
@@ -257,25 +306,25 @@ class Joiner:
 
     def __getitem__(self, key: Any) -> Any:
         if not has_tensor(operands_in(key)):
-            return placed(self.numpy[known(key)])
+            return wrap_result(self.numpy[known_value(key)])
         try:
             return self._joined(key if isinstance(key, tuple) else (key,))
         except LEFT_TO_NUMPY as error:
             if not tf.executing_eagerly() or not repeatable(error, ()):
                 raise
-        made = lifted(self.numpy[known(key)])
+        made = move_to_tensorflow(self.numpy[known_value(key)])
         counts.host += 1
         return made
 
     def _joined(self, parts: tuple[Any, ...]) -> ndarray:
         if any(isinstance(part, str) for part in parts):
-            raise StagingError("a directive string in r_ or c_", "NP2TF503")
+            raise NoGraphFormError("a directive string in r_ or c_")
         made = [self._range(part) if isinstance(part, slice) else part for part in parts]
         dtype = result_type_of(tuple(map(kind_of, made)))
-        tensors = [at_least(1, as_tensor(part, dtype)) for part in made]
+        tensors = [expand_to_rank(1, as_tensor(part, dtype)) for part in made]
         if not self.columns:
-            return joined(tensors, 0)
-        return joined([_column(tensor) for tensor in tensors], -1)
+            return join_tensors(tensors, 0)
+        return join_tensors([_column(tensor) for tensor in tensors], -1)
 
     @staticmethod
     def _range(part: slice) -> Any:
@@ -287,5 +336,3 @@ class Joiner:
 
 r_ = Joiner(np.r_, columns=False)
 c_ = Joiner(np.c_, columns=True)
-s_ = np.s_
-index_exp = np.index_exp

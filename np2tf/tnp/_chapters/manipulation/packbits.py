@@ -1,4 +1,4 @@
-"""Truth values packed into bytes, and bytes taken apart: packbits, unpackbits."""
+"""Pack booleans into bytes, and unpack bytes: packbits, unpackbits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._dispatch.op import Array, Axis, OptionalInt, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis, OptionalInt
+from np2tf.tnp._dispatch.op import op
 
 __all__ = ["packbits", "unpackbits"]
 
@@ -28,7 +29,7 @@ def _shifts(bitorder: Any) -> tf.Tensor:
     return tf.constant(list(shifts), tf.int32)
 
 
-def _last(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, list[int]]:
+def _move_axis_last(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, list[int]]:
     """Return `a` with `axis` last (flat for None), and the permutation that undoes it."""
     if axis is None:
         return tf.reshape(a, (-1,)), [0]
@@ -39,10 +40,11 @@ def _last(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, list[int]]:
 
 
 def _length(a: tf.Tensor) -> Any:
+    """Return the length of the last axis."""
     return tf.shape(a)[-1] if a.shape[-1] is None else a.shape[-1]
 
 
-def _regrouped(a: tf.Tensor, *last: Any) -> tf.Tensor:
+def _regroup_axes(a: tf.Tensor, *last: Any) -> tf.Tensor:
     """Return `a` with its last axes replaced by axes of the lengths `last`."""
     kept = a.shape[: a.shape.rank - (1 if len(last) == 2 else 2)]
     first = [tf.shape(a)[k] if n is None else n for k, n in enumerate(kept)]
@@ -51,32 +53,63 @@ def _regrouped(a: tf.Tensor, *last: Any) -> tf.Tensor:
 
 @op(np.packbits)
 def packbits(a: Array, /, axis: Axis = None, bitorder: str = "big") -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.packbits.html"""
+    """Pack booleans into the bits of bytes.
+
+    Args:
+        a: array of integers or booleans.
+        axis: the axis to work along; None is the flattened array.
+        bitorder: "big" or "little".
+
+    Returns:
+        An array of uint8, an eighth as long along the axis.
+
+    Raises:
+        TypeError: `a` is not of integers or booleans.
+        ValueError: there is no such order of bits.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.packbits.html.
+    """
     if not (a.dtype.is_integer or a.dtype == tf.bool):
         raise TypeError("Expected an input array of integer or boolean data type")
     shifts = _shifts(bitorder)
-    bits, back = _last(a if a.dtype == tf.bool else tf.not_equal(a, tf.zeros((), a.dtype)), axis)
+    bits, back = _move_axis_last(a if a.dtype == tf.bool else tf.not_equal(a, tf.zeros((), a.dtype)), axis)
     length = _length(bits)
     missing = -length % _BYTE
     padded = tf.pad(bits, [[0, 0]] * (bits.shape.rank - 1) + [[0, missing]])
-    grouped = _regrouped(padded, (length + missing) // _BYTE, _BYTE)
+    grouped = _regroup_axes(padded, (length + missing) // _BYTE, _BYTE)
     packed = tf.reduce_sum(tf.bitwise.left_shift(tf.cast(grouped, tf.int32), shifts), -1)
     return tensor_array(tf.transpose(tf.cast(packed, tf.uint8), back))
 
 
 @op(np.unpackbits)
 def unpackbits(a: Array, /, axis: Axis = None, count: OptionalInt = None, bitorder: str = "big") -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.unpackbits.html"""
+    """Unpack the bits of bytes.
+
+    Args:
+        a: array of uint8.
+        axis: the axis to work along; None is the flattened array.
+        count: the number of bits; a negative number leaves out bits at the end, None is all bits.
+        bitorder: "big" or "little".
+
+    Returns:
+        An array of uint8 with zeros and ones.
+
+    Raises:
+        TypeError: `a` is not of uint8.
+        ValueError: there is no such order of bits, or fewer bits than `-count`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unpackbits.html.
+    """
     if a.dtype != tf.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     shifts = _shifts(bitorder)
-    octets, back = _last(a, axis)
+    octets, back = _move_axis_last(a, axis)
     apart = tf.bitwise.right_shift(tf.cast(octets, tf.int32)[..., None], shifts) & 1
-    bits = tf.cast(_regrouped(apart, _length(octets) * _BYTE), tf.uint8)
-    return tensor_array(tf.transpose(_counted(bits, count), back))
+    bits = tf.cast(_regroup_axes(apart, _length(octets) * _BYTE), tf.uint8)
+    return tensor_array(tf.transpose(_take_bits(bits, count), back))
 
 
-def _counted(bits: tf.Tensor, count: int | None) -> tf.Tensor:
+def _take_bits(bits: tf.Tensor, count: int | None) -> tf.Tensor:
     """Return `count` bits, padded with zeros; a negative count leaves out that many at the end."""
     if count is None:
         return bits

@@ -9,26 +9,21 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from np2tf.counts import counts
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, is_foreign, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp._array.strides import copied, is_laid_out
-from np2tf.tnp._chapters.manipulation.views.parts import diagonal
-from np2tf.tnp._dispatch.eager_fast_path import converted
-from np2tf.tnp._dispatch.host_results import hosted
-from np2tf.tnp._dispatch.op import Array, Axis, DType, Int, Operand, Shape, attach, memory_order, op
+from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError, XlaShapeError
+from np2tf.tnp._array.ndarray import is_array, ndarray, tensor_array
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Shape
+from np2tf.tnp._dispatch.host_results import host_only
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._dispatch.residency import has_array, has_tensor
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._operands.conversion import as_tensor, as_view, assigned, cast, promote, to_numpy
+from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 __all__ = [
-    "astype",
     "broadcast_shapes",
     "delete",
     "insert",
-    "kron",
     "ndim",
     "pad",
     "repeat",
@@ -37,16 +32,15 @@ __all__ = [
     "shape",
     "size",
     "tile",
-    "trace",
 ]
 
 
-def _known(value: Any) -> Any:
+def _known_value(value: Any) -> Any:
     """Return `value` as NumPy's; None if it is not known while staging."""
     if not isinstance(value, (ndarray, np.ndarray, tf.Tensor, list, tuple)):
         return value
     # While staging, an array on the host is an input like any other: its contents are not known.
-    if isinstance(value, tf.Tensor) or has_tensor((value,)) or (has_array((value,)) and current_region()):
+    if isinstance(value, tf.Tensor) or has_tensor((value,)) or (has_array((value,)) and current_scope()):
         tensor = as_tensor(value)
         static = tf.get_static_value(tensor)
         return None if static is None else np.asarray(static)
@@ -63,19 +57,28 @@ def _length(a: tf.Tensor, axis: int) -> Any:
 
 @op(np.repeat, method=True)
 def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
-    """Repeat each element, along an axis or of the flattened array.
+    """Repeat each element along an axis.
+
+    Args:
+        a: array of any dtype and shape.
+        repeats: number, or array of numbers for the places along the axis.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        ValueError: a number is negative.
+        StagingError: code is staged for XLA, and the numbers are known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.repeat.html.
     """
     if axis is None:
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
-    counts = _known(repeats)
+    counts = _known_value(repeats)
     length = a.shape[axis]
     if counts is not None and length is not None:
         return tensor_array(tf.gather(a, np.repeat(np.arange(length), counts), axis=axis))
     if counts is None and staging_for_xla():
-        raise StagingError("repeat with counts known only at run time", "NP2TF505")
+        raise XlaShapeError("repeat with counts known only at run time")
     staged = as_tensor(repeats, np.int64)
     record_violation(tf.reduce_any(staged < 0))
     return tensor_array(tf.repeat(a, staged, axis=axis))
@@ -84,6 +87,10 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
 @op(np.tile)
 def tile(A: Array, reps: Shape) -> ndarray:
     """Repeat a whole array along its axes.
+
+    Args:
+        A: array of any dtype and shape.
+        reps: the number of repetitions along each axis.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.tile.html.
     """
@@ -97,6 +104,14 @@ def tile(A: Array, reps: Shape) -> ndarray:
 def resize(a: Array, new_shape: Shape) -> ndarray:
     """Return an array of another shape, with the elements repeated if it is larger.
 
+    Args:
+        a: array of any dtype and shape.
+        new_shape: the lengths of the axes.
+
+    Raises:
+        ValueError: a length is negative.
+        StagingError: the size of `a` is known only at run time.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.resize.html.
     """
     if any(n < 0 for n in new_shape):
@@ -104,7 +119,7 @@ def resize(a: Array, new_shape: Shape) -> ndarray:
     flat = tf.reshape(a, [-1])
     wanted = math.prod(new_shape)
     if flat.shape[0] is None:
-        raise StagingError("resize of an array whose size is known only at run time")
+        raise ShapeNeededError("resize of an array whose size is known only at run time")
     if flat.shape[0] == 0:
         return tensor_array(tf.zeros(new_shape, a.dtype))
     return tensor_array(tf.reshape(tf.gather(flat, np.arange(wanted) % flat.shape[0]), new_shape))
@@ -115,12 +130,20 @@ def resize(a: Array, new_shape: Shape) -> ndarray:
 
 @op(np.roll)
 def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
-    """Shift elements along axes; those beyond the end come back at the start.
+    """Shift elements along axes. Elements beyond the end return at the start.
+
+    Args:
+        a: array of any dtype and shape.
+        shift: the number of places, or one number for each axis.
+        axis: the axis or axes; None is the flattened array, which then gets its shape back.
+
+    Raises:
+        ValueError: there are not as many shifts as axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.roll.html.
     """
     if axis is None:
-        turned = _rolled(tf.reshape(a, [-1]), shift, 0)
+        turned = _roll_axis(tf.reshape(a, [-1]), shift, 0)
         return tensor_array(tf.reshape(turned, tf.shape(a) if None in a.shape.as_list() else a.shape))
     axes = normalize_axis_tuple(axis, a.shape.rank, allow_duplicate=True)
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
@@ -131,13 +154,13 @@ def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
     elif len(shifts) != len(axes):
         raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
     for amount, k in zip(shifts, axes, strict=True):
-        a = _rolled(a, amount, k)
+        a = _roll_axis(a, amount, k)
     return tensor_array(a)
 
 
-def _rolled(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
+def _roll_axis(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
     length = a.shape[axis]
-    amount = _known(shift)
+    amount = _known_value(shift)
     if amount is None or length is None:
         return tf.roll(a, as_tensor(shift, np.int64), axis)
     amount = int(amount) % length if length else 0
@@ -156,16 +179,25 @@ def _rolled(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
 def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
     """Insert values before given indices of an axis.
 
+    Args:
+        arr: array of any dtype and shape.
+        obj: index, indices, slice or boolean mask.
+        values: array of values, which broadcasts to the shape of the inserted part.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        IndexError: an index is out of bounds or not an integer.
+        ValueError: `obj` has more than one axis.
+        StagingError: the indices or the length of the axis are known only at run time.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.insert.html.
     """
     if axis is None:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
-    length, where = arr.shape[axis], _known(obj)
+    length, where = arr.shape[axis], _known_value(obj)
     if length is None or where is None:
-        raise StagingError(
-            "insert at places, or into an array of a length, known only at run time", "NP2TF503"
-        )
+        raise ShapeNeededError("insert at places, or into an array of a length, known only at run time")
     new = as_tensor(values, arr.dtype.as_numpy_dtype)
     new = new[(None,) * max(arr.shape.rank - new.shape.rank, 0) + (...,)]
     places = np.arange(length)[where] if isinstance(where, slice) else np.asarray(where)
@@ -201,21 +233,30 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
 
 @op(np.delete)
 def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
-    """Leave out parts of an array along an axis.
+    """Remove slices of an array along an axis.
+
+    Args:
+        arr: array of any dtype and shape.
+        obj: index, indices, slice or boolean mask.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        IndexError: an index is out of bounds.
+        StagingError: several indices or the length of the axis are known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.delete.html.
     """
     if axis is None:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
-    length, where = arr.shape[axis], _known(obj)
+    length, where = arr.shape[axis], _known_value(obj)
     if length is None:
-        raise StagingError("delete from an axis whose length is known only at run time", "NP2TF503")
+        raise ShapeNeededError("delete from an axis whose length is known only at run time")
     if where is not None:
         return tensor_array(tf.gather(arr, np.delete(np.arange(length), where), axis=axis))
     place = as_tensor(obj, np.int64)
     if place.shape.rank != 0:
-        raise StagingError("delete at places known only at run time", "NP2TF503")
+        raise ValueNeededError("delete at places known only at run time")
     place = tf.where(place < 0, place + length, place)
     kept = tf.range(length - 1, dtype=tf.int64)
     return tensor_array(tf.gather(arr, kept + tf.cast(kept >= place, tf.int64), axis=axis))
@@ -240,15 +281,29 @@ def pad(
 ) -> ndarray:
     """Add elements around an array.
 
+    Args:
+        array: array of any dtype and shape.
+        pad_width: number of elements: one number, a pair (before, after), or one pair for each axis.
+        mode: "constant", "empty", "edge", "reflect", "symmetric" or "wrap".
+        constant_values: the values for mode "constant", in the same forms as `pad_width`.
+        end_values: a keyword of a mode that only NumPy has.
+        stat_length: a keyword of a mode that only NumPy has.
+        reflect_type: a keyword that only NumPy has.
+
+    Raises:
+        TypeError: the widths are not integers.
+        ValueError: a width is negative, or `constant_values` is given for another mode.
+        StagingError: only NumPy has the mode or keyword, or the widths are known only at run time.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.pad.html.
     """
     if mode != "constant" and constant_values is not _ABSENT:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'constant_values'}}")
     if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
-        raise StagingError("pad with the keywords of its other modes", "NP2TF503")
-    width = _known(pad_width)
+        raise NoGraphFormError("pad with the keywords of its other modes")
+    width = _known_value(pad_width)
     if width is None or isinstance(width, dict) or (mode in _GATHERED and None in array.shape.as_list()):
-        raise StagingError("pad by widths known only at run time, or given as a dict", "NP2TF503")
+        raise ValueNeededError("pad by widths known only at run time, or given as a dict")
     if np.asarray(width).dtype.kind not in "iu":
         raise TypeError("`pad_width` must be of integral type.")
     rank = array.shape.rank
@@ -258,7 +313,7 @@ def pad(
     if mode in ("constant", "empty"):
         return tensor_array(_pad_constant(array, pairs, 0 if constant_values is _ABSENT else constant_values))
     if mode not in _GATHERED:
-        raise StagingError(f"pad with mode {mode!r}", "NP2TF503")
+        raise NoGraphFormError(f"pad with mode {mode!r}")
     for k, pair in enumerate(pairs):
         if any(pair):
             array = tf.gather(array, np.pad(np.arange(array.shape[k]), pair, mode), axis=k)
@@ -266,7 +321,7 @@ def pad(
 
 
 def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.Tensor:
-    known = _known(values)
+    known = _known_value(values)
     if known is None or np.ndim(known) == 0:
         return tf.pad(array, pairs, constant_values=as_tensor(values, array.dtype.as_numpy_dtype))
     each = np.broadcast_to(known, (len(pairs), 2)).astype(array.dtype.as_numpy_dtype)
@@ -280,42 +335,17 @@ def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.T
 # -- combined -----------------------------------------------------------------------------------------------
 
 
-@op(np.kron)
-def kron(a: Operand, b: Operand) -> Any:
-    """Return the Kronecker product of two arrays.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.kron.html.
-    """
-    left, right = promote(a, b)
-    rank = max(left.shape.rank, right.shape.rank)
-    left = left[(None,) * (rank - left.shape.rank) + (...,)]
-    right = right[(None,) * (rank - right.shape.rank) + (...,)]
-    outer = left[tuple(slice(None) if k % 2 == 0 else None for k in range(2 * rank))]
-    product = outer * right[tuple(None if k % 2 == 0 else slice(None) for k in range(2 * rank))]
-    if left.shape.is_fully_defined() and right.shape.is_fully_defined():
-        shape: Any = [n * m for n, m in zip(left.shape.as_list(), right.shape.as_list(), strict=True)]
-    else:
-        shape = tf.shape(left, tf.int64) * tf.shape(right, tf.int64)
-    return tf.reshape(product, shape)
-
-
-@op(np.trace, method=True)
-def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DType = None) -> tf.Tensor:
-    """Return sums along diagonals.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.trace.html.
-    """
-    picked = diagonal(tensor_array(a), offset, axis1, axis2).tensor
-    if dtype is None:
-        dtype = np.add.reduce(np.empty(1, picked.dtype.as_numpy_dtype)).dtype
-    return tf.reduce_sum(cast(picked, dtype), -1)
-
-
 # -- shapes and dtypes --------------------------------------------------------------------------------------
 
 
 def shape(a: Any) -> tuple[Any, ...]:
-    """Lengths of the axes of `a`."""
+    """Return the lengths of the axes.
+
+    Args:
+        a: array, or anything that NumPy makes an array of.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.shape.html.
+    """
     return (
         a.shape
         if is_array(a)
@@ -326,12 +356,25 @@ def shape(a: Any) -> tuple[Any, ...]:
 
 
 def ndim(a: Any) -> int:
-    """Number of axes of `a`."""
+    """Return the number of axes.
+
+    Args:
+        a: array, or anything that NumPy makes an array of.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ndim.html.
+    """
     return len(shape(a))
 
 
 def size(a: Any, axis: Any = None) -> Any:
-    """Number of elements of `a`, or its length along `axis` (or several)."""
+    """Return the number of elements, or the length along axes.
+
+    Args:
+        a: array, or anything that NumPy makes an array of.
+        axis: the axis, since NumPy 2.4 also several axes; None is all of them.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.size.html.
+    """
     lengths = shape(a)
     if axis is None:
         return a.size if is_array(a) else math.prod(lengths)
@@ -343,43 +386,4 @@ def size(a: Any, axis: Any = None) -> Any:
     return picked
 
 
-@op(np.astype)
-def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
-    """Return a copy in another dtype.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.astype.html.
-    """
-    if not is_array(x) and not isinstance(x, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
-        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
-    made: ndarray = _astype_method(as_view(x), dtype, copy=copy)
-    return made
-
-
-def _astype_method(
-    a: ndarray, dtype: Any, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
-) -> Any:
-    if copy is True and casting == "unsafe" and order == "K":
-        direct = converted(a, dtype)
-        if direct is not None:
-            return direct
-    wanted = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
-    have = a.dtype
-    if not np.can_cast(have, wanted, casting):  # type: ignore[arg-type]
-        raise TypeError(
-            f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}"
-        )
-    if isinstance(copy, np._CopyMode):  # type: ignore[attr-defined]
-        raise ValueError("_CopyMode enum is not allowed for astype function. Use true/false instead.")
-    letter = memory_order(order)
-    if not copy and have == wanted and is_laid_out(a, letter):
-        return a
-    if is_foreign(wanted) or not wanted.isnative:
-        counts.host += 1
-        return np.array(a.numpy()).astype(wanted)
-    made = assigned(a, wanted)
-    return wrap_tensor(made) if type(a) is not ndarray else copied(made, a, letter)
-
-
-attach("astype", _astype_method)
-
-broadcast_shapes = hosted(np.broadcast_shapes)
+broadcast_shapes = host_only(np.broadcast_shapes)

@@ -1,4 +1,4 @@
-"""trim_zeros: an array without the zeros around it."""
+"""trim_zeros: removes the zeros at the borders of an array."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, wrap_tensor
 from np2tf.tnp._chapters.manipulation.views.reshape import view
-from np2tf.tnp._dispatch.host_results import hosted
-from np2tf.tnp._dispatch.op import OPS, Axis, View
+from np2tf.tnp._dispatch.argument_types import Axis, View
+from np2tf.tnp._dispatch.host_results import host_only
+from np2tf.tnp._dispatch.op import OPS
 from np2tf.tnp._front.numpy_version import NUMPY
 
 __all__ = ["trim_zeros"]
 
 
-#: NumPy 2.1 trims arrays of one axis: it asks each row whether it is zero.
+#: Whether NumPy trims arrays of several axes. NumPy 2.1 asks for the truth value of each row.
 _ANY_AXES = NUMPY >= (2, 2)
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 
 
 @view(np.trim_zeros)
-def _trimmed(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
+def _trim_array(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
     """Return the view of an array without the zeros around it.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html.
@@ -40,17 +41,17 @@ def _trimmed(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
             return filt
         if rows and (values.shape[1:].num_elements() or 0) > 1:
             raise ValueError(_AMBIGUOUS)
-        raise StagingError("trim_zeros of several axes", "NP2TF503")
+        raise NoGraphFormError("trim_zeros of several axes")
     axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, argname="axis")
     if not axes:
         return filt
     nonzero = values if values.dtype == tf.bool else tf.not_equal(values, tf.zeros((), values.dtype))
-    key = [_kept(nonzero, k, sides) if k in axes else slice(None) for k in range(rank)]
+    key = [_nonzero_slice(nonzero, k, sides) if k in axes else slice(None) for k in range(rank)]
     trimmed: ndarray = filt[tuple(key)]  # type: ignore[index]
     return trimmed
 
 
-def _kept(nonzero: tf.Tensor, axis: int, sides: str) -> slice:
+def _nonzero_slice(nonzero: tf.Tensor, axis: int, sides: str) -> slice:
     """Return the slice along an axis from the first to the last element that is not zero."""
     rank = nonzero.shape.rank
     there = tf.reduce_any(nonzero, [k for k in range(rank) if k != axis])
@@ -59,26 +60,39 @@ def _kept(nonzero: tf.Tensor, axis: int, sides: str) -> slice:
     places = tf.range(length)
     first = tf.reduce_min(tf.where(there, places, length))
     last = tf.reduce_max(tf.where(there, places, -tf.ones((), tf.int64))) + 1
-    # Nothing is left of an array of zeros, whichever side is trimmed.
+    # An array of zeros is trimmed to an empty array, whichever side is trimmed.
     start = tf.where(somewhere, first, 0) if "f" in sides else None
     stop = tf.where(somewhere, last, 0) if "b" in sides else tf.where(somewhere, length, 0)
     return slice(_number(start), _number(stop))
 
 
 def _number(place: Any) -> Any:
+    """Return an end of a slice: an int if it is known, else a staged scalar."""
     if place is None:
         return None
     known = tf.get_static_value(place)
     return wrap_tensor(place) if known is None else int(known)
 
 
-_of_known = hosted(np.trim_zeros)
+_of_known = host_only(np.trim_zeros)
 
 
 def trim_zeros(filt: Any, *args: Any, **kwargs: Any) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html"""
+    """Return an array without the zeros at its borders, as a view; a list is trimmed to a list.
+
+    Args:
+        filt: array or sequence.
+        *args: `trim` ("f", "b" or "fb": the sides) and `axis`.
+        **kwargs: the same arguments by name.
+
+    Raises:
+        ValueError: `trim` is unknown.
+        StagingError: NumPy is older than 2.2, and `filt` does not have one axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html.
+    """
     # A list is trimmed to a list.
-    return (_of_known if isinstance(filt, (list, tuple)) else _trimmed)(filt, *args, **kwargs)
+    return (_of_known if isinstance(filt, (list, tuple)) else _trim_array)(filt, *args, **kwargs)
 
 
 OPS[np.trim_zeros] = trim_zeros

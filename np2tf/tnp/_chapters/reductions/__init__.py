@@ -1,4 +1,4 @@
-"""Reductions over axes: sums, extremes, truth, running sums, `reduce`, `accumulate` and `reduceat`.
+"""Reductions over axes: sums, extremes, truth, running sums.
 
 May import the levels below the chapters, and no other chapter.
 """

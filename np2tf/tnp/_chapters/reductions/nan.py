@@ -7,21 +7,19 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ValueNeededError
+from np2tf.tnp._chapters.reductions.extremes import complex_extreme, extreme_of, position_of, require_elements
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all, raw_prod, raw_sum
 from np2tf.tnp._chapters.reductions.reductions import (
     _result_of_variance,
     _total,
-    complex_extreme,
     degrees,
-    extreme_of,
     mean_of,
-    position_of,
-    require_elements,
     variance_of,
 )
-from np2tf.tnp._dispatch.op import Array, Axis, DType, op
-from np2tf.tnp._operands.axis_arguments import flattened, normalize_axes, rank
+from np2tf.tnp._dispatch.argument_types import Array, Axis, DType
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axis_arguments import flatten_for_axis, normalize_axes, rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._warnings.value_warnings import ALL_NAN, warn_where
@@ -40,7 +38,7 @@ __all__ = [
 
 
 def _mask(a: tf.Tensor, where: Any) -> Any:
-    """The mask `where`, false also where a is NaN."""
+    """Return the mask `where`, made false also where `a` is NaN."""
     nan = isnan(a)
     if nan is None:
         return where
@@ -57,7 +55,19 @@ def nansum(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nansum.html"""
+    """Return the sum over axes, with NaN counted as 0.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nansum.html.
+    """
     return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, _mask(a, where))
 
 
@@ -71,7 +81,19 @@ def nanprod(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html"""
+    """Return the product over axes, with NaN counted as 1.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html.
+    """
     return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, _mask(a, where))
 
 
@@ -85,7 +107,21 @@ def nanmean(
     *,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanmean.html"""
+    """Return the mean over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        TypeError: `a` is of floats or complex numbers, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanmean.html.
+    """
     inexact = a.dtype.is_floating or a.dtype.is_complex
     if inexact and dtype is not None and dtype.kind not in "fc":
         raise TypeError("If a is inexact, then dtype must be inexact")
@@ -113,7 +149,25 @@ def nanvar(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanvar.html"""
+    """Return the variance over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        ddof: the number to subtract from the number of elements in the divisor.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+        mean: the mean, with reduced axes of length 1; None computes it.
+        correction: another name of `ddof`.
+
+    Raises:
+        ValueError: both `ddof` and `correction` are given.
+        StagingError: `a` is complex, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanvar.html.
+    """
     found = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(found, _result_of_variance(a, dtype))
 
@@ -131,15 +185,33 @@ def nanstd(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanstd.html"""
+    """Return the standard deviation over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        ddof: the number to subtract from the number of elements in the divisor.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+        mean: the mean, with reduced axes of length 1; None computes it.
+        correction: another name of `ddof`.
+
+    Raises:
+        ValueError: both `ddof` and `correction` are given.
+        StagingError: `a` is complex, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanstd.html.
+    """
     found = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(tf.sqrt(found), _result_of_variance(a, dtype))
 
 
 def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
     if initial is not None or where is not True:
-        raise StagingError(f"nan{name[:3]} with initial or where", "NP2TF503")
-    axes = normalize_axes(axis, rank(a))
+        raise NoGraphFormError(f"nan{name[:3]} with initial or where")
+    axes = normalize_axes(axis, rank_of(a))
     require_elements(a, axes, "f" + name[:3])
     nan = isnan(a)
     if nan is None:
@@ -163,7 +235,22 @@ def nanmax(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanmax.html"""
+    """Return the maximum over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: there are no elements.
+        StagingError: `initial` or `where` is given.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanmax.html.
+    """
     return _extreme("maximum", a, axis, keepdims, initial, where)
 
 
@@ -176,20 +263,35 @@ def nanmin(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanmin.html"""
+    """Return the minimum over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: there are no elements.
+        StagingError: `initial` or `where` is given.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanmin.html.
+    """
     return _extreme("minimum", a, axis, keepdims, initial, where)
 
 
 def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
-    given = rank(a)
-    x, along = flattened(a, axis)
+    given = rank_of(a)
+    x, along = flatten_for_axis(a, axis)
     if x.shape[along] == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
     nan = isnan(x)
     if nan is not None:
         hopeless = tf.get_static_value(tf.reduce_any(tf.reduce_all(nan, along)))
         if hopeless is None:
-            raise StagingError(f"nan{name} of numbers known only at run time, maybe all NaN", "NP2TF503")
+            raise ValueNeededError(f"nan{name} of numbers known only at run time, maybe all NaN")
         if hopeless:
             raise ValueError("All-NaN slice encountered")
         x = tf.where(nan, tf.constant(-np.inf if name == "argmax" else np.inf, x.dtype), x)
@@ -201,11 +303,43 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
 
 @op(np.nanargmax)
 def nanargmax(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanargmax.html"""
+    """Return the index of the largest element that is not NaN, along an axis.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: there are no elements, or a slice holds NaN only.
+        StagingError: only run time can tell whether a slice holds NaN only, or the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanargmax.html.
+    """
     return _position("argmax", a, axis, keepdims)
 
 
 @op(np.nanargmin)
 def nanargmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanargmin.html"""
+    """Return the index of the smallest element that is not NaN, along an axis.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: there are no elements, or a slice holds NaN only.
+        StagingError: only run time can tell whether a slice holds NaN only, or the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanargmin.html.
+    """
     return _position("argmin", a, axis, keepdims)

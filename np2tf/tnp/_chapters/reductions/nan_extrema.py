@@ -15,32 +15,34 @@ import tensorflow as tf
 
 from np2tf.tnp._chapters.reductions.primitives import raw_max, raw_min, raw_sum
 from np2tf.tnp._tensor.dtype_dispatch import BITS, constant, may_lose_nan
-from np2tf.tnp._tensor.lane_reductions import in_strands
+from np2tf.tnp._tensor.lane_reductions import reduce_in_lanes
 from np2tf.tnp._tensor.pfor_converters import register
 
 register()
 
 
 def reduce_extreme(name: str, x: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
-    """The "maximum" or "minimum" of real numbers over axes; NaN where there is one."""
+    """Return the "maximum" or "minimum" of real numbers over axes; NaN if one of them is NaN."""
     if x.dtype.is_floating and may_lose_nan():
         return _largest(x, axes, keepdims) if name == "maximum" else -_largest(-x, axes, keepdims)
     return (raw_max if name == "maximum" else raw_min)(x, axes, keepdims)
 
 
-def _turned(bits: tf.Tensor) -> tf.Tensor:
+def _order_bits(bits: tf.Tensor) -> tf.Tensor:
     """Convert the bits of floats to integers of the same order, or back."""
     highest = constant(np.iinfo(bits.dtype.as_numpy_dtype).max, bits)
     return tf.where(bits >= 0, bits, tf.bitwise.bitwise_xor(bits, highest))
 
 
 def _largest(x: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
+    """Return the maximum of floats over axes by way of integers, with the gradient of the maximum."""
+
     @tf.custom_gradient
     def largest(x: tf.Tensor) -> Any:
-        # One NaN of positive sign replaces all NaNs: NaNs of negative sign would be the smallest integers.
+        # A NaN of positive sign replaces every NaN: NaNs of negative sign would be the smallest integers.
         plain = tf.where(tf.math.is_nan(x), constant(np.nan, x), x)
-        keys = in_strands(raw_max, tf.maximum, _turned(tf.bitcast(plain, BITS[x.dtype])), axes, True)
-        result = tf.bitcast(_turned(keys), x.dtype)
+        keys = reduce_in_lanes(raw_max, tf.maximum, _order_bits(tf.bitcast(plain, BITS[x.dtype])), axes, True)
+        result = tf.bitcast(_order_bits(keys), x.dtype)
 
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
             hits = tf.cast(tf.equal(x, result), x.dtype)

@@ -11,11 +11,13 @@ import tensorflow as tf
 from np2tf.tnp._operands.axis_arguments import length
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
-from np2tf.tnp._tensor.lane_reductions import Reducer, in_strands
+from np2tf.tnp._tensor.lane_reductions import Reducer, reduce_in_lanes
 from np2tf.tnp._ufuncs.complex import isnan as complex_isnan
 
 
 def _raw(function: Callable[..., Any]) -> Reducer:
+    """Return a raw reduction of TensorFlow as a function of a tensor, its axes and `keepdims`."""
+
     def reduce(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
         # The raw operation: tf.reduce_* costs three times as much eagerly.
         return function(input=x, axis=np.array(axes, np.int32), keep_dims=bool(keepdims))
@@ -33,12 +35,12 @@ _raw_sum = _raw(tf.raw_ops.Sum)
 
 def raw_any(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
     """Return whether any of a tensor's booleans is true, over axes."""
-    return in_strands(_raw_any, tf.logical_or, x, axes, keepdims)
+    return reduce_in_lanes(_raw_any, tf.logical_or, x, axes, keepdims)
 
 
 def raw_all(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
     """Return whether all of a tensor's booleans are true, over axes."""
-    return in_strands(_raw_all, tf.logical_and, x, axes, keepdims)
+    return reduce_in_lanes(_raw_all, tf.logical_and, x, axes, keepdims)
 
 
 def _sum_by_runs(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
@@ -59,9 +61,9 @@ def _sum_by_runs(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tens
 
 
 def raw_sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
-    """The sum over axes."""
+    """Return the sum over axes."""
     if x.dtype.is_floating:
-        return in_strands(_sum_by_runs, tf.add, x, axes, keepdims)
+        return reduce_in_lanes(_sum_by_runs, tf.add, x, axes, keepdims)
     return (_sum_by_runs if x.dtype.is_complex else _raw_sum)(x, axes, keepdims)
 
 
@@ -72,8 +74,8 @@ def isnan(x: tf.Tensor) -> tf.Tensor | None:
     return complex_isnan(x) if x.dtype in COMPLEX else None
 
 
-def accumulating(x: tf.Tensor, dtype: Any) -> np.dtype[Any]:
-    """The dtype in which NumPy adds or multiplies up: at least 64 bits for integers."""
+def accumulator_dtype(x: tf.Tensor, dtype: Any) -> np.dtype[Any]:
+    """Return the dtype in which NumPy adds or multiplies: at least 64 bits for integers."""
     if dtype is not None:
         return np.dtype(dtype)
     given = np.dtype(x.dtype.as_numpy_dtype)
@@ -82,8 +84,8 @@ def accumulating(x: tf.Tensor, dtype: Any) -> np.dtype[Any]:
     return np.dtype(np.uint64) if given.kind == "u" else given
 
 
-def masked(x: tf.Tensor, where: Any, identity: Any) -> tf.Tensor:
-    """x with `identity` where the mask `where` is false."""
+def apply_where(x: tf.Tensor, where: Any, identity: Any) -> tf.Tensor:
+    """Return x with `identity` where the mask `where` is false."""
     if where is True:
         return x
     mask = as_tensor(where, np.bool_)
@@ -98,22 +100,22 @@ def count(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool, where: Any) -> An
     return raw_sum(tf.cast(mask, tf.int64), axes, keepdims)
 
 
-#: Floats that are added up in float32.
+#: Dtypes of floats that NumPy adds in float32.
 _HALVES = (np.dtype(np.float16), np.dtype(tf.bfloat16.as_numpy_dtype))
 
 
-def widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype in which numbers of `dtype` are added up, which is wider for floats of 16 bits."""
+def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype in which numbers of `dtype` are added, which is wider for floats of 16 bits."""
     return np.dtype(np.float32) if dtype in _HALVES else dtype
 
 
 def mean_dtype(x: tf.Tensor) -> np.dtype[Any]:
-    """The dtype of a mean of x: float64 of integers and truth values."""
+    """Return the dtype of a mean of x, which is float64 for integers and booleans."""
     given = np.dtype(x.dtype.as_numpy_dtype)
     return np.dtype(np.float64) if given.kind in "biu" else given
 
 
-def divided(total: tf.Tensor, by: Any) -> tf.Tensor:
+def divide_by_count(total: tf.Tensor, by: Any) -> tf.Tensor:
     """Return `total` divided by a count, which is a number or an integer tensor; NaN for a count of 0."""
     divisor = tf.constant(by, total.dtype) if isinstance(by, (int, float)) else cast(by, total.dtype)
     return total / divisor
@@ -135,7 +137,7 @@ def tree_reduce(
 
 
 def scan(function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor], x: tf.Tensor, axis: int) -> tf.Tensor:
-    """Running results along one axis of known length by an associative function, in log2(n) steps."""
+    """Return running results of an associative function along an axis of known length, in log2(n) steps."""
     n = x.shape[axis]
     step = 1
     while step < n:

@@ -9,49 +9,35 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import weak_scalar
-from np2tf.tnp._chapters.reductions.nan_extrema import reduce_extreme
+from np2tf.tnp._chapters.reductions.extremes import _is_zero
 from np2tf.tnp._chapters.reductions.primitives import (
     Reducer,
-    accumulating,
+    accumulator_dtype,
+    apply_where,
     count,
-    divided,
-    isnan,
-    masked,
+    divide_by_count,
     mean_dtype,
     raw_all,
     raw_any,
     raw_prod,
     raw_sum,
-    tree_reduce,
-    widened,
+    sum_dtype,
 )
-from np2tf.tnp._dispatch.op import Array, Axis, DType, attach, on_host, op
-from np2tf.tnp._operands.axis_arguments import flattened, length, normalize_axes, rank, refuse_axis_of_number
+from np2tf.tnp._dispatch.argument_types import Array, Axis, DType
+from np2tf.tnp._dispatch.op import attach, call_numpy, op
+from np2tf.tnp._operands.axis_arguments import (
+    normalize_axes,
+    rank_of,
+    refuse_axis_of_number,
+)
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
-from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._ufuncs.comparison import EXTREMES, truth
+from np2tf.tnp._ufuncs.comparison import truth
 from np2tf.tnp._warnings.value_warnings import EMPTY_MEAN, TOO_FEW, warn_where
 
-__all__ = [
-    "all",
-    "amax",
-    "amin",
-    "any",
-    "argmax",
-    "argmin",
-    "count_nonzero",
-    "max",
-    "mean",
-    "min",
-    "prod",
-    "ptp",
-    "std",
-    "sum",
-    "var",
-]
+__all__ = ["all", "any", "count_nonzero", "mean", "prod", "std", "sum", "var"]
 
 
 def _is_negative_zero(number: tf.Tensor) -> bool:
@@ -70,16 +56,16 @@ def _total(
     initial: Any,
     where: Any,
 ) -> tf.Tensor:
-    axes = normalize_axes(axis, rank(a))
-    wanted = accumulating(a, dtype)
-    wide = widened(wanted)
-    result = reducer(masked(cast(a, wide), where, identity), axes, keepdims)
+    axes = normalize_axes(axis, rank_of(a))
+    wanted = accumulator_dtype(a, dtype)
+    wide = sum_dtype(wanted)
+    result = reducer(apply_where(cast(a, wide), where, identity), axes, keepdims)
     if initial is not None:
         start = as_tensor(initial, wide)
-        if rank(start) != 0:
+        if rank_of(start) != 0:
             raise ValueError("setting an array element with a sequence.")
         if identity == 0 and _is_negative_zero(start) and not record.could_possibly_record():
-            raise StagingError("a sum that may be -0", "NP2TF503")
+            raise NoGraphFormError("a sum that may be -0")
         result = result + start if identity == 0 else result * start
     return cast(result, wanted)
 
@@ -94,7 +80,22 @@ def sum(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
+    """Return the sum over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: `initial` is not a number.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.sum.html.
+    """
     return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, where)
 
 
@@ -108,7 +109,22 @@ def prod(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.prod.html"""
+    """Return the product over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: `initial` is not a number.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.prod.html.
+    """
     return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, where)
 
 
@@ -122,23 +138,23 @@ def refuse_extended(a: tf.Tensor) -> None:
         StagingError: `a` has such a dtype.
     """
     if np.dtype(a.dtype.as_numpy_dtype).kind == "V":
-        raise StagingError(f"a mean of {a.dtype.name}", "NP2TF503")
+        raise NoGraphFormError(f"a mean of {a.dtype.name}")
 
 
 def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tf.Tensor:
-    """The mean over axes, accumulated and rounded as NumPy does."""
-    axes = normalize_axes(axis, rank(a))
+    """Return the mean over axes, accumulated and rounded as NumPy does."""
+    axes = normalize_axes(axis, rank_of(a))
     refuse_extended(a)
     if dtype is None:
         dtype = mean_dtype(a)
-    wide = widened(dtype) if a.dtype == dtype else dtype
-    total = raw_sum(masked(cast(a, wide), where, 0), axes, keepdims)
+    wide = sum_dtype(dtype) if a.dtype == dtype else dtype
+    total = raw_sum(apply_where(cast(a, wide), where, 0), axes, keepdims)
     number = count(a, axes, keepdims, where)
     if where is not True or _is_zero(number):
         warn_where(number == 0, EMPTY_MEAN)
     if wide.kind not in "fc":
-        return cast(divided(cast(total, np.float64), number), dtype)
-    return cast(divided(total, number), dtype)
+        return cast(divide_by_count(cast(total, np.float64), number), dtype)
+    return cast(divide_by_count(total, number), dtype)
 
 
 @op(np.mean, method=True)
@@ -151,7 +167,18 @@ def mean(
     *,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.mean.html"""
+    """Return the mean over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is float64 for integers, else that of `a`.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.mean.html.
+    """
     refuse_axis_of_number(axis, a)
     return mean_of(a, axis, dtype, keepdims, where)
 
@@ -159,30 +186,35 @@ def mean(
 def variance_of(
     a: tf.Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
 ) -> tf.Tensor:
-    """The variance over axes, in the dtype in which NumPy accumulates."""
+    """Return the variance over axes, in the dtype in which NumPy accumulates.
+
+    Raises:
+        StagingError: complex numbers have a variance in a dtype that is not complex, or the dtype is not
+            NumPy's.
+    """
     refuse_extended(a)
-    axes = normalize_axes(axis, rank(a))
+    axes = normalize_axes(axis, rank_of(a))
     if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
         # The mean loses its imaginary part, the distances from it keep theirs.
-        raise StagingError("the variance of complex numbers in another dtype", "NP2TF503")
-    wide = widened(dtype if dtype is not None else mean_dtype(a))
+        raise NoGraphFormError("the variance of complex numbers in another dtype")
+    wide = sum_dtype(dtype if dtype is not None else mean_dtype(a))
     x = cast(a, wide)
     number = count(a, axes, keepdims, where)
     if mean is None:
         keep = count(a, axes, True, where)
-        center = divided(raw_sum(masked(x, where, 0), axes, True), keep)
+        center = divide_by_count(raw_sum(apply_where(x, where, 0), axes, True), keep)
     else:
         center = as_tensor(mean, wide)
     off = x - center
     squares = tf.square(tf.math.real(off)) + tf.square(tf.math.imag(off)) if x.dtype in COMPLEX else off * off
-    total = raw_sum(masked(squares, where, 0), axes, keepdims)
+    total = raw_sum(apply_where(squares, where, 0), axes, keepdims)
     if isinstance(number, tf.Tensor):
         left = tf.cast(number, tf.float64) - tf.cast(ddof, tf.float64)
         warn_where(left <= 0, TOO_FEW)
-        return divided(total, tf.maximum(left, tf.zeros((), left.dtype)))
+        return divide_by_count(total, tf.maximum(left, tf.zeros((), left.dtype)))
     left = number - ddof
     warn_where(left <= 0, TOO_FEW)
-    return divided(total, left if left > 0 else 0)
+    return divide_by_count(total, left if left > 0 else 0)
 
 
 def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
@@ -220,7 +252,28 @@ def var(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
+    """Return the variance over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype in which to compute; None is float64 for integers, else that of `a`.
+        out: array to write the result into; None makes a new array.
+        ddof: the number to subtract from the number of elements in the divisor.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+        mean: the mean, with reduced axes of length 1; None computes it.
+        correction: another name of `ddof`.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        ValueError: both `ddof` and `correction` are given.
+        StagingError: `a` is complex, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.var.html.
+    """
     refuse_axis_of_number(axis, a)
     found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(found, _result_of_variance(a, dtype))
@@ -239,7 +292,28 @@ def std(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
+    """Return the standard deviation over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype in which to compute; None is float64 for integers, else that of `a`.
+        out: array to write the result into; None makes a new array.
+        ddof: the number to subtract from the number of elements in the divisor.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+        mean: the mean, with reduced axes of length 1; None computes it.
+        correction: another name of `ddof`.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        ValueError: both `ddof` and `correction` are given.
+        StagingError: `a` is complex, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.std.html.
+    """
     refuse_axis_of_number(axis, a)
     found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(tf.sqrt(found), _result_of_variance(a, dtype))
@@ -268,145 +342,6 @@ attach("var", _spread_method(var))
 attach("std", _spread_method(std))
 
 
-# -- extremes ------------------------------------------------------------------------------------------------
-
-
-def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
-    axes = normalize_axes(axis, rank(a))
-    if initial is None:
-        if where is not True:
-            raise ValueError(
-                f"reduction operation '{name}' does not have an identity, so to use a where mask one has "
-                "to specify 'initial'"
-            )
-        require_elements(a, axes, name)
-    else:
-        a = masked(a, where, initial)
-        if _is_zero(length(a, axes)):
-            # TensorFlow's extremum of nothing is infinite, or none at all.
-            made = tf.reduce_any(tf.zeros_like(a, tf.bool), axes, bool(keepdims))
-            return tf.fill(tf.shape(made), as_tensor(initial, a.dtype.as_numpy_dtype))
-    result = extreme_of(name, a, axes, keepdims)
-    return result if initial is None else EXTREMES[name](result, as_tensor(initial, a.dtype.as_numpy_dtype))
-
-
-def require_elements(a: tf.Tensor, axes: tuple[int, ...], name: str) -> None:
-    """Refuse to reduce an axis without elements.
-
-    Raises:
-        ValueError: the reduction has no element to start from.
-    """
-    size = length(a, axes)
-    if isinstance(size, tf.Tensor):
-        record_violation(tf.equal(size, 0))
-    if _is_zero(size):
-        raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-
-
-def _is_zero(number: Any) -> bool:
-    return isinstance(number, int) and number == 0
-
-
-def complex_extreme(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
-    """The maximum, minimum, fmax or fmin of complex numbers over axes."""
-    for axis in sorted(axes, reverse=True):
-        if a.shape[axis] is None:
-            raise StagingError(f"{name} of complex numbers along an axis of unknown length", "NP2TF503")
-        a = tree_reduce(EXTREMES[name], a, axis, keepdims)
-    return a
-
-
-def extreme_of(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
-    """The maximum or minimum over axes; NaN if there is one."""
-    if a.dtype == tf.bool:
-        return (raw_any if name == "maximum" else raw_all)(a, axes, keepdims)
-    if a.dtype in COMPLEX:
-        return complex_extreme(name, a, axes, keepdims)
-    return reduce_extreme(name, a, axes, keepdims)
-
-
-@op(np.max, method=True)
-def max(
-    a: Array,
-    axis: Axis = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.max.html"""
-    return _extreme("maximum", a, axis, keepdims, initial, where)
-
-
-@op(np.min, method=True)
-def min(
-    a: Array,
-    axis: Axis = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.min.html"""
-    return _extreme("minimum", a, axis, keepdims, initial, where)
-
-
-amax = op(np.amax)(max.__wrapped__)  # type: ignore[attr-defined]
-amin = op(np.amin)(min.__wrapped__)  # type: ignore[attr-defined]
-
-
-@op(np.ptp)
-def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
-    require_elements(a, normalize_axes(axis, rank(a)), "maximum")
-    if a.dtype == tf.bool:
-        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
-    return _extreme("maximum", a, axis, keepdims, None, True) - _extreme(
-        "minimum", a, axis, keepdims, None, True
-    )
-
-
-def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
-    given = rank(a)
-    x, along = flattened(a, axis)
-    if x.shape[along] == 0:
-        raise ValueError(f"attempt to get {name} of an empty sequence")
-    if x.shape[along] is None:
-        record_violation(tf.equal(tf.shape(x)[along], 0))
-    result = position_of(name, x, along)
-    if not keepdims:
-        return result
-    return tf.expand_dims(result, along) if given and axis is not None else tf.reshape(result, [1] * given)
-
-
-def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
-    """The first position of the extreme along an axis; the first NaN, if there is one."""
-    if x.dtype in COMPLEX:
-        raise StagingError(f"{name} of complex numbers", "NP2TF503")
-    if x.dtype == tf.bool:
-        x = tf.cast(x, tf.int32)
-    function = tf.argmax if name == "argmax" else tf.argmin
-    nan = isnan(x)
-    if nan is None:
-        return function(x, axis, output_type=tf.int64)
-    # NaN is less than nothing: the search itself must not see it.
-    hidden = tf.where(nan, tf.zeros((), x.dtype), x)
-    first_nan = tf.argmax(tf.cast(nan, tf.int32), axis, output_type=tf.int64)
-    return tf.where(tf.reduce_any(nan, axis), first_nan, function(hidden, axis, output_type=tf.int64))
-
-
-@op(np.argmax, method=True)
-def argmax(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.argmax.html"""
-    return _position("argmax", a, axis, keepdims)
-
-
-@op(np.argmin, method=True)
-def argmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.argmin.html"""
-    return _position("argmin", a, axis, keepdims)
-
-
 # -- truth ---------------------------------------------------------------------------------------------------
 
 
@@ -414,16 +349,42 @@ def argmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = Fals
 def any(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
-    return raw_any(masked(truth(a), where, False), normalize_axes(axis, rank(a)), keepdims)
+    """Return whether any element is true, over axes.
+
+    Args:
+        a: array of any dtype; numbers other than 0 are true.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array of booleans.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.any.html.
+    """
+    return raw_any(apply_where(truth(a), where, False), normalize_axes(axis, rank_of(a)), keepdims)
 
 
 @op(np.all)
 def all(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
-    return raw_all(masked(truth(a), where, True), normalize_axes(axis, rank(a)), keepdims)
+    """Return whether all elements are true, over axes.
+
+    Args:
+        a: array of any dtype; numbers other than 0 are true.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array of booleans.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.all.html.
+    """
+    return raw_all(apply_where(truth(a), where, True), normalize_axes(axis, rank_of(a)), keepdims)
 
 
 def _truth_method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -441,7 +402,7 @@ def _truth_method(function: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         if dtype is None:
             return function(a, axis, out, keepdims, where=where)
-        return on_host(numpy, (a, axis, dtype, out, keepdims), {"where": where})
+        return call_numpy(numpy, (a, axis, dtype, out, keepdims), {"where": where})
 
     return method
 
@@ -452,8 +413,19 @@ attach("all", _truth_method(all))
 
 @op(np.count_nonzero)
 def count_nonzero(a: Array, axis: Axis = None, *, keepdims: Any = False) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.count_nonzero.html"""
-    count = raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank(a)), keepdims)
+    """Return the number of elements that are not 0, over axes.
+
+    Args:
+        a: array of any dtype.
+        axis: the axis or axes to reduce; None is all of them.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64; before NumPy 2.3, an int if all axes are reduced.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.count_nonzero.html.
+    """
+    count = raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank_of(a)), keepdims)
     if axis is None and not keepdims and _COUNTS_ARE_PYTHONS:
         return int(count.numpy()) if hasattr(count, "numpy") else weak_scalar(count, int)
     return count

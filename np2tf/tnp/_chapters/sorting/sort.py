@@ -13,13 +13,14 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._chapters.indexing.take import axis_length, gather_along, within
-from np2tf.tnp._dispatch.op import Array, Axis, Operands, attach, op
+from np2tf.tnp._chapters.indexing.take import axis_length, bring_into_bounds, gather_along
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Operands
+from np2tf.tnp._dispatch.op import attach, op
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 #: A partition of so many elements is in order.
 _IN_ORDER = 2
@@ -29,14 +30,14 @@ _SIGN = {tf.float32: (tf.int32, 0x7FFFFFFF), tf.float64: (tf.int64, 0x7FFFFFFFFF
 
 
 def keys(values: tf.Tensor) -> tf.Tensor:
-    """Signed integers that are ordered as NumPy orders `values`.
+    """Return signed integers that are ordered as NumPy orders `values`.
 
     Raises:
-        StagingError: complex numbers, which are ordered by two keys.
+        StagingError: the values are complex numbers, which are ordered by two keys.
     """
     dtype = values.dtype
     if dtype.is_complex:
-        raise StagingError("sorting complex numbers", "NP2TF504")
+        raise NoGraphFormError("sorting complex numbers")
     if dtype == tf.uint64:
         return tf.bitcast(tf.bitwise.bitwise_xor(values, tf.constant(1 << 63, tf.uint64)), tf.int64)
     if not dtype.is_floating:
@@ -52,7 +53,7 @@ def keys(values: tf.Tensor) -> tf.Tensor:
 
 
 def order_of(values: tf.Tensor, descending: bool = False) -> tf.Tensor:
-    """``argsort`` along the last axis, stable, as int64; NaN is last either way."""
+    """Return the indices that sort along the last axis, stably, as int64. NaN is last in both directions."""
     if values.dtype.is_complex:
         return _order_of_complex(values, descending)
     ranked = keys(values)
@@ -79,7 +80,7 @@ def _order_of_complex(values: tf.Tensor, descending: bool) -> tf.Tensor:
 
 
 def order_along(a: tf.Tensor, axis: int, descending: bool = False) -> tf.Tensor:
-    """``argsort`` along any axis."""
+    """Return the indices that sort along any axis."""
     rank = a.shape.rank
     if axis == rank - 1:
         return order_of(a, descending)
@@ -87,7 +88,7 @@ def order_along(a: tf.Tensor, axis: int, descending: bool = False) -> tf.Tensor:
     return tf.transpose(order_of(tf.transpose(a, order), descending), np.argsort(order))
 
 
-def _prepared(a: tf.Tensor, axis: Any, order: Any) -> tuple[tf.Tensor, int]:
+def _prepare(a: tf.Tensor, axis: Any, order: Any) -> tuple[tf.Tensor, int]:
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     if axis is None:
@@ -112,12 +113,23 @@ def sort(
     stable: Any = None,
     descending: Any = None,
 ) -> ndarray:
-    """Return a sorted copy.
+    """Return a sorted copy. NaN comes last.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the axis to sort along; None is the flattened array.
+        kind: NumPy's name of an algorithm; np2tf always sorts stably.
+        order: must be None.
+        stable: has no effect.
+        descending: whether to sort in descending order.
+
+    Raises:
+        ValueError: `order` is given, or `kind` is unknown or given together with other keywords.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.sort.html.
     """
     _check_kind(kind, stable, descending)
-    a, axis = _prepared(a, axis, order)
+    a, axis = _prepare(a, axis, order)
     return tensor_array(gather_along(a, order_along(a, axis, bool(descending)), axis))
 
 
@@ -131,20 +143,35 @@ def argsort(
     stable: Any = None,
     descending: Any = None,
 ) -> ndarray:
-    """Return the indices that sort an array.
+    """Return the indices that sort an array. NaN comes last.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the axis to sort along; None is the flattened array.
+        kind: NumPy's name of an algorithm.
+        order: must be None.
+        stable: whether equal elements must keep their order. Otherwise a compiled call with equal elements is
+            discarded, because NumPy chooses their order.
+        descending: whether to sort in descending order.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: `order` is given, or `kind` is unknown or given together with other keywords.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.argsort.html.
     """
     _check_kind(kind, stable, descending)
-    a, axis = _prepared(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
+    a, axis = _prepare(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
     found = order_along(a, axis, bool(descending))
-    if not stable and kind not in ("stable", "mergesort") and current_region() is not None:
+    if not stable and kind not in ("stable", "mergesort") and current_scope() is not None:
         record_violation(_has_ties(gather_along(a, found, axis), axis))
     return tensor_array(found)
 
 
 def _has_ties(ordered: tf.Tensor, axis: int) -> tf.Tensor:
-    """Return whether sorted elements have equal neighbours: NumPy chooses the order of equal elements."""
+    """Return whether sorted elements have equal neighbours, whose order NumPy chooses."""
     before = (slice(None),) * axis
     first, second = ordered[(*before, slice(None, -1))], ordered[(*before, slice(1, None))]
     both_nan = tf.not_equal(first, first) & tf.not_equal(second, second)
@@ -165,9 +192,20 @@ def _check_partition(kth: Any, kind: Any, length: Any) -> None:
 def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None) -> ndarray:
     """Return a copy in which given elements are at their sorted places.
 
+    Args:
+        a: array of any dtype and shape.
+        kth: the place or places.
+        axis: the axis to sort along; None is the flattened array.
+        kind: must be "introselect".
+        order: must be None.
+
+    Raises:
+        TypeError: `kind` is unknown, or a place is not an integer.
+        ValueError: a place is out of bounds, or `order` is given.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.partition.html.
     """
-    a, axis = _prepared(a, axis, order)
+    a, axis = _prepare(a, axis, order)
     _check_partition(kth, kind, a.shape[axis])
     return tensor_array(gather_along(a, order_along(a, axis), axis))
 
@@ -176,15 +214,30 @@ def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", or
 def argpartition(
     a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None
 ) -> ndarray:
-    """Return the indices that partition an array.
+    """Return the indices that partition an array of at most two elements along the axis.
+
+    Args:
+        a: array of any dtype and shape.
+        kth: the place or places.
+        axis: the axis to sort along; None is the flattened array.
+        kind: must be "introselect".
+        order: must be None.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        TypeError: `kind` is unknown, or a place is not an integer.
+        ValueError: a place is out of bounds, or `order` is given.
+        StagingError: the axis is longer than two or of unknown length: NumPy chooses the order on both sides.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html.
     """
-    a, axis = _prepared(a, axis, order)
+    a, axis = _prepare(a, axis, order)
     length = a.shape[axis]
     _check_partition(kth, kind, length)
     if length is None or length > _IN_ORDER:
-        raise StagingError("argpartition, whose order on both sides is NumPy's to choose", "NP2TF503")
+        raise NoGraphFormError("argpartition, whose order on both sides is NumPy's to choose")
     return tensor_array(order_along(a, axis))
 
 
@@ -208,6 +261,17 @@ attach("partition", _partition_method)
 def lexsort(keys: Operands, axis: Axis = -1) -> Any:
     """Return the indices that sort by several keys, the last key first.
 
+    Args:
+        keys: sequence of arrays of the same shape.
+        axis: the axis to sort along.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        TypeError: there are no keys.
+        ValueError: the shapes differ.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.lexsort.html.
     """
     tensors: Sequence[tf.Tensor] = [as_tensor(key) for key in keys]
@@ -225,7 +289,7 @@ def lexsort(keys: Operands, axis: Axis = -1) -> Any:
     return tensor_array(order)
 
 
-def _sorting(sorter: Any, a: tf.Tensor) -> tf.Tensor:
+def _sorter_indices(sorter: Any, a: tf.Tensor) -> tf.Tensor:
     """Return the argument `sorter` as indices that sort `a`.
 
     Raises:
@@ -238,12 +302,26 @@ def _sorting(sorter: Any, a: tf.Tensor) -> tf.Tensor:
         raise ValueError("sorter.size must equal a.size")
     places = tf.cast(order, tf.int64)
     # Unlike other indices these do not count from the end.
-    return within(tf.where(places < 0, tf.int64.max, places), axis_length(a, 0), 0, "raise")
+    return bring_into_bounds(tf.where(places < 0, tf.int64.max, places), axis_length(a, 0), 0, "raise")
 
 
 @op(np.searchsorted)
 def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf.Tensor:
-    """Return the places at which values keep a sorted array sorted.
+    """Return the places at which values can be inserted so that a sorted array stays sorted.
+
+    Args:
+        a: sorted array (n,) of any dtype.
+        v: array of values.
+        side: "left" or "right" of equal elements.
+        sorter: array of indices that sort `a`; None if `a` is sorted.
+
+    Returns:
+        An array of int64 in the shape of `v`.
+
+    Raises:
+        ValueError: `side` is unknown, `a` does not have one axis, or `sorter` has another length.
+        TypeError: `sorter` is not a vector of integers.
+        StagingError: the numbers are complex.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.searchsorted.html.
     """
@@ -252,7 +330,7 @@ def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf
     if a.shape.rank != 1:
         raise ValueError("object of too small depth for desired array")
     if sorter is not None:
-        a = tf.gather(a, _sorting(sorter, a))
+        a = tf.gather(a, _sorter_indices(sorter, a))
     row, wanted = promote(a, v)
     if wanted.shape.num_elements() == 0:
         # TensorFlow's kernel refuses to look for nothing.
@@ -274,6 +352,12 @@ _SMALL = (tf.int8, tf.int16, tf.uint8, tf.uint16)
 @op(np.sort_complex)
 def sort_complex(a: Array) -> ndarray:
     """Return a copy as complex numbers, sorted by real and then by imaginary parts.
+
+    Args:
+        a: array of numbers.
+
+    Returns:
+        An array of complex numbers in the shape of `a`, sorted along the last axis.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.sort_complex.html.
     """

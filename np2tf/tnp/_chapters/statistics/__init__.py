@@ -1,4 +1,4 @@
-"""Averages, quantiles, histograms, and the calculus of samples.
+"""Averages, quantiles, histograms, and the calculus of sampled functions.
 
 May import the levels below the chapters, `reductions` and `sorting`.
 """

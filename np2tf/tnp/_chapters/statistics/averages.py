@@ -1,4 +1,4 @@
-"""Averages, covariances, correlations and convolutions."""
+"""Averages, covariances and correlation coefficients."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.reductions.primitives import count, raw_sum
 from np2tf.tnp._chapters.reductions.reductions import mean_of
-from np2tf.tnp._dispatch.op import Array, Axis, DType, OptionalArray, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis, DType, OptionalArray
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
-from np2tf.tnp._operands.axis_arguments import normalize_axes, rank, refuse_axis_of_number
-from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
+from np2tf.tnp._operands.axis_arguments import normalize_axes, rank_of, refuse_axis_of_number
+from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import inexact_type, result_type
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.size_guards import agreeing
+from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp._warnings.value_warnings import EMPTY_MEAN, TOO_FEW, warn_arithmetic, warn_where
 
-__all__ = ["average", "convolve", "corrcoef", "correlate", "cov"]
+__all__ = ["average", "corrcoef", "cov"]
 
 
 def _dtype(x: tf.Tensor) -> np.dtype[Any]:
@@ -37,22 +38,22 @@ def _fitted_weights(weights: tf.Tensor, a: tf.Tensor, axis: Any) -> tf.Tensor:
         TypeError: the weights have another shape than `a`, and no axis is given.
         ValueError: the shape of the weights does not fit the axes.
     """
-    if a.shape.is_compatible_with(weights.shape) and rank(a) == rank(weights):
-        for k in range(rank(a)):
-            weights = agreeing(weights, k, a, k)
+    if a.shape.is_compatible_with(weights.shape) and rank_of(a) == rank_of(weights):
+        for k in range(rank_of(a)):
+            weights = assert_same_size(weights, k, a, k)
         return weights
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    axes = normalize_axes(axis, rank(a))
+    axes = normalize_axes(axis, rank_of(a))
     if not weights.shape.is_compatible_with([a.shape[k] for k in axes]):
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
     order = sorted(range(len(axes)), key=axes.__getitem__)
     weights = tf.transpose(weights, order)
     for k, place in enumerate(sorted(axes)):
-        weights = agreeing(weights, k, a, place)
+        weights = assert_same_size(weights, k, a, place)
     sizes = tf.shape(weights)
     placed = iter(range(len(axes)))
-    return tf.reshape(weights, [sizes[next(placed)] if k in axes else 1 for k in range(rank(a))])
+    return tf.reshape(weights, [sizes[next(placed)] if k in axes else 1 for k in range(rank_of(a))])
 
 
 def _check_total(total: tf.Tensor) -> None:
@@ -72,9 +73,27 @@ def average(
     *,
     keepdims: Any = False,
 ) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.average.html"""
+    """Return the weighted average over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        weights: array of weights in the shape of `a` or of the axes; None weighs all elements equally.
+        returned: whether to return the sum of weights as well.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array, or a pair of the averages and the sums of weights.
+
+    Raises:
+        TypeError: the weights have another shape than `a`, and no axis is given.
+        ValueError: the shape of the weights does not fit the axes.
+        ZeroDivisionError: a sum of weights is 0.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.average.html.
+    """
     refuse_axis_of_number(axis, a)
-    axes = normalize_axes(axis, rank(a))
+    axes = normalize_axes(axis, rank_of(a))
     if weights is None:
         result = mean_of(a, axis, None, keepdims, True)
         if result.shape.num_elements() == 0:
@@ -82,7 +101,7 @@ def average(
         total = cast(tf.convert_to_tensor(count(a, axes, keepdims, True), tf.int64), _dtype(result))
     else:
         dtype = inexact_type(a, weights) if _dtype(a).kind in "bui" else result_type(a, weights)
-        if _dtype(a).kind in "bui" and by_numpys_rules():
+        if _dtype(a).kind in "bui" and uses_numpy_rules():
             dtype = np.promote_types(dtype, np.float64)
         weights = cast(_fitted_weights(weights, a, axis), dtype)
         weights = tf.broadcast_to(weights, tf.shape(a))
@@ -96,12 +115,12 @@ def average(
 
 
 def _observations(m: tf.Tensor, dtype: np.dtype[Any], rowvar: bool, name: str) -> tf.Tensor:
-    if rank(m) > 2:
+    if rank_of(m) > 2:
         raise ValueError(f"{name} has more than 2 dimensions")
     x = cast(m, dtype)
-    if rank(m) == 0:
+    if rank_of(m) == 0:
         return tf.reshape(x, (1, 1))
-    if rank(m) == 1:
+    if rank_of(m) == 1:
         return x[None, :]
     # One row is one variable: of `m` until NumPy 2.1, of `y` still.
     stays = x.shape[0] == 1 and (name == "y" or NUMPY < (2, 2))
@@ -113,13 +132,13 @@ def _frequencies(weights: Any, name: str, length: Any) -> tf.Tensor | None:
     if weights is None:
         return None
     weights = cast(weights, np.float64)
-    if rank(weights) > 1:
+    if rank_of(weights) > 1:
         raise RuntimeError(f"cannot handle multidimensional {name}")
     if weights.shape[0] != length:
         raise RuntimeError(f"incompatible numbers of samples and {name}")
     known = tf.get_static_value(weights)
     if known is None:
-        raise StagingError(f"{name} known only at run time", "NP2TF503")
+        raise ValueNeededError(f"{name} known only at run time")
     if name == "fweights" and np.any(known != np.around(known)):
         raise TypeError("fweights must be integer")
     if np.any(known < 0):
@@ -143,7 +162,7 @@ def _covariance(
     ddof = (0 if bias else 1) if ddof is None else ddof
     n = x.shape[1]
     if n is None:
-        raise StagingError("a covariance over an axis of unknown length", "NP2TF503")
+        raise ShapeNeededError("a covariance over an axis of unknown length")
     frequencies, importances = _frequencies(fweights, "fweights", n), _frequencies(aweights, "aweights", n)
     if frequencies is None and importances is None:
         warn_where(n == 0, EMPTY_MEAN)
@@ -195,16 +214,54 @@ def cov(
     *,
     dtype: DType = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cov.html"""
+    """Return the covariance matrix of variables.
+
+    Args:
+        m: array of at most two axes, the observations; each row is a variable.
+        y: further variables in the same form.
+        rowvar: False makes each column a variable.
+        bias: whether to divide by the number of observations, and not by one less.
+        ddof: the number to subtract from the number of observations; None leaves the choice to `bias`.
+        fweights: vector of integers, how often each observation counts.
+        aweights: vector of numbers, the weight of each observation.
+        dtype: the dtype of the result; None is NumPy's choice.
+
+    Returns:
+        An array (n, n) for n variables; without axes for one variable.
+
+    Raises:
+        ValueError: there are more than two axes, `ddof` is not whole, or a weight is negative.
+        TypeError: `fweights` are not whole numbers.
+        RuntimeError: the number of weights does not fit.
+        StagingError: the number of observations or a weight is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.cov.html.
+    """
     # Of one variable it is an array of no axes, not a number.
     return tensor_array(_covariance(m, y, rowvar, bias, ddof, fweights, aweights, dtype))
 
 
 @op(np.corrcoef)
 def corrcoef(x: Array, y: OptionalArray = None, rowvar: bool = True, *, dtype: DType = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html"""
+    """Return the correlation coefficients of variables.
+
+    Args:
+        x: array of at most two axes, the observations; each row is a variable.
+        y: further variables in the same form.
+        rowvar: False makes each column a variable.
+        dtype: the dtype of the result; None is NumPy's choice.
+
+    Returns:
+        An array (n, n) for n variables; a number for one variable.
+
+    Raises:
+        ValueError: there are more than two axes.
+        StagingError: the number of observations is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html.
+    """
     c = _covariance(x, y, rowvar, False, None, None, None, dtype)
-    if rank(c) == 0:
+    if rank_of(c) == 0:
         _warn_of_new_nans(c, c / c, "divide")
         return c / c
     deviation = tf.sqrt(tf.math.real(tf.linalg.diag_part(c)))
@@ -218,72 +275,3 @@ def corrcoef(x: Array, y: OptionalArray = None, rowvar: bool = True, *, dtype: D
     one = tf.ones((), c.dtype.real_dtype)
     parts = [tf.where(tf.abs(part) > one, tf.sign(part), part) for part in (tf.math.real(c), tf.math.imag(c))]
     return tf.complex(*parts)
-
-
-# -- sliding products ----------------------------------------------------------------------------------------
-
-#: Up to this length of the shorter operand, and for dtypes without a convolution, windows are multiplied out.
-_SHORT = 16
-
-
-def _row(x: tf.Tensor, name: str, why: str) -> tf.Tensor:
-    if rank(x) > 1:
-        raise ValueError("object too deep for desired array")
-    x = tf.reshape(x, (-1,)) if rank(x) == 0 else x
-    if x.shape[0] is None:
-        raise StagingError(f"{name} of a row of unknown length", "NP2TF503")
-    if x.shape[0] == 0:
-        raise ValueError(why)
-    return x
-
-
-def _slide(a: tf.Tensor, v: tf.Tensor, mode: Any) -> tf.Tensor:
-    """Return the inner products of v with the elements of a under it, as v slides along a.
-
-    `v` is not longer than `a`.
-    """
-    n, m = int(a.shape[0]), int(v.shape[0])
-    left = {"valid": 0, "same": m // 2, "full": m - 1}.get(mode)
-    if left is None:
-        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
-    right = {"valid": 0, "same": m - m // 2 - 1, "full": m - 1}[mode]
-    padded = tf.pad(a, [[left, right]])
-    outputs = n + left + right - m + 1
-    if m > _SHORT and a.dtype in (tf.float32, tf.float64):
-        return tf.nn.conv1d(padded[None, :, None], v[:, None, None], 1, "VALID")[0, :, 0]
-    windows = tf.gather(padded, np.arange(outputs)[:, None] + np.arange(m))
-    return tf.reshape(matmul(windows, v), (outputs,))
-
-
-def _promoted(a: tf.Tensor, v: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    dtype = result_type(a, v)
-    return as_tensor(a, dtype), as_tensor(v, dtype)
-
-
-def _refuse_number(x: tf.Tensor) -> None:
-    if rank(x) == 0:
-        raise ValueError("object of too small depth for desired array")
-
-
-@op(np.correlate)
-def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.correlate.html"""
-    _refuse_number(a)
-    _refuse_number(v)
-    a = _row(a, "correlate", "first array argument cannot be empty")
-    v = _row(v, "correlate", "second array argument cannot be empty")
-    a, v = _promoted(a, v)
-    v = tf.math.conj(v) if v.dtype in COMPLEX else v
-    if a.shape[0] >= v.shape[0]:
-        return _slide(a, v, mode)
-    return tf.reverse(_slide(v, a, mode), [0])
-
-
-@op(np.convolve)
-def convolve(a: Array, v: Array, mode: str = "full") -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.convolve.html"""
-    a, v = _row(a, "convolve", "a cannot be empty"), _row(v, "convolve", "v cannot be empty")
-    a, v = _promoted(a, v)
-    if v.shape[0] > a.shape[0]:
-        a, v = v, a
-    return _slide(a, tf.reverse(v, [0]), mode)

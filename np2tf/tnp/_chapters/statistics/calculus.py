@@ -1,62 +1,62 @@
-"""Differences, gradients, integrals, interpolation and cross products."""
+"""Differences, gradients, integrals and interpolation."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.sorting.search import positions
-from np2tf.tnp._dispatch.op import Array, Axis, Int, Operand, OptionalArray, OptionalInt, op
-from np2tf.tnp._front.promotion_mode import unrefused
-from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Int, Operand, OptionalArray
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axes import difference_along, slice_along
+from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
-from np2tf.tnp._operands.promotion import result_type
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
-from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.real import remainder
 
-__all__ = ["cross", "diff", "ediff1d", "gradient", "interp", "trapezoid", "unwrap"]
+__all__ = ["diff", "gradient", "interp", "trapezoid"]
 
 
-def part(x: tf.Tensor, axis: int, start: int | None, stop: int | None) -> tf.Tensor:
-    """``x[..., start:stop, ...]`` along an axis."""
-    return x[(*[slice(None)] * axis, slice(start, stop))]
-
-
-def _difference(x: tf.Tensor, axis: int) -> tf.Tensor:
-    after, before = part(x, axis, 1, None), part(x, axis, None, -1)
-    return tf.not_equal(after, before) if x.dtype == tf.bool else after - before
-
-
-def _along(x: tf.Tensor, axis: int, ndim: int) -> tf.Tensor:
+def _lay_along(x: tf.Tensor, axis: int, ndim: int) -> tf.Tensor:
     """Return a row shaped to lie along one of `ndim` axes."""
     return tf.reshape(x, [-1 if k == axis else 1 for k in range(ndim)])
 
 
 def _boundary(value: Any, a: tf.Tensor, axis: int) -> tf.Tensor:
     value = as_tensor(value)
-    if rank(value) != 0:
+    if rank_of(value) != 0:
         return value
     shape = tf.shape(a)
-    return tf.broadcast_to(value, [1 if k == axis else shape[k] for k in range(rank(a))])
+    return tf.broadcast_to(value, [1 if k == axis else shape[k] for k in range(rank_of(a))])
 
 
 @op(np.diff)
 def diff(a: Array, n: Int = 1, axis: Int = -1, prepend: Any = None, append: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.diff.html"""
+    """Return the n-th differences along an axis.
+
+    Args:
+        a: array of any dtype with at least one axis.
+        n: how often to take differences.
+        axis: the axis.
+        prepend: array to put before `a` along the axis.
+        append: array to put behind `a` along the axis.
+
+    Raises:
+        ValueError: `n` is negative, or `a` has no axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.diff.html.
+    """
     if n == 0:
         return a
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
-    if rank(a) == 0:
+    if rank_of(a) == 0:
         raise ValueError("diff requires input that is at least one dimensional")
-    along = normalize_axis(axis, rank(a))
+    along = normalize_axis(axis, rank_of(a))
     parts = [a]
     if prepend is not None:
         parts.insert(0, _boundary(prepend, a, along))
@@ -65,28 +65,8 @@ def diff(a: Array, n: Int = 1, axis: Int = -1, prepend: Any = None, append: Any 
     if len(parts) > 1:
         a = tf.concat(promote(*parts), along)
     for _ in range(n):
-        a = _difference(a, along)
+        a = difference_along(a, along)
     return a
-
-
-@op(np.ediff1d)
-def ediff1d(ary: Array, to_end: OptionalArray = None, to_begin: OptionalArray = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ediff1d.html"""
-    x = tf.reshape(ary, (-1,))
-    if x.dtype == tf.bool:
-        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
-    parts = [x[1:] - x[:-1]]
-    for name, extra in (("to_begin", to_begin), ("to_end", to_end)):
-        if extra is None:
-            continue
-        given = np.dtype(x.dtype.as_numpy_dtype)
-        if not np.can_cast(extra.dtype.as_numpy_dtype, given, "same_kind"):
-            raise TypeError(
-                f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
-            )
-        extra = tf.reshape(cast(extra, given), (-1,))
-        parts = [extra, *parts] if name == "to_begin" else [*parts, extra]
-    return tf.concat(parts, 0)
 
 
 # -- gradient ------------------------------------------------------------------------------------------------
@@ -100,7 +80,7 @@ def _spacings(f: tf.Tensor, axes: tuple[int, ...], given: tuple[Any, ...]) -> li
     """
     if not given:
         return [1.0] * len(axes)
-    ranks = [rank(d) if isinstance(d, tf.Tensor) else 0 for d in given]
+    ranks = [rank_of(d) if isinstance(d, tf.Tensor) else 0 for d in given]
     if len(given) == 1 and ranks[0] == 0:
         return [given[0]] * len(axes)
     if len(given) != len(axes):
@@ -118,7 +98,7 @@ def _spacings(f: tf.Tensor, axes: tuple[int, ...], given: tuple[Any, ...]) -> li
     return steps
 
 
-def _weighted(weights: tuple[Any, ...], parts: tuple[tf.Tensor, ...], dtype: np.dtype[Any]) -> tf.Tensor:
+def _weighted_sum(weights: tuple[Any, ...], parts: tuple[tf.Tensor, ...], dtype: np.dtype[Any]) -> tf.Tensor:
     total: Any = None
     for weight, values in zip(weights, parts):
         term = cast(values, dtype) * as_tensor(weight, dtype)
@@ -132,53 +112,74 @@ def _edge(
     """Return the one-sided derivative at the first or the last place of an axis."""
     if edge_order == 1:
         near, far = (
-            (part(f, axis, -1, None), part(f, axis, -2, -1))
+            (slice_along(f, axis, -1, None), slice_along(f, axis, -2, -1))
             if last
-            else (part(f, axis, 1, 2), part(f, axis, 0, 1))
+            else (slice_along(f, axis, 1, 2), slice_along(f, axis, 0, 1))
         )
         step = h if even else (h[-1] if last else h[0])
         return cast(near - far, dtype) / as_tensor(step, dtype)
     if last:
-        parts = part(f, axis, -3, -2), part(f, axis, -2, -1), part(f, axis, -1, None)
+        parts = slice_along(f, axis, -3, -2), slice_along(f, axis, -2, -1), slice_along(f, axis, -1, None)
     else:
-        parts = part(f, axis, 0, 1), part(f, axis, 1, 2), part(f, axis, 2, 3)
+        parts = slice_along(f, axis, 0, 1), slice_along(f, axis, 1, 2), slice_along(f, axis, 2, 3)
     if even:
         weights = (0.5 / h, -2.0 / h, 1.5 / h) if last else (-1.5 / h, 2.0 / h, -0.5 / h)
-        return _weighted(weights, parts, dtype)
+        return _weighted_sum(weights, parts, dtype)
     a, b = (h[-2], h[-1]) if last else (h[0], h[1])
     if last:
         weights = b / (a * (a + b)), -(b + a) / (a * b), (2.0 * b + a) / (b * (a + b))
     else:
         weights = -(2.0 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b))
-    return _weighted(weights, parts, dtype)
+    return _weighted_sum(weights, parts, dtype)
 
 
 def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtype[Any]) -> tf.Tensor:
     if f.shape[axis] is None:
-        raise StagingError("a gradient along an axis of unknown length", "NP2TF503")
+        raise ShapeNeededError("a gradient along an axis of unknown length")
     if f.shape[axis] < edge_order + 1:
         raise ValueError(
             "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements "
             "are required."
         )
-    even = not isinstance(h, tf.Tensor) or rank(h) == 0
-    before, here, after = part(f, axis, None, -2), part(f, axis, 1, -1), part(f, axis, 2, None)
+    even = not isinstance(h, tf.Tensor) or rank_of(h) == 0
+    before, here, after = (
+        slice_along(f, axis, None, -2),
+        slice_along(f, axis, 1, -1),
+        slice_along(f, axis, 2, None),
+    )
     if even:
         inner = cast(after - before, dtype) / as_tensor(2.0 * h, dtype)
     else:
         a, b = h[:-1], h[1:]
         weights = -b / (a * (a + b)), (b - a) / (a * b), a / (b * (a + b))
-        laid = tuple(_along(weight, axis, rank(f)) for weight in weights)
-        inner = _weighted(laid, (before, here, after), dtype)
+        laid = tuple(_lay_along(weight, axis, rank_of(f)) for weight in weights)
+        inner = _weighted_sum(laid, (before, here, after), dtype)
     ends = [_edge(f, axis, h, even, edge_order, dtype, last) for last in (False, True)]
     return tf.concat([ends[0], inner, ends[1]], axis)
 
 
 @op(np.gradient)
 def gradient(*args: Operand, axis: Axis = None, edge_order: int = 1) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.gradient.html"""
+    """Return the gradient of a sampled function, by central differences.
+
+    Args:
+        *args: the array of samples, and then the distances: none, one number, or a number or the coordinates
+            for each axis.
+        axis: the axis or axes; None is all of them.
+        edge_order: 1 or 2, the order of the differences at the edges.
+
+    Returns:
+        An array in the shape of the samples; for several axes a tuple of arrays.
+
+    Raises:
+        TypeError: the number of distances does not fit, or the samples are booleans.
+        ValueError: an axis is too short, or the arguments do not fit.
+        StagingError: the length of an axis is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.gradient.html.
+    """
     f = as_tensor(args[0])
-    axes = normalize_axes(axis, rank(f))
+    axes = normalize_axes(axis, rank_of(f))
     steps = _spacings(f, axes, args[1:])
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
@@ -196,15 +197,27 @@ def gradient(*args: Operand, axis: Axis = None, edge_order: int = 1) -> Any:
 
 @op(np.trapezoid)
 def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1, axis: Int = -1) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html"""
-    along = normalize_axis(axis, rank(y))
+    """Return integrals along an axis by the trapezoidal rule.
+
+    Args:
+        y: array of samples.
+        x: array of coordinates; None for samples at the distance `dx`.
+        dx: the distance of the samples.
+        axis: the axis to integrate along.
+
+    Returns:
+        An array without the axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html.
+    """
+    along = normalize_axis(axis, rank_of(y))
     steps = dx
     if x is not None:
-        if rank(x) == 1:
-            steps = _along(_difference(x, 0), along, rank(y))
+        if rank_of(x) == 1:
+            steps = _lay_along(difference_along(x, 0), along, rank_of(y))
         else:
-            steps = _difference(x, normalize_axis(axis, rank(x)))
-    pairs = ufuncs.add.compute((part(y, along, 1, None), part(y, along, None, -1)))
+            steps = difference_along(x, normalize_axis(axis, rank_of(x)))
+    pairs = ufuncs.add.compute((slice_along(y, along, 1, None), slice_along(y, along, None, -1)))
     width, pairs = promote(steps, pairs)
     products = width * pairs
     if products.dtype.is_integer:
@@ -221,9 +234,28 @@ def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1, axis: Int = -1
 def interp(
     x: Array, xp: Array, fp: Array, left: Any = None, right: Any = None, period: Any = None
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.interp.html"""
+    """Interpolate linearly between points.
+
+    Args:
+        x: array of numbers at which to interpolate.
+        xp: increasing array (n,) of the coordinates of the points.
+        fp: array (n,) of the values at the points.
+        left: the value below the first point; None is the value at the first point.
+        right: the value above the last point; None is the value at the last point.
+        period: the period of the function; None for functions without a period.
+
+    Returns:
+        An array of float64 in the shape of `x`.
+
+    Raises:
+        TypeError: `x` is complex.
+        ValueError: there are no points, the lengths differ, or the period is 0.
+        StagingError: the points are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.interp.html.
+    """
     if COMPLEX[1] in (fp.dtype, xp.dtype) or COMPLEX[0] in (fp.dtype, xp.dtype):
-        raise StagingError("interpolation of complex numbers", "NP2TF503")
+        raise NoGraphFormError("interpolation of complex numbers")
     if x.dtype in COMPLEX:
         raise TypeError(
             "Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'"
@@ -232,7 +264,7 @@ def interp(
     if period is not None:
         x, xp, fp = _periodic(x, xp, fp, period)
         left = right = None
-    if rank(xp) != 1 or rank(fp) != 1:
+    if rank_of(xp) != 1 or rank_of(fp) != 1:
         raise ValueError("object too deep for desired array")
     if xp.shape[0] == 0:
         raise ValueError("array of sample points is empty")
@@ -263,7 +295,7 @@ def _periodic(x: tf.Tensor, xp: tf.Tensor, fp: tf.Tensor, period: Any) -> tuple[
     if known is not None and known == 0:
         raise ValueError("period must be a non-zero value")
     period = tf.abs(period)
-    if rank(xp) != 1 or rank(fp) != 1:
+    if rank_of(xp) != 1 or rank_of(fp) != 1:
         raise ValueError("Data points must be 1-D sequences")
     if xp.shape[0] != fp.shape[0]:
         raise ValueError("fp and xp are not of the same length")
@@ -275,61 +307,3 @@ def _periodic(x: tf.Tensor, xp: tf.Tensor, fp: tf.Tensor, period: Any) -> tuple[
         tf.concat([xp[-1:] - period, xp, xp[:1] + period], 0),
         tf.concat([fp[-1:], fp, fp[:1]], 0),
     )
-
-
-@op(np.unwrap)
-@unrefused
-def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2 * math.pi) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.unwrap.html"""
-    along = normalize_axis(axis, rank(p))
-    steps = _difference(p, along)
-    dtype = result_type(steps, period)
-    if dtype.kind != "f":
-        raise StagingError("unwrapping integers", "NP2TF503")
-    steps, whole = cast(steps, dtype), as_tensor(period, dtype)
-    half = whole / tf.constant(2, whole.dtype)
-    limit = half if discont is None else as_tensor(discont, dtype)
-    wrapped = remainder(steps + half, whole) - half
-    wrapped = tf.where((wrapped == -half) & (steps > 0), half, wrapped)
-    correction = tf.where(tf.abs(steps) < limit, tf.zeros((), steps.dtype), wrapped - steps)
-    p = cast(p, dtype)
-    corrected = part(p, along, 1, None) + tf.cumsum(correction, along)
-    return tf.concat([part(p, along, None, 1), corrected], along)
-
-
-# -- cross product -------------------------------------------------------------------------------------------
-
-
-def _components(x: tf.Tensor, axis: int) -> list[tf.Tensor]:
-    along = normalize_axis(axis, rank(x))
-    if x.shape[along] is None and current_region() is None:
-        count = tf.shape(x)[along]
-        record_violation((count < 2) | (count > 3))
-        padded = tf.pad(x, [[0, int(k == along)] for k in range(rank(x))])
-        return tf.unstack(part(padded, along, 0, 3), 3, axis=along)
-    if x.shape[along] not in (2, 3):
-        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
-    return tf.unstack(x, axis=along)
-
-
-@op(np.cross)
-def cross(
-    a: Array, b: Array, axisa: Int = -1, axisb: Int = -1, axisc: Int = -1, axis: OptionalInt = None
-) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cross.html"""
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    if rank(a) == 0 or rank(b) == 0:
-        raise ValueError("At least one array has zero dimension")
-    a, b = promote(a, b)
-    one, other = _components(a, axisa), _components(b, axisb)
-    if len(one) == len(other) == 2:
-        return one[0] * other[1] - one[1] * other[0]
-    zero = tf.zeros((), a.dtype)
-    (a0, a1, a2), (b0, b1, b2) = ((*v, zero) if len(v) == 2 else v for v in (one, other))
-    parts = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
-    made = tf.stack(parts, normalize_axis(axisc, max(rank(part) for part in parts) + 1))
-    if 3 in (a.shape[axisa], b.shape[axisb]):
-        return made
-    both_flat = (tf.shape(a)[axisa] == 2) & (tf.shape(b)[axisb] == 2)
-    return tf.cond(both_flat, lambda: parts[2], lambda: made)

@@ -1,4 +1,4 @@
-"""Counting: histograms, bincount, digitize."""
+"""Functions that count: histograms, bincount, digitize."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.sorting.search import positions
-from np2tf.tnp._dispatch.op import Array, Int, OptionalArray, op
+from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalArray
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._operands.axis_arguments import rank
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp._operands.promotion import inexact_type, result_type_of
-from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, UNSIGNED, opaque
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, UNSIGNED, hide_from_optimiser
 from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
@@ -23,6 +24,7 @@ __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
 
 
 def _dtype(x: tf.Tensor) -> np.dtype[Any]:
+    """Return the dtype of a tensor as NumPy's."""
     return np.dtype(x.dtype.as_numpy_dtype)
 
 
@@ -52,7 +54,7 @@ def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
     first, last = cast(tf.reduce_min(a), dtype), cast(tf.reduce_max(a), dtype)
     known = tf.get_static_value(first), tf.get_static_value(last)
     if known[0] is None or known[1] is None:
-        # Of all elements: XLA's extremes may pass over a NaN.
+        # All elements are checked, because XLA's extremes may ignore a NaN.
         record_violation(tf.logical_not(tf.reduce_all(tf.math.is_finite(cast(a, dtype)))))
     elif not np.all(np.isfinite(known)):
         raise ValueError(f"autodetected range of [{known[0]}, {known[1]}] is not finite")
@@ -62,12 +64,17 @@ def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
+    """Return the edges of bins of equal width.
+
+    Raises:
+        ValueError: there are too many bins for the range (since NumPy 2.2).
+    """
     divisor = tf.constant(bins, first.dtype)
     if not tf.executing_eagerly():
-        # Compilers multiply by the reciprocal of a divisor that they know, and so round otherwise than NumPy.
+        # Compilers multiply by the reciprocal of a known divisor. That rounds differently from NumPy.
         divisor = tf.where(first <= last, divisor, tf.constant(np.nan, first.dtype))
     step = (last - first) / divisor
-    edges = opaque(tf.cast(tf.range(bins), first.dtype)) * step + first
+    edges = hide_from_optimiser(tf.cast(tf.range(bins), first.dtype)) * step + first
     edges = tf.concat([edges, last[None]], 0)
     if NUMPY >= (2, 2):
         too_many = f"Too many bins for data range. Cannot create {bins} finite-sized bins."
@@ -84,8 +91,8 @@ def _number_of(bins: Any) -> int | None:
         ValueError: the number is less than 1.
     """
     if isinstance(bins, str):
-        raise StagingError("a number of bins that depends on the data", "NP2TF503")
-    if rank(as_tensor(bins)) != 0:
+        raise ShapeNeededError("a number of bins that depends on the data")
+    if rank_of(as_tensor(bins)) != 0:
         return None
     try:
         number = operator.index(to_numpy(bins))
@@ -97,8 +104,13 @@ def _number_of(bins: Any) -> int | None:
 
 
 def _given_edges(bins: Any) -> tf.Tensor:
+    """Return edges that the caller gives.
+
+    Raises:
+        ValueError: the edges do not have one axis, or do not increase.
+    """
     edges = as_tensor(bins)
-    if rank(edges) != 1:
+    if rank_of(edges) != 1:
         raise ValueError("`bins` must be 1d, when an array")
     known = tf.get_static_value(edges)
     if known is not None and np.any(known[:-1] > known[1:]):
@@ -107,14 +119,36 @@ def _given_edges(bins: Any) -> tf.Tensor:
 
 
 def _flat(a: tf.Tensor) -> tf.Tensor:
+    """Return real numbers as a flat tensor.
+
+    Raises:
+        StagingError: the numbers are complex.
+    """
     if a.dtype in COMPLEX:
-        raise StagingError("a histogram of complex numbers", "NP2TF503")
+        raise NoGraphFormError("a histogram of complex numbers")
     return tf.reshape(tf.cast(a, tf.uint8) if a.dtype == tf.bool else a, (-1,))
 
 
 @op(np.histogram_bin_edges)
 def histogram_bin_edges(a: Array, bins: Any = 10, range: Any = None, weights: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.histogram_bin_edges.html"""
+    """Return the edges of the bins of a histogram.
+
+    Args:
+        a: array of real numbers.
+        bins: the number of bins of equal width, or the edges.
+        range: pair of the first and the last edge; None is the range of the numbers.
+        weights: ignored.
+
+    Returns:
+        An array of one more element than there are bins.
+
+    Raises:
+        TypeError: `bins` is neither a number, a rule nor edges.
+        ValueError: the number of bins, the range or the edges are not allowed.
+        StagingError: the number of bins depends on the data, or the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.histogram_bin_edges.html.
+    """
     number = _number_of(bins)
     return _given_edges(bins) if number is None else _even_edges(*_ends(_flat(a), range), number)
 
@@ -135,7 +169,7 @@ def _even_places(x: tf.Tensor, edges: tf.Tensor, first: tf.Tensor, last: tf.Tens
 
 
 def _places(x: tf.Tensor, edges: tf.Tensor) -> tf.Tensor:
-    """Return the bin of each number among given edges, or -1 outside; the last bin has both its edges."""
+    """Return the bin of each number among given edges, or -1 outside. The last bin has both its edges."""
     place = positions(edges, x, "right") - 1
     last = tf.shape(edges, out_type=tf.int64)[0] - 1
     place = tf.where(x == edges[-1], last - 1, place)
@@ -143,8 +177,9 @@ def _places(x: tf.Tensor, edges: tf.Tensor) -> tf.Tensor:
 
 
 def _counts(places: tf.Tensor, weights: tf.Tensor | None, bins: Any) -> tf.Tensor:
+    """Return the number or the sum of weights in each bin."""
     each = tf.ones_like(places) if weights is None else weights
-    # Numbers outside of all bins are counted in an extra place, which is cut off again.
+    # Numbers outside of all bins are counted in an extra bin, which is removed afterwards.
     counted = tf.math.unsorted_segment_sum(
         each, tf.where(places < 0, tf.cast(bins, tf.int64), places), bins + 1
     )
@@ -155,7 +190,25 @@ def _counts(places: tf.Tensor, weights: tf.Tensor | None, bins: Any) -> tf.Tenso
 def histogram(
     a: Array, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.histogram.html"""
+    """Return a histogram.
+
+    Args:
+        a: array of real numbers.
+        bins: the number of bins of equal width, or the edges.
+        range: pair of the first and the last edge; None is the range of the numbers.
+        density: whether to return densities, and not counts.
+        weights: array of weights in the shape of `a`.
+
+    Returns:
+        The counts (n,) and the edges (n + 1,).
+
+    Raises:
+        TypeError: `bins` is neither a number, a rule nor edges.
+        ValueError: the number of bins, the range, the edges or the weights are not allowed.
+        StagingError: the number of bins depends on the data, or the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.histogram.html.
+    """
     if weights is not None:
         if not weights.shape.is_compatible_with(a.shape):
             raise ValueError("weights should have the same shape as a.")
@@ -183,11 +236,26 @@ def histogram(
 
 @op(np.bincount)
 def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.bincount.html"""
-    if rank(x) != 1:
+    """Return how often each number from 0 on occurs.
+
+    Args:
+        x: array (n,) of integers that are not negative.
+        weights: array (n,) of weights, which are added in the place of counting.
+        minlength: the least length of the result.
+
+    Returns:
+        An array of int64, or of float64 with weights.
+
+    Raises:
+        TypeError: `x` is not of integers, or the weights are complex.
+        ValueError: `x` does not have one axis or has negative elements, or the lengths differ.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.bincount.html.
+    """
+    if rank_of(x) != 1:
         raise ValueError(
             "object of too small depth for desired array"
-            if rank(x) == 0
+            if rank_of(x) == 0
             else "object too deep for desired array"
         )
     if not (x.dtype.is_integer or x.dtype == tf.bool) or x.dtype == tf.uint64:
@@ -221,10 +289,25 @@ def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> 
 
 @op(np.digitize)
 def digitize(x: Array, bins: Array, right: bool = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.digitize.html"""
+    """Return the number of the bin for each element.
+
+    Args:
+        x: array of real numbers.
+        bins: increasing or decreasing array (n,) of edges.
+        right: whether bins include their right edge, and not their left edge.
+
+    Returns:
+        An array of int64 in the shape of `x`.
+
+    Raises:
+        TypeError: `x` is complex.
+        ValueError: `bins` does not have one axis, or is neither increasing nor decreasing.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.digitize.html.
+    """
     if x.dtype in COMPLEX:
         raise TypeError("x may not be complex")
-    if rank(bins) != 1:
+    if rank_of(bins) != 1:
         raise ValueError("object of too small depth for desired array")
     common = result_type_of((_dtype(x), _dtype(bins)))
     values, edges = cast(x, common), cast(bins, common)

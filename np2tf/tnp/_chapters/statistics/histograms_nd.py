@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._chapters.statistics.histograms import _dtype, _ends, _even_edges, _flat, _places
-from np2tf.tnp._dispatch.op import OptionalArray, op
-from np2tf.tnp._front.promotion_mode import unrefused
+from np2tf.tnp._dispatch.argument_types import OptionalArray
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
@@ -21,7 +22,12 @@ __all__ = ["histogram2d", "histogramdd"]
 
 
 def _columns(sample: Any) -> list[tf.Tensor]:
-    """Return the coordinates of the points: the columns of an array, or the items of a sequence."""
+    """Return the right-hand sides as the columns of a matrix.
+
+    Raises:
+        ValueError: their length differs from the number of rows of `a`.
+        StagingError: there is a stack of right-hand sides.
+    """
     tensor = as_tensor(sample)
     given = isinstance(sample, (np.ndarray, tf.Tensor, tf.Variable)) or is_array(sample)
     if given and tensor.shape.rank == 2:
@@ -29,11 +35,11 @@ def _columns(sample: Any) -> list[tf.Tensor]:
     elif tensor.shape.rank < 2:
         tensor = tf.reshape(tensor, (1, -1))
     if tensor.shape.rank != 2 or tensor.shape[0] is None:
-        raise StagingError("a histogram of points of unknown dimension", "NP2TF503")
+        raise ShapeNeededError("a histogram of points of unknown dimension")
     return [_flat(column) for column in tf.unstack(tensor)]
 
 
-def _each(bins: Any, dimensions: int) -> list[Any]:
+def _bins_per_dimension(bins: Any, dimensions: int) -> list[Any]:
     """The bins of every dimension."""
     if not isinstance(bins, (list, tuple)):
         whole = as_tensor(bins)
@@ -65,13 +71,31 @@ def _edges(x: tf.Tensor, bins: Any, range: Any, place: int) -> tf.Tensor:
 
 
 @op(np.histogramdd)
-@unrefused
+@promote_in_any_mode
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.histogramdd.html"""
+    """Return a histogram of points of several dimensions.
+
+    Args:
+        sample: array (n, d) of points, or sequence of d arrays of coordinates.
+        bins: the number of bins, for all or for each dimension, or the edges for each dimension.
+        range: sequence of pairs of the first and the last edge for each dimension.
+        density: whether to return densities, and not counts.
+        weights: array (n,) of weights.
+
+    Returns:
+        An array of float64 with d axes, and a list of the edges of each dimension.
+
+    Raises:
+        TypeError: bins are neither numbers nor edges, or the weights are complex.
+        ValueError: the bins or the range do not fit.
+        StagingError: the number of dimensions is unknown, or the points are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.histogramdd.html.
+    """
     columns = _columns(sample)
-    each = _each(bins, len(columns))
+    each = _bins_per_dimension(bins, len(columns))
     ranges = (None,) * len(columns) if range is None else range
     if len(ranges) != len(columns):
         raise ValueError("range argument must have one entry per dimension")
@@ -104,7 +128,25 @@ def _density(histogram: tf.Tensor, edges: list[tf.Tensor]) -> tf.Tensor:
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.histogram2d.html"""
+    """Return a histogram of points in a plane.
+
+    Args:
+        x: array (n,) of first coordinates.
+        y: array (n,) of second coordinates.
+        bins: the number of bins or the edges, for both or for each dimension.
+        range: pair of pairs of the first and the last edge.
+        density: whether to return densities, and not counts.
+        weights: array (n,) of weights.
+
+    Returns:
+        An array of float64 with two axes, and the edges of both dimensions.
+
+    Raises:
+        TypeError: bins are neither numbers nor edges, or the weights are complex.
+        ValueError: the lengths differ, or the bins or the range do not fit.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.histogram2d.html.
+    """
     first, second = as_tensor(x), as_tensor(y)
     if not first.shape.is_compatible_with(second.shape):
         raise ValueError("x and y must have the same length.")

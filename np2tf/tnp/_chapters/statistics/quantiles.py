@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.reductions.primitives import isnan
 from np2tf.tnp._chapters.reductions.reductions import refuse_extended
-from np2tf.tnp._dispatch.op import Array, Axis, op
-from np2tf.tnp._front.promotion_mode import unrefused
-from np2tf.tnp._operands.axis_arguments import length, normalize_axes, rank, refuse_axis_of_number
+from np2tf.tnp._dispatch.argument_types import Array, Axis
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._front.promotion_mode import promote_in_any_mode
+from np2tf.tnp._operands.axis_arguments import length, normalize_axes, rank_of, refuse_axis_of_number
 from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.value_warnings import ALL_NAN, EMPTY_MEAN, warn_where
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
@@ -40,7 +41,8 @@ _DISCRETE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
-    """Return the array with the axes to work along merged into a last axis, those axes, and its length.
+    """Return the array with the axes to work along merged into a last axis, these axes, and the last axis'
+    length.
 
     A length that is known only at run time is a tensor.
 
@@ -48,13 +50,13 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
         StagingError: np2tf.jit stages the code, and the length is known only at run time.
     """
     refuse_axis_of_number(axis, a)
-    axes = normalize_axes(axis, rank(a))
-    kept = [k for k in range(rank(a)) if k not in axes]
+    axes = normalize_axes(axis, rank_of(a))
+    kept = [k for k in range(rank_of(a)) if k not in axes]
     lengths = [a.shape[k] for k in axes]
-    if None in lengths and current_region() is not None:
-        raise StagingError("a quantile along an axis of unknown length", "NP2TF503")
+    if None in lengths and current_scope() is not None:
+        raise ShapeNeededError("a quantile along an axis of unknown length")
     n: Any = length(a, axes)
-    if axes and axes != (rank(a) - 1,):
+    if axes and axes != (rank_of(a) - 1,):
         a = tf.transpose(a, [*kept, *axes])
     shape = tf.shape(a)[: len(kept)]
     static = a.shape[: len(kept)]
@@ -64,7 +66,7 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
     return a, axes, n
 
 
-def _sorted(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
+def _sort_rows(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
     """The rows sorted with NaN at their ends, and where NaN was."""
     nan = isnan(rows)
     if nan is not None:
@@ -76,7 +78,9 @@ def _sorted(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
     return tf.sort(rows, -1), nan
 
 
-def _restored(result: tf.Tensor, given: int, axes: tuple[int, ...], keepdims: Any, lead: int) -> tf.Tensor:
+def _restore_axes(
+    result: tf.Tensor, given: int, axes: tuple[int, ...], keepdims: Any, lead: int
+) -> tf.Tensor:
     """`result`, whose first `lead` axes are new ones, with the reduced axes put back as 1 if wanted."""
     if keepdims:
         for axis in axes_in_order(axes):
@@ -85,12 +89,12 @@ def _restored(result: tf.Tensor, given: int, axes: tuple[int, ...], keepdims: An
 
 
 def axes_in_order(axes: tuple[int, ...]) -> list[int]:
-    """Axes from front to back."""
+    """Return axes from front to back."""
     return sorted(axes)
 
 
 def _fractions(q: Any, scale: int) -> tuple[np.ndarray, bool]:
-    """The quantiles as an array of numbers in [0, 1], and whether they are one Python number.
+    """Return the quantiles as an array of numbers in [0, 1], and whether they are a single Python number.
 
     Raises:
         ValueError: a quantile is out of range.
@@ -122,25 +126,25 @@ def _quantiles(
     if a.dtype in COMPLEX:
         raise TypeError("a must be an array of real numbers")
     rows, axes, n = _rows(a, axis)
-    _refuse_nothing(n)
-    ordered, nan = _sorted(rows)
+    _refuse_empty(n)
+    ordered, nan = _sort_rows(rows)
     given = np.dtype(a.dtype.as_numpy_dtype)
     if not isinstance(n, int):
-        result = _at_run_time(ordered, method, n, fractions, weak)
+        result = _quantiles_at_run_time(ordered, method, n, fractions, weak)
     elif method in _DISCRETE:
         index = _DISCRETE[method]((n - 1) * fractions).astype(np.int64)
         result = tf.gather(ordered, index, axis=-1)
     else:
-        result = _interpolated(ordered, _virtual(method, n, fractions), n, given, weak)
+        result = _interpolate(ordered, _virtual(method, n, fractions), n, given, weak)
     lead = fractions.ndim
     if nan is not None:
         any_nan = tf.reduce_any(nan, -1)
         any_nan = any_nan[(..., *[None] * lead)]
         result = tf.where(any_nan, tf.constant(np.nan, result.dtype), result)
     if lead:
-        order = [*range(rank(result) - lead, rank(result)), *range(rank(result) - lead)]
+        order = [*range(rank_of(result) - lead, rank_of(result)), *range(rank_of(result) - lead)]
         result = tf.transpose(result, order)
-    return _restored(result, rank(a), axes, keepdims, lead)
+    return _restore_axes(result, rank_of(a), axes, keepdims, lead)
 
 
 def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
@@ -158,12 +162,12 @@ def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
         alpha, beta = _CONTINUOUS[method]
         return n * fractions + (alpha + fractions * (1 - alpha - beta)) - 1
     if method in ("inverted_cdf", "averaged_inverted_cdf", "closest_observation"):
-        raise StagingError(f"quantiles by the method {method}", "NP2TF503")
+        raise NoGraphFormError(f"quantiles by the method {method}")
     raise ValueError(f"{method!r} is not a valid method")
 
 
-@unrefused
-def _interpolated(
+@promote_in_any_mode
+def _interpolate(
     ordered: tf.Tensor, virtual: np.ndarray, n: int, given: np.dtype[Any], weak: bool
 ) -> tf.Tensor:
     floating = virtual.dtype if virtual.dtype.kind == "f" else np.dtype(np.float64)
@@ -176,12 +180,12 @@ def _interpolated(
     return _lerp(before, after, tf.constant(gamma.astype(wanted)))
 
 
-def _at_run_time(
+def _quantiles_at_run_time(
     ordered: tf.Tensor, method: str, n: tf.Tensor, fractions: np.ndarray, weak: bool
 ) -> tf.Tensor:
     """Linear quantiles of rows whose length is known only at run time."""
     if method != "linear":
-        raise StagingError(f"quantiles of an unknown number of values by the method {method}", "NP2TF503")
+        raise ShapeNeededError(f"quantiles of an unknown number of values by the method {method}")
     floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
     virtual = tf.cast(n - 1, tf.as_dtype(floating)) * tf.constant(fractions.astype(floating))
     low = tf.cast(tf.floor(virtual), tf.int64)
@@ -191,21 +195,21 @@ def _at_run_time(
     return _lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
 
 
-def _refuse_nothing(n: Any) -> None:
+def _refuse_empty(n: Any) -> None:
     """Check that there are numbers to take a quantile of.
 
     Raises:
         StagingError: the axis is empty.
     """
     if isinstance(n, int) and n == 0:
-        raise StagingError("quantiles of nothing", "NP2TF503")
+        raise NoGraphFormError("quantiles of nothing")
     if not isinstance(n, int):
         record_violation(n == 0)
 
 
 def _refuse(weights: Any) -> None:
     if weights is not None:
-        raise StagingError("quantiles with weights", "NP2TF503")
+        raise NoGraphFormError("quantiles with weights")
 
 
 @op(np.quantile)
@@ -220,7 +224,29 @@ def quantile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.quantile.html"""
+    """Return quantiles over axes.
+
+    Args:
+        a: array of real numbers.
+        q: quantile or array of quantiles in [0, 1], known while staging.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        method: the method of interpolation, such as "linear" or "nearest".
+        keepdims: whether the reduced axes remain with length 1.
+        weights: must be None.
+
+    Returns:
+        An array with the axes of `q` in front of the remaining axes.
+
+    Raises:
+        TypeError: the numbers are complex.
+        ValueError: a quantile is out of range, or the method is unknown.
+        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
+            length.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.quantile.html.
+    """
     _refuse(weights)
     return _quantiles(a, *_fractions(q, 1), axis, method, keepdims)
 
@@ -237,7 +263,29 @@ def percentile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.percentile.html"""
+    """Return percentiles over axes.
+
+    Args:
+        a: array of real numbers.
+        q: percentile or array of percentiles in [0, 100], known while staging.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        method: the method of interpolation, such as "linear" or "nearest".
+        keepdims: whether the reduced axes remain with length 1.
+        weights: must be None.
+
+    Returns:
+        An array with the axes of `q` in front of the remaining axes.
+
+    Raises:
+        TypeError: the numbers are complex.
+        ValueError: a percentile is out of range, or the method is unknown.
+        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
+            length.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.percentile.html.
+    """
     _refuse(weights)
     return _quantiles(a, *_fractions(q, 100), axis, method, keepdims)
 
@@ -245,7 +293,7 @@ def percentile(
 def _middle(ordered: tf.Tensor, wanted: np.dtype[Any], n: Any) -> tf.Tensor:
     if not isinstance(n, int):
         # One more element, so that there is one to take of nothing.
-        row = tf.pad(ordered, [[0, 0]] * (rank(ordered) - 1) + [[0, 1]])
+        row = tf.pad(ordered, [[0, 0]] * (rank_of(ordered) - 1) + [[0, 1]])
         low, high = row[..., tf.maximum(n - 1, 0) // 2], row[..., n // 2]
         middle = tf.where(n % 2 == 1, cast(low, wanted), _mean_of_two(low, high, wanted))
         return tf.where(n == 0, tf.constant(np.nan, middle.dtype), middle)
@@ -264,9 +312,26 @@ def _mean_of_two(low: tf.Tensor, high: tf.Tensor, wanted: np.dtype[Any]) -> tf.T
 def median(
     a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.median.html"""
+    """Return medians over axes. The median of no numbers is NaN.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of floats; NaN where a number is NaN.
+
+    Raises:
+        StagingError: the numbers are complex, or the number of elements is known only at run time while
+            staging.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.median.html.
+    """
     if a.dtype in COMPLEX:
-        raise StagingError("the median of complex numbers", "NP2TF503")
+        raise NoGraphFormError("the median of complex numbers")
     refuse_extended(a)
     rows, axes, n = _rows(a, axis)
     given = np.dtype(a.dtype.as_numpy_dtype)
@@ -274,38 +339,38 @@ def median(
     if isinstance(n, int) and n == 0:
         warn_where(True, EMPTY_MEAN)
         result = tf.fill(tf.shape(rows)[:-1], tf.constant(np.nan, wanted))
-        return _restored(result, rank(a), axes, keepdims, 0)
-    ordered, nan = _sorted(rows if a.dtype != tf.bool else tf.cast(rows, tf.int32))
+        return _restore_axes(result, rank_of(a), axes, keepdims, 0)
+    ordered, nan = _sort_rows(rows if a.dtype != tf.bool else tf.cast(rows, tf.int32))
     result = _middle(ordered, wanted, n)
     if nan is not None:
         result = tf.where(tf.reduce_any(nan, -1), tf.constant(np.nan, result.dtype), result)
-    return _restored(result, rank(a), axes, keepdims, 0)
+    return _restore_axes(result, rank_of(a), axes, keepdims, 0)
 
 
 # -- without NaN ---------------------------------------------------------------------------------------------
 
 
-def _sorted_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tensor, tuple[int, ...]]:
+def _sort_rows_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tensor, tuple[int, ...]]:
     """The rows sorted, the place of the last that is not NaN in each (-1 for none), and the reduced axes."""
     rows, axes, n = _rows(a, axis)
-    _refuse_nothing(n)
-    ordered, nan = _sorted(rows)
+    _refuse_empty(n)
+    ordered, nan = _sort_rows(rows)
     assert nan is not None
     last = tf.reduce_sum(tf.cast(~nan, tf.int64), -1, keepdims=True) - 1
     warn_where(last < 0, ALL_NAN)
     return ordered, last, axes
 
 
-@unrefused
-def _of_the_rest(
+@promote_in_any_mode
+def _quantiles_without_nan(
     a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
 ) -> tf.Tensor:
     """Return quantiles of the elements that are not NaN; their number may differ from row to row."""
     if not a.dtype.is_floating:
         return _quantiles(a, fractions, weak, axis, method, keepdims)
     if method != "linear":
-        raise StagingError(f"quantiles without NaN by the method {method}", "NP2TF503")
-    ordered, last, axes = _sorted_without_nan(a, axis)
+        raise NoGraphFormError(f"quantiles without NaN by the method {method}")
+    ordered, last, axes = _sort_rows_without_nan(a, axis)
     flat = tf.constant(fractions.reshape(-1).astype(np.float64))
     virtual = tf.cast(tf.maximum(last, 0), tf.float64) * flat
     low = tf.cast(tf.floor(virtual), tf.int64)
@@ -313,18 +378,18 @@ def _of_the_rest(
     given = np.dtype(a.dtype.as_numpy_dtype)
     floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
     wanted = result_type_of((given, float if weak else floating))
-    lead = rank(ordered) - 1
+    lead = rank_of(ordered) - 1
     before = cast(tf.gather(ordered, low, batch_dims=lead), wanted)
     after = cast(tf.gather(ordered, high, batch_dims=lead), wanted)
     result = _lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
     result = tf.where(last < 0, tf.constant(np.nan, result.dtype), result)
-    result = tf.transpose(result, [rank(result) - 1, *range(rank(result) - 1)])
+    result = tf.transpose(result, [rank_of(result) - 1, *range(rank_of(result) - 1)])
     result = (
         tf.reshape(result, tf.concat([fractions.shape, tf.shape(result)[1:]], 0))
         if fractions.ndim != 1
         else result
     )
-    return _restored(result, rank(a), axes, keepdims, fractions.ndim)
+    return _restore_axes(result, rank_of(a), axes, keepdims, fractions.ndim)
 
 
 @op(np.nanquantile)
@@ -339,9 +404,31 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html"""
+    """Return quantiles over axes of the elements that are not NaN.
+
+    Args:
+        a: array of real numbers.
+        q: quantile or array of quantiles in [0, 1], known while staging.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        method: the method of interpolation; with floats only "linear".
+        keepdims: whether the reduced axes remain with length 1.
+        weights: must be None.
+
+    Returns:
+        An array with the axes of `q` in front of the remaining axes; NaN where all elements are NaN.
+
+    Raises:
+        TypeError: the numbers are complex.
+        ValueError: a quantile is out of range.
+        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
+            length.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html.
+    """
     _refuse(weights)
-    return _of_the_rest(a, *_fractions(q, 1), axis, method, keepdims)
+    return _quantiles_without_nan(a, *_fractions(q, 1), axis, method, keepdims)
 
 
 @op(np.nanpercentile)
@@ -356,22 +443,60 @@ def nanpercentile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html"""
+    """Return percentiles over axes of the elements that are not NaN.
+
+    Args:
+        a: array of real numbers.
+        q: percentile or array of percentiles in [0, 100], known while staging.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        method: the method of interpolation; with floats only "linear".
+        keepdims: whether the reduced axes remain with length 1.
+        weights: must be None.
+
+    Returns:
+        An array with the axes of `q` in front of the remaining axes; NaN where all elements are NaN.
+
+    Raises:
+        TypeError: the numbers are complex.
+        ValueError: a percentile is out of range.
+        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
+            length.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html.
+    """
     _refuse(weights)
-    return _of_the_rest(a, *_fractions(q, 100), axis, method, keepdims)
+    return _quantiles_without_nan(a, *_fractions(q, 100), axis, method, keepdims)
 
 
 @op(np.nanmedian)
 def nanmedian(
     a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html"""
+    """Return medians over axes of the elements that are not NaN.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of floats; NaN where all elements are NaN.
+
+    Raises:
+        StagingError: the numbers are complex, or there are none.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html.
+    """
     if not a.dtype.is_floating:
         return median.__wrapped__(a, axis, None, False, keepdims)  # type: ignore[attr-defined]
-    ordered, last, axes = _sorted_without_nan(a, axis)
+    ordered, last, axes = _sort_rows_without_nan(a, axis)
     known = tf.maximum(last, 0)
     low, high = (
-        tf.squeeze(tf.gather(ordered, place, batch_dims=rank(ordered) - 1), -1)
+        tf.squeeze(tf.gather(ordered, place, batch_dims=rank_of(ordered) - 1), -1)
         for place in (known // 2, (known + 1) // 2)
     )
     count_is_odd, is_empty = tf.squeeze(known % 2 == 0, -1), tf.squeeze(last < 0, -1)
@@ -380,4 +505,4 @@ def nanmedian(
             warn_where(True, ALL_NAN)  # here, and only here, NumPy tells it for every row
     result = tf.where(count_is_odd, low, _mean_of_two(low, high, np.dtype(a.dtype.as_numpy_dtype)))
     result = tf.where(is_empty, tf.constant(np.nan, result.dtype), result)
-    return _restored(result, rank(a), axes, keepdims, 0)
+    return _restore_axes(result, rank_of(a), axes, keepdims, 0)

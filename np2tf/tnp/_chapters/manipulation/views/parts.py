@@ -8,13 +8,13 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_scalar
-from np2tf.tnp._chapters.manipulation.views.reshape import moveaxis, permuted, swapaxes, view
-from np2tf.tnp._dispatch.op import Axis, Int, View
-from np2tf.tnp._slicing.view_transforms import Basic, Diagonal, Sealed
+from np2tf.tnp._chapters.manipulation.views.reshape import moveaxis, permute_view, swapaxes, view
+from np2tf.tnp._dispatch.argument_types import Axis, Int, View
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, Diagonal, ReadOnlyFlag
 from np2tf.tnp._tensor.index_bounds import refuse_where
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 __all__ = [
@@ -36,6 +36,18 @@ __all__ = [
 def diagonal(a: View, offset: Int = 0, axis1: Int = 0, axis2: Int = 1) -> ndarray:
     """Return diagonals as a read-only view.
 
+    Args:
+        a: array of any dtype with at least two axes.
+        offset: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+        axis1: the first axis of the matrices.
+        axis2: the second axis of the matrices.
+
+    Returns:
+        A view without the two axes, and with the diagonal as a new last axis.
+
+    Raises:
+        ValueError: `a` has fewer than two axes, or both axes are the same.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.diagonal.html.
     """
     if a.ndim < 2:
@@ -44,18 +56,23 @@ def diagonal(a: View, offset: Int = 0, axis1: Int = 0, axis2: Int = 1) -> ndarra
     if first == second:
         raise ValueError("axis1 and axis2 cannot be the same")
     order = [k for k in range(a.ndim) if k not in (first, second)] + [first, second]
-    last = permuted(a, order)
-    return last.view_through(Diagonal(offset)).view_through(Sealed())
+    last = permute_view(a, order)
+    return last.view_through(Diagonal(offset)).view_through(ReadOnlyFlag())
 
 
 def _cut(a: ndarray, axis: int, piece: slice | int) -> ndarray:
+    """Return a part of an axis, as a view."""
     axis %= a.ndim
-    return a.view_through(Basic(tuple(piece if k == axis else slice(None) for k in range(a.ndim))))
+    return a.view_through(BasicIndexing(tuple(piece if k == axis else slice(None) for k in range(a.ndim))))
 
 
 @view(np.flip)
 def flip(m: View, axis: Axis = None) -> ndarray:
     """Return a view with reversed axes.
+
+    Args:
+        m: array of any dtype and shape.
+        axis: the axis or axes; None is all of them.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.flip.html.
     """
@@ -63,12 +80,18 @@ def flip(m: View, axis: Axis = None) -> ndarray:
     if m.ndim == 0:
         return tensor_scalar(m.tensor)
     back, full = slice(None, None, -1), slice(None)
-    return m.view_through(Basic(tuple(back if k in axes else full for k in range(m.ndim))))
+    return m.view_through(BasicIndexing(tuple(back if k in axes else full for k in range(m.ndim))))
 
 
 @view(np.fliplr)
 def fliplr(m: View) -> ndarray:
     """Return a view with the second axis reversed.
+
+    Args:
+        m: array of any dtype with at least two axes.
+
+    Raises:
+        ValueError: `m` has fewer than two axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.fliplr.html.
     """
@@ -81,6 +104,12 @@ def fliplr(m: View) -> ndarray:
 def flipud(m: View) -> ndarray:
     """Return a view with the first axis reversed.
 
+    Args:
+        m: array of any dtype with at least one axis.
+
+    Raises:
+        ValueError: `m` has no axes.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.flipud.html.
     """
     if m.ndim < 1:
@@ -91,6 +120,14 @@ def flipud(m: View) -> ndarray:
 @view(np.rot90)
 def rot90(m: View, k: Int = 1, axes: Any = (0, 1)) -> ndarray:
     """Return a view that is rotated by multiples of 90 degrees.
+
+    Args:
+        m: array of any dtype with at least two axes.
+        k: the number of quarter turns, from the first axis towards the second axis.
+        axes: the two axes of the plane.
+
+    Raises:
+        ValueError: the axes are not two different axes of `m`.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.rot90.html.
     """
@@ -112,15 +149,17 @@ def rot90(m: View, k: Int = 1, axes: Any = (0, 1)) -> ndarray:
 
 
 def _pieces(a: ndarray, cuts: list[Any], axis: int) -> list[ndarray]:
+    """Return the views between given cuts of an axis."""
     ends = [*cuts, None]
     return [_cut(a, axis, slice(begin, end)) for begin, end in zip([0, *cuts], ends, strict=True)]
 
 
 def _sections(a: ndarray, sections: int, axis: int) -> list[Any]:
+    """Return the cuts that divide an axis into sections of nearly equal lengths."""
     total = a.shape[axis]
     if not isinstance(total, int):
-        if current_region() is not None:
-            raise StagingError("splitting an axis whose length is known only at run time")
+        if current_scope() is not None:
+            raise ShapeNeededError("splitting an axis whose length is known only at run time")
         small, extra = total.tensor // sections, total.tensor % sections
         cuts = [k * small + tf.minimum(tf.cast(k, tf.int64), extra) for k in range(1, sections)]
         return [SymInt.fresh(cut, 0) for cut in cuts]
@@ -132,6 +171,19 @@ def _sections(a: ndarray, sections: int, axis: int) -> list[Any]:
 @view(np.array_split)
 def array_split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
     """Return views of sections, which may have different lengths.
+
+    Args:
+        ary: array of any dtype with at least one axis.
+        indices_or_sections: the number of sections, or the indices of the cuts.
+        axis: the axis to split.
+
+    Returns:
+        A list of views.
+
+    Raises:
+        IndexError: there is no such axis.
+        ValueError: the number of sections is not positive.
+        StagingError: the length of the axis is known only at run time while staging.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.array_split.html.
     """
@@ -149,6 +201,17 @@ def array_split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndar
 def split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
     """Return views of sections of equal lengths, or between given indices.
 
+    Args:
+        ary: array of any dtype with at least one axis.
+        indices_or_sections: the number of sections, or the indices of the cuts.
+        axis: the axis to split.
+
+    Returns:
+        A list of views.
+
+    Raises:
+        ValueError: the sections would not have equal lengths.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.split.html.
     """
     if not hasattr(indices_or_sections, "__len__"):
@@ -164,7 +227,17 @@ def split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
 
 @view(np.hsplit)
 def hsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
-    """Return views of sections along the second axis.
+    """Return views of sections along the second axis; along the first axis of a vector.
+
+    Args:
+        ary: array of any dtype with at least one axis.
+        indices_or_sections: the number of sections, or the indices of the cuts.
+
+    Returns:
+        A list of views.
+
+    Raises:
+        ValueError: `ary` has no axes, or the sections would not have equal lengths.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.hsplit.html.
     """
@@ -177,6 +250,16 @@ def hsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
 def vsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
     """Return views of sections along the first axis.
 
+    Args:
+        ary: array of any dtype with at least two axes.
+        indices_or_sections: the number of sections, or the indices of the cuts.
+
+    Returns:
+        A list of views.
+
+    Raises:
+        ValueError: `ary` has fewer than two axes, or the sections would not have equal lengths.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.vsplit.html.
     """
     if ary.ndim < 2:
@@ -188,6 +271,16 @@ def vsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
 def dsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
     """Return views of sections along the third axis.
 
+    Args:
+        ary: array of any dtype with at least three axes.
+        indices_or_sections: the number of sections, or the indices of the cuts.
+
+    Returns:
+        A list of views.
+
+    Raises:
+        ValueError: `ary` has fewer than three axes, or the sections would not have equal lengths.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.dsplit.html.
     """
     if ary.ndim < 3:
@@ -198,6 +291,16 @@ def dsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
 @view(np.unstack)
 def unstack(x: View, /, *, axis: Int = 0) -> tuple[ndarray, ...]:
     """Return views of the items along an axis.
+
+    Args:
+        x: array of any dtype with at least one axis.
+        axis: the axis.
+
+    Returns:
+        A tuple of views without the axis.
+
+    Raises:
+        ValueError: `x` has no axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.unstack.html.
     """

@@ -12,23 +12,18 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp._array.strides import (
-    copied,
-    is_contiguous,
-    order_of_iteration,
-    reshapes_in_place,
-    settled,
-    shadow,
-)
-from np2tf.tnp._dispatch.op import OPS, Axis, Int, MemoryOrder, Shape, View, attach, memory_order, op
+from np2tf.staging import ShapeNeededError
+from np2tf.tnp._array.layout_probes import is_contiguous, layout_probe, reshapes_in_place, resolve_order
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, storage_of, tensor_array, wrap_tensor
+from np2tf.tnp._array.strides import lay_out_copy, order_of_iteration
+from np2tf.tnp._dispatch.argument_types import Axis, Int, MemoryOrder, Shape, View
+from np2tf.tnp._dispatch.op import OPS, attach, op
 from np2tf.tnp._operands.axis_arguments import checked_rank
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._slicing.view_transforms import Basic, ReadOnly, Reshape, Transpose
-from np2tf.tnp._tensor.dtype_dispatch import opaque
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, BroadcastTo, Reshape, Transpose
+from np2tf.tnp._tensor.dtype_dispatch import hide_from_optimiser
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region, link_aliases
+from np2tf.tnp._tensor.storage import current_scope, link_aliases
 
 __all__ = [
     "atleast_1d",
@@ -52,7 +47,8 @@ __all__ = [
 def view(
     numpy: Callable[..., Any], *, method: bool | str = False, numbers: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a NumPy function that returns views, as `op` does; arrays on the host are always viewed there.
+    """Return a decorator that makes a NumPy function which returns views. NumPy makes views of arrays on the
+    host.
 
     Args:
         numpy: NumPy's function.
@@ -65,7 +61,7 @@ def view(
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if args and viewed_on_host(args[0]):
+            if args and is_viewed_on_host(args[0]):
                 return numpy(*map(to_numpy, args), **{name: to_numpy(item) for name, item in kwargs.items()})
             made = on_tensors(*args, **kwargs)
             if numbers and args and type(args[0]) is scalar and made.ndim == 0:
@@ -81,14 +77,14 @@ def view(
     return decorate
 
 
-def viewed_on_host(value: Any) -> bool:
+def is_viewed_on_host(value: Any) -> bool:
     """Return whether NumPy makes the view of an array: the array is on the host, and nothing is staged."""
     on_host = isinstance(value, np.ndarray) and not is_array(value)
-    return on_host and current_region() is None and tf.executing_eagerly()
+    return on_host and current_scope() is None and tf.executing_eagerly()
 
 
 def lengths(array: ndarray) -> list[Any]:
-    """Lengths of the axes; a 0-d tensor for one that is known only at run time."""
+    """Return the lengths of the axes; a length that is known only at run time is a tensor of no axes."""
     tensor = array.tensor
     if tensor.shape.is_fully_defined():
         return list(tensor.shape.as_list())
@@ -99,7 +95,7 @@ def lengths(array: ndarray) -> list[Any]:
 # -- shapes -------------------------------------------------------------------------------------------------
 
 
-def _resolved(shape: tuple[Any, ...], have: list[Any]) -> Any:
+def _resolve_shape(shape: tuple[Any, ...], have: list[Any]) -> Any:
     """Return `shape` with its -1 replaced by a length, or as a tensor if a length is known only at run time.
 
     Raises:
@@ -109,7 +105,7 @@ def _resolved(shape: tuple[Any, ...], have: list[Any]) -> Any:
         raise ValueError("can only specify one unknown dimension")
     if not all(isinstance(n, int) for n in (*shape, *have)):
         if any(isinstance(n, int) and n < -1 for n in shape):
-            raise StagingError("reshape with a negative length other than -1")
+            raise ShapeNeededError("reshape with a negative length other than -1")
         if all(isinstance(n, int) for n in shape):
             return list(shape)
         return tf.stack([tf.cast(n, tf.int64) for n in shape])
@@ -120,15 +116,15 @@ def _resolved(shape: tuple[Any, ...], have: list[Any]) -> Any:
     return tuple(n if n >= 0 else size // wanted for n in shape)
 
 
-def _lens(a: ndarray, shape: Any) -> Reshape:
-    """Return the lens that gives `a` another shape.
+def _transform(a: ndarray, shape: Any) -> Reshape:
+    """Return the view transform that gives `a` another shape.
 
     If the number of elements is known only at run time and does not fit, the call is discarded.
     """
-    if a.tensor.shape.is_fully_defined() or current_region() is None or not isinstance(shape, list):
+    if a.tensor.shape.is_fully_defined() or current_scope() is None or not isinstance(shape, list):
         return Reshape(shape)
     # TensorFlow's optimiser takes for granted that a tensor reshaped to known lengths has as many elements.
-    target = opaque(tf.constant(shape, tf.int64))
+    target = hide_from_optimiser(tf.constant(shape, tf.int64))
     size, wanted = tf.size(a.tensor, tf.int64), tf.abs(tf.reduce_prod(target))
     if -1 in shape:
         record_violation(tf.equal(wanted, 0) | tf.not_equal(size % tf.maximum(wanted, 1), 0))
@@ -137,55 +133,68 @@ def _lens(a: ndarray, shape: Any) -> Reshape:
     return Reshape(shape, target)
 
 
-def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
+def reshape_view(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
     """Return ``a.reshape(shape)`` in C order, as a view if NumPy returns a view."""
-    target = _resolved(shape, lengths(a))
-    lens = _lens(a, target)
+    target = _resolve_shape(shape, lengths(a))
+    transform = _transform(a, target)
     if reshapes_in_place(a, target):
-        return a.view_through(lens)
-    made = tensor_array(lens.get(a.tensor))
+        return a.view_through(transform)
+    made = tensor_array(transform.get(a.tensor))
     if a.tensor.shape.is_fully_defined():
         # NumPy copies the array in its own layout, and returns a view of the copy.
-        made.storage()[0].owner_path = (Reshape(tuple(a.tensor.shape.as_list())),)
-    elif current_region() is not None:
+        made.storage_and_chain()[0].owner_chain = (Reshape(tuple(a.tensor.shape.as_list())),)
+    elif current_scope() is not None:
         # With some lengths NumPy gives a view, with others a copy.
-        link_aliases(cell_of(made), [cell_of(a)])
+        link_aliases(storage_of(made), [storage_of(a)])
     return made
 
 
-def _reversed(a: ndarray) -> ndarray:
+def reverse_axes(a: ndarray) -> ndarray:
     """``a.T``, as a view."""
-    return permuted(a, reversed(range(a.ndim)))
+    return permute_view(a, reversed(range(a.ndim)))
 
 
-def _goes_backwards(a: ndarray, order: str | None) -> bool:
+def runs_backwards(a: ndarray, order: str | None) -> bool:
     """Return whether `order` means that the first axis varies fastest."""
-    return order == "F" or (order == "A" and settled(shadow(a), "A") == "F")
+    return order == "F" or (order == "A" and resolve_order(layout_probe(a), "A") == "F")
 
 
-def _in_memory_order(a: ndarray) -> ndarray:
+def to_memory_order(a: ndarray) -> ndarray:
     """`a` with its axes in the order of NumPy's memory, as a view."""
-    made = shadow(a)
+    made = layout_probe(a)
     order = order_of_iteration(made) if made is not None and not made.flags.c_contiguous else None
-    return a if order is None else permuted(a, order)
+    return a if order is None else permute_view(a, order)
 
 
 @view(np.reshape, numbers=True)
 def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = None) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.reshape.html"""
+    """Return an array in another shape, as a view if NumPy returns a view.
+
+    Args:
+        a: array of any dtype and shape.
+        shape: the lengths of the axes; -1 stands for the length that fits.
+        order: "C", "F" or "A": which axis varies fastest.
+        copy: True copies, None copies only if necessary, False never copies.
+
+    Raises:
+        ValueError: the number of elements does not fit, the order is "K", or `copy` is False and a copy is
+            necessary.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.reshape.html.
+    """
     if order == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
-    backwards = _goes_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
-    source = copied(a.tensor, a, "F" if backwards else "C") if copy else a
+    backwards = runs_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
+    source = lay_out_copy(a.tensor, a, "F" if backwards else "C") if copy else a
     if backwards:
-        flipped = reshaped(_reversed(source), tuple(reversed(shape)))
-        made = _reversed(flipped)
-        cell, path = flipped.storage()
-        if cell.owner_path and not path:
-            cell.owner_path += (Transpose(tuple(reversed(range(a.ndim)))),)
+        flipped = reshape_view(reverse_axes(source), tuple(reversed(shape)))
+        made = reverse_axes(flipped)
+        storage, chain = flipped.storage_and_chain()
+        if storage.owner_chain and not chain:
+            storage.owner_chain += (Transpose(tuple(reversed(range(a.ndim)))),)
     else:
-        made = reshaped(source, shape)
-    if copy is False and made.storage()[0] is not a.storage()[0]:
+        made = reshape_view(source, shape)
+    if copy is False and made.storage_and_chain()[0] is not a.storage_and_chain()[0]:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return made
 
@@ -199,37 +208,41 @@ attach("reshape", _reshape_method)
 
 @view(np.ravel, method=True)
 def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ravel.html"""
+    """Return the elements along one axis, as a view if the array is contiguous.
+
+    Args:
+        a: array of any dtype and shape.
+        order: "C", "F", "A" or "K": which axis varies fastest.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ravel.html.
+    """
     if order == "K":
-        a = _in_memory_order(a)
-    elif _goes_backwards(a, order):
-        a = _reversed(a)
+        a = to_memory_order(a)
+    elif runs_backwards(a, order):
+        a = reverse_axes(a)
     # Unlike `reshape`, which is also a view of a reversed array, it copies whatever is not contiguous.
-    return reshaped(a, (-1,)) if is_contiguous(a) else tensor_array(tf.reshape(a.tensor, [-1]))
-
-
-def _flatten_method(a: ndarray, order: Any = "C") -> ndarray:
-    letter = memory_order(order)
-    if type(a) is scalar:
-        return tensor_array(tf.reshape(a.tensor, [-1]))
-    if letter == "K":
-        a = _in_memory_order(a)
-    elif _goes_backwards(a, letter):
-        a = _reversed(a)
-    return tensor_array(tf.reshape(a.tensor, [-1]))
-
-
-attach("flatten", _flatten_method)
+    return reshape_view(a, (-1,)) if is_contiguous(a) else tensor_array(tf.reshape(a.tensor, [-1]))
 
 
 @view(np.squeeze, method=True, numbers=True)
 def squeeze(a: View, axis: Axis = None) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.squeeze.html"""
+    """Return a view without axes of length 1.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the axis or axes to remove; None is all axes of length 1.
+
+    Raises:
+        ValueError: an axis does not have length 1.
+        StagingError: a length is known only at run time, and `axis` is None.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.squeeze.html.
+    """
     have = a.tensor.shape.as_list()
     if axis is None:
         if None in have:
-            if current_region() is not None:
-                raise StagingError("squeeze of an array whose shape is known only at run time")
+            if current_scope() is not None:
+                raise ShapeNeededError("squeeze of an array whose shape is known only at run time")
             return a.view_through(Reshape(tf.shape(tf.squeeze(a.tensor), tf.int64)))
         dropped = [k for k, n in enumerate(have) if n == 1]
     elif not have and axis in (0, -1):
@@ -241,33 +254,43 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
     if not dropped:
         if axis is None or not have:
             return a
-        return a.view_through(Basic((slice(None),) * len(have)))
-    return a.view_through(Basic(tuple(0 if k in dropped else slice(None) for k in range(len(have)))))
+        return a.view_through(BasicIndexing((slice(None),) * len(have)))
+    return a.view_through(BasicIndexing(tuple(0 if k in dropped else slice(None) for k in range(len(have)))))
 
 
 @view(np.expand_dims)
 def expand_dims(a: View, axis: Axis) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.expand_dims.html"""
+    """Return a view with new axes of length 1.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the place or places of the new axes in the result.
+
+    Raises:
+        AxisError: a place is out of range.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.expand_dims.html.
+    """
     axes = axis if isinstance(axis, tuple) else (axis,)
     rank = checked_rank(a.ndim + len(axes))
     axes = normalize_axis_tuple(axes, rank)
-    return a.view_through(Basic(tuple(None if k in axes else slice(None) for k in range(rank))))
+    return a.view_through(BasicIndexing(tuple(None if k in axes else slice(None) for k in range(rank))))
 
 
-def _at_least(rank: int, a: ndarray) -> ndarray:
+def _raise_rank(rank: int, a: ndarray) -> ndarray:
     have = a.ndim
     if have >= rank:
         return a
     full = slice(None)
     before = {(0, 1): 1, (0, 2): 2, (0, 3): 3, (1, 2): 1, (1, 3): 1, (2, 3): 0}[have, rank]
     after = rank - have - before
-    return a.view_through(Basic((None,) * before + (full,) * have + (None,) * after))
+    return a.view_through(BasicIndexing((None,) * before + (full,) * have + (None,) * after))
 
 
 def _atleast(numpy: Callable[..., Any], rank: int) -> Callable[..., Any]:
     @view(numpy)
     def call(*arys: View) -> Any:
-        made = tuple(_at_least(rank, a) for a in arys)
+        made = tuple(_raise_rank(rank, a) for a in arys)
         return made[0] if len(made) == 1 else made
 
     call.__name__ = call.__qualname__ = numpy.__name__
@@ -281,7 +304,18 @@ atleast_3d = _atleast(np.atleast_3d, 3)
 
 @view(np.broadcast_to)
 def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.broadcast_to.html"""
+    """Return a read-only view in a larger shape.
+
+    Args:
+        array: array of any dtype and shape.
+        shape: the lengths of the axes.
+        subok: whether a subclass of np.ndarray is kept.
+
+    Raises:
+        ValueError: the array does not broadcast to the shape.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.broadcast_to.html.
+    """
     have = array.tensor.shape.as_list()
     if all(isinstance(n, int) for n in shape) and None not in have:
         if np.broadcast_shapes(tuple(have), shape) != shape:
@@ -289,46 +323,69 @@ def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
                 "operands could not be broadcast together with remapped shapes [original->remapped]: "
                 f"{have} and requested shape {shape}"
             )
-        return array.view_through(ReadOnly(shape))
-    made = array.view_through(ReadOnly(tf.stack([tf.cast(n, tf.int64) for n in shape])))
-    if current_region() is not None:
+        return array.view_through(BroadcastTo(shape))
+    made = array.view_through(BroadcastTo(tf.stack([tf.cast(n, tf.int64) for n in shape])))
+    if current_scope() is not None:
         _ = made.tensor  # raises at run time if the lengths do not fit, whether or not it is read
     return made
 
 
 @view(np.broadcast_arrays)
 def broadcast_arrays(*args: View, subok: bool = False) -> tuple[ndarray, ...]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.broadcast_arrays.html"""
+    """Return arrays in their common shape, as views. Views that repeat elements are read-only.
+
+    Args:
+        *args: arrays of any dtype and shape.
+        subok: whether a subclass of np.ndarray is kept.
+
+    Returns:
+        A tuple of views.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.broadcast_arrays.html.
+    """
     known = [a.tensor.shape for a in args]
     if all(shape.is_fully_defined() for shape in known):
         shape: Any = np.broadcast_shapes(*(tuple(s.as_list()) for s in known))
-        return tuple(a if a.shape == shape else a.view_through(ReadOnly(shape)) for a in args)
+        return tuple(a if a.shape == shape else a.view_through(BroadcastTo(shape)) for a in args)
     shape = tf.shape(args[0].tensor)
     for a in args[1:]:
         shape = tf.broadcast_dynamic_shape(shape, tf.shape(a.tensor))
-    return tuple(a.view_through(ReadOnly(shape)) for a in args)
+    return tuple(a.view_through(BroadcastTo(shape)) for a in args)
 
 
 # -- orders of axes -----------------------------------------------------------------------------------------
 
 
-def permuted(a: ndarray, order: Any) -> ndarray:
+def permute_view(a: ndarray, order: Any) -> ndarray:
     """`a` with its axes in another order, as a view."""
     return a.view_through(Transpose(tuple(order)))
 
 
 @view(np.transpose, numbers=True)
 def transpose(a: View, axes: Any = None) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.transpose.html"""
+    """Return a view with the axes in another order.
+
+    Args:
+        a: array of any dtype and shape.
+        axes: the axes in their new order; None reverses them.
+
+    Raises:
+        ValueError: `axes` is not a permutation of the axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.transpose.html.
+    """
     rank = a.ndim
     if axes is None:
-        return permuted(a, reversed(range(rank)))
+        return permute_view(a, reversed(range(rank)))
     if len(axes) != rank:
         raise ValueError("axes don't match array")
     order = tuple(normalize_axis_index(operator.index(axis), rank) for axis in axes)
     if len(set(order)) != rank:
         raise ValueError("repeated axis in transpose")
-    return permuted(a, order)
+    return permute_view(a, order)
 
 
 permute_dims = transpose
@@ -345,11 +402,22 @@ attach("transpose", _transpose_method)
 
 @view(np.swapaxes)
 def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.swapaxes.html"""
+    """Return a view with two axes exchanged.
+
+    Args:
+        a: array of any dtype and shape.
+        axis1: the first axis.
+        axis2: the second axis.
+
+    Raises:
+        AxisError: there is no such axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.swapaxes.html.
+    """
     order = list(range(a.ndim))
     first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
     order[first], order[second] = order[second], order[first]
-    return permuted(a, order)
+    return permute_view(a, order)
 
 
 def _swapaxes_method(a: Any, axis1: Any, axis2: Any, /) -> ndarray:
@@ -361,7 +429,19 @@ attach("swapaxes", _swapaxes_method)
 
 @view(np.moveaxis, numbers=True)
 def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.moveaxis.html"""
+    """Return a view with axes moved to other places.
+
+    Args:
+        a: array of any dtype and shape.
+        source: the axis or axes to move.
+        destination: the new place or places.
+
+    Raises:
+        ValueError: there are not as many places as axes.
+        AxisError: there is no such axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.moveaxis.html.
+    """
     sources = normalize_axis_tuple(source, a.ndim, "source")
     destinations = normalize_axis_tuple(destination, a.ndim, "destination")
     if len(sources) != len(destinations):
@@ -369,12 +449,23 @@ def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
     order = [k for k in range(a.ndim) if k not in sources]
     for to, k in sorted(zip(destinations, sources, strict=True)):
         order.insert(to, k)
-    return permuted(a, order)
+    return permute_view(a, order)
 
 
 @view(np.rollaxis)
 def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.rollaxis.html"""
+    """Return a view with an axis moved backwards to another place.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the axis to move.
+        start: the axis before which it is placed.
+
+    Raises:
+        AxisError: there is no such axis or place.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.rollaxis.html.
+    """
     rank = a.ndim
     axis = normalize_axis_index(axis, rank)
     start = start + rank if start < 0 else start
@@ -385,12 +476,24 @@ def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
     start -= axis < start
     order = [k for k in range(rank) if k != axis]
     order.insert(start, axis)
-    return permuted(a, order)
+    return permute_view(a, order)
 
 
 @view(np.matrix_transpose)
 def matrix_transpose(x: View, /) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.matrix_transpose.html"""
+    """Return a view with the last two axes exchanged.
+
+    Args:
+        x: array (..., m, n) of any dtype.
+
+    Returns:
+        A view (..., n, m).
+
+    Raises:
+        ValueError: `x` has fewer than two axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.matrix_transpose.html.
+    """
     if x.ndim < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
     return swapaxes(x, -1, -2)

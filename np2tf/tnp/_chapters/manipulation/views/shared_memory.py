@@ -1,69 +1,18 @@
-"""Whose memory is whose: shares_memory and may_share_memory, `x.data`, and arrays made over it."""
+"""The memory of an array as a buffer: `x.data`, `x.ctypes`, and arrays made over such a buffer."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, ndarray, path_of
-from np2tf.tnp._array.strides import host_view, memory_of, shadow
-from np2tf.tnp._chapters.manipulation.views.reshape import permuted
-from np2tf.tnp._dispatch.op import OPS
-from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.staging import MemoryLayoutError
+from np2tf.tnp._array.ndarray import ndarray
+from np2tf.tnp._array.strides import host_view
+from np2tf.tnp._chapters.manipulation.views.reshape import permute_view
 from np2tf.tnp._operands.promotion import has_tf_dtype
-from np2tf.tnp._slicing.view_transforms import Basic, Bitcast, Reshape, read_path
-
-__all__ = ["may_share_memory", "shares_memory"]
-
-
-def _positions(array: ndarray) -> np.ndarray:
-    """Return the positions in its cell of the elements that an array sees.
-
-    Raises:
-        StagingError: the positions are not known while staging.
-    """
-    if not tf.executing_eagerly():
-        raise StagingError("which parts of an array overlap is asked while staging", "NP2TF503")
-    cell, path = array.storage()
-    shape = cell.value.shape
-    places = tf.reshape(tf.range(math.prod(shape), dtype=tf.int64), shape)
-    return read_path(places, path).numpy()
-
-
-def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
-    if not (is_array(a) and is_array(b)):
-        if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
-            # Raw tensors cannot be written to in part: whether two of them share memory makes no difference.
-            return a is b
-        # Memory of NumPy's and memory of TensorFlow's are never the same.
-        return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
-    cell = cell_of(a)
-    if cell is not cell_of(b):
-        if cell_of(b) in cell.may_alias:
-            raise StagingError("whether two staged arrays share memory is known only at run time", "NP2TF503")
-        return False
-    if a is b or not (path_of(a) or path_of(b)):
-        return a.size > 0  # type: ignore[no-any-return]
-    memory = memory_of(a)
-    first, second = shadow(a, memory), shadow(b, memory)
-    if first is not None and second is not None:
-        return numpy(first, second)
-    return bool(np.isin(_positions(a), _positions(b)).any())
-
-
-def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Return whether two arrays have an element in common."""
-    return _compared(np.shares_memory, a, b)
-
-
-def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Return whether the stretches of memory of two arrays overlap."""
-    return _compared(np.may_share_memory, a, b)
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, Bitcast, Reshape
 
 
 class _Memory(np.ndarray):
@@ -94,7 +43,7 @@ ndarray.ctypes = property(_ctypes, doc=np.ndarray.ctypes.__doc__)  # type: ignor
 ndarray.data = property(_data, doc=np.ndarray.data.__doc__)  # type: ignore[attr-defined]
 
 
-def made_over(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
+def view_of_buffer(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
     """Return the array that `make` makes over a buffer, as a view if it is an array on TensorFlow's memory.
 
     Args:
@@ -118,18 +67,14 @@ def made_over(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
     if not has_tf_dtype(wanted.dtype):
         return wanted
     if start % size or wanted.nbytes % size or not (in_c or in_f):
-        raise StagingError("memory seen otherwise than in whole elements, one after the other", "NP2TF503")
+        raise MemoryLayoutError("memory seen otherwise than in whole elements, one after the other")
     source = memory.source
     if memory.flags.fnc:
-        source = permuted(source, reversed(range(memory.ndim)))
+        source = permute_view(source, reversed(range(memory.ndim)))
     part = slice(start // size, (start + wanted.nbytes) // size)
-    view = source.view_through(Reshape((memory.size,))).view_through(Basic((part,)))
+    view = source.view_through(Reshape((memory.size,))).view_through(BasicIndexing((part,)))
     if wanted.dtype != memory.dtype:
         view = view.view_through(Bitcast(wanted.dtype))
     if in_c:
         return view.view_through(Reshape(wanted.shape))
-    return permuted(view.view_through(Reshape(wanted.shape[::-1])), reversed(range(wanted.ndim)))
-
-
-OPS[np.shares_memory] = shares_memory
-OPS[np.may_share_memory] = may_share_memory
+    return permute_view(view.view_through(Reshape(wanted.shape[::-1])), reversed(range(wanted.ndim)))

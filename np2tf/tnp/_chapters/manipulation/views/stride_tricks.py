@@ -1,4 +1,4 @@
-"""``np.lib.stride_tricks``: sliding windows as tensors, other strides by NumPy."""
+"""``np.lib.stride_tricks``: sliding windows on tensors; other strides by NumPy."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import tensorflow as tf
 from numpy.lib import stride_tricks
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.manipulation.views.reshape import view
-from np2tf.tnp._dispatch.op import OPS, Array, Axis, Shape, on_host
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Shape
+from np2tf.tnp._dispatch.op import OPS, call_numpy
 from np2tf.tnp._dispatch.residency import has_tensor
-from np2tf.tnp._slicing.view_transforms import Sealed
+from np2tf.tnp._slicing.view_transforms import ReadOnlyFlag
 
 __all__ = ["as_strided", "sliding_window_view"]
 
@@ -22,12 +23,26 @@ __all__ = ["as_strided", "sliding_window_view"]
 def sliding_window_view(
     x: Array, window_shape: Shape, axis: Axis = None, *, subok: bool = False, writeable: bool = False
 ) -> ndarray:
-    """Return the windows that slide over an array.
+    """Return the windows that slide over an array, read-only.
+
+    Args:
+        x: array of any dtype and shape.
+        window_shape: the length of the window along each axis.
+        axis: the axis or axes; None is all of them.
+        subok: whether a subclass of np.ndarray is kept.
+        writeable: must be False on tensors.
+
+    Returns:
+        An array with the axes of the windows added at the end.
+
+    Raises:
+        ValueError: a window is longer than its axis or negative, or the number of lengths does not fit.
+        StagingError: `writeable` is true.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html.
     """
     if writeable:
-        raise StagingError("a sliding window to write through", "NP2TF503")
+        raise NoGraphFormError("sliding_window_view with writeable=True")
     rank = x.shape.rank
     axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, allow_duplicate=True)
     if len(axes) != len(window_shape):
@@ -44,15 +59,28 @@ def sliding_window_view(
         windows = tf.gather(x, tf.range(count)[:, None] + tf.range(width), axis=k)
         order = [j for j in range(windows.shape.rank) if j != k + 1] + [k + 1]
         x = tf.transpose(windows, order)
-    return tensor_array(x).view_through(Sealed())
+    return tensor_array(x).view_through(ReadOnlyFlag())
 
 
 def as_strided(
     x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True, **rest: Any
 ) -> Any:
-    """Other strides over the memory of `x`, which must be on the host (a tensor is copied and read-only)."""
+    """Return an array with other strides over the memory of `x`.
+
+    The memory must be on the host: NumPy receives a copy of a tensor, and the result is read-only.
+
+    Args:
+        x: array.
+        shape: the lengths of the axes.
+        strides: the strides in bytes.
+        subok: whether a subclass of np.ndarray is kept.
+        writeable: whether the result can be written to.
+        **rest: further keyword arguments of NumPy's function.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.as_strided.html.
+    """
     writeable = writeable and not has_tensor((x,))
-    return on_host(stride_tricks.as_strided, (x, shape, strides, subok, writeable), rest)
+    return call_numpy(stride_tricks.as_strided, (x, shape, strides, subok, writeable), rest)
 
 
 OPS[stride_tricks.as_strided] = as_strided

@@ -1,0 +1,55 @@
+"""The table of a configuration, written behind what a file holds already."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+
+class CannotAddError(ValueError):
+    """A file that a table cannot be added to without a change of what it says."""
+
+
+def configuration(aside: Sequence[str], is_own: bool) -> str:
+    """The text of a configuration.
+
+    Args:
+        aside: patterns of what is not translated.
+        is_own: whether it is an np2tf.toml, and no table of a pyproject.toml.
+    """
+    lines = [] if is_own else ["[tool.np2tf]"]
+    lines += ['target = "np2tf"', 'select = ["ALL"]']
+    if aside:
+        listed = ", ".join(json.dumps(pattern, ensure_ascii=False) for pattern in aside)
+        lines += ["# What judges or describes the programs stays on NumPy.", f"extend-exclude = [{listed}]"]
+    return "\n".join(lines) + "\n"
+
+
+def with_table(data: bytes, table: str) -> bytes:
+    """A pyproject.toml with the table behind everything; all else stays byte for byte.
+
+    Raises:
+        CannotAddError: it is not valid, or cannot have the table.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+        before = tomllib.loads(text)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise CannotAddError(f"it is not valid TOML: {error}") from None
+    end = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not text.strip() else end if text.endswith("\n") else end * 2
+    added = (gap + table.replace("\n", end)).encode("utf-8")
+    try:
+        after = tomllib.loads((data + added).decode("utf-8-sig"))
+    except tomllib.TOMLDecodeError as error:
+        raise CannotAddError(f"`tool` can have no further table: {error}") from None
+    expected = {**before, "tool": {**before.get("tool", {}), **tomllib.loads(table)["tool"]}}
+    if after != expected:
+        raise CannotAddError("what it says would change")
+    return data + added

@@ -1,0 +1,126 @@
+"""An entry in .pre-commit-config.yaml: everything that is there, comments too, stays as it is."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import YAMLError
+
+from np2tf.adopting.configuration import CannotAddError
+
+#: The file of a repository without hooks.
+NEW = "# Hooks that git runs before each commit: https://pre-commit.com\nrepos:\n"
+
+
+def local_entry(arguments: Sequence[str]) -> dict[str, Any]:
+    """A hook that runs the np2tf of the environment in which one commits."""
+    entry = " ".join(["np2tf", "check", "--force-exclude", *arguments])
+    hook = {"id": "np2tf-check", "name": "np2tf check", "entry": entry, "language": "system"}
+    return {"repo": "local", "hooks": [{**hook, "types": ["python"]}]}
+
+
+def remote_entry(url: str, revision: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """A hook of np2tf's repository, which pre-commit installs."""
+    hook: dict[str, Any] = {"id": "np2tf-check"}
+    return {"repo": url, "rev": revision, "hooks": [hook | ({"args": list(arguments)} if arguments else {})]}
+
+
+def has_hook(text: str) -> bool:
+    """Return whether a configuration has a hook of np2tf's already.
+
+    Raises:
+        CannotAddError: it cannot be read.
+    """
+    found = _loaded(text).get("repos") or []
+    hooks = (hook for repo in found if isinstance(repo, dict) for hook in repo.get("hooks") or [])
+    return any(isinstance(hook, dict) and str(hook.get("id", "")).startswith("np2tf") for hook in hooks)
+
+
+def with_entry(text: str, entry: dict[str, Any]) -> str:
+    """The configuration with one more entry behind the others.
+
+    Raises:
+        CannotAddError: it cannot be read, or is no list of repositories.
+    """
+    loaded = _loaded(text)
+    repos = loaded.get("repos")
+    if repos is not None and not isinstance(repos, list):
+        raise CannotAddError("`repos` is no list")
+    expected = {**_plain(loaded), "repos": [*_plain(repos or []), entry]}
+    written = _inserted(text, loaded, entry)
+    if written is None or _plain(_loaded(written)) != expected:
+        written = _rewritten(loaded, entry, text)
+    if _plain(_loaded(written)) != expected:
+        raise CannotAddError("what it says would change")
+    return written
+
+
+def _inserted(text: str, loaded: CommentedMap, entry: dict[str, Any]) -> str | None:
+    """The text with the entry's lines behind those of the last one; None where these are not found."""
+    repos = loaded.get("repos")
+    end = "\r\n" if "\r\n" in text else "\n"
+    lines = text.splitlines(keepends=True)
+    if not isinstance(repos, CommentedSeq) or not repos or repos.fa.flow_style():
+        return None
+    first, column = repos.lc.item(len(repos) - 1)
+    following = [line for key in loaded if (line := loaded.lc.key(key)[0]) > first]
+    last = min(following, default=len(lines))
+    while last > first + 1 and _is_empty(lines[last - 1]):
+        last -= 1
+    block = [" " * (column - 2) + line for line in textwrap.dedent(_dumped([entry])).splitlines()]
+    if not lines[last - 1].endswith("\n"):
+        lines[last - 1] += end
+    return "".join([*lines[:last], *(line + end for line in block), *lines[last:]])
+
+
+def _is_empty(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
+
+
+def _rewritten(loaded: CommentedMap, entry: dict[str, Any], text: str) -> str:
+    """The configuration written anew, with its comments: where its list is on one line, or empty."""
+    repos = loaded.get("repos")
+    if not isinstance(repos, CommentedSeq):
+        repos = loaded["repos"] = CommentedSeq()
+    if not repos:
+        repos.fa.set_block_style()
+    repos.append(entry)
+    return _dumped(loaded).replace("\n", "\r\n" if "\r\n" in text else "\n")
+
+
+def _yaml() -> YAML:
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 4096
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    return yaml
+
+
+def _dumped(value: Any) -> str:
+    written = io.StringIO()
+    _yaml().dump(value, written)
+    return written.getvalue()
+
+
+def _loaded(text: str) -> CommentedMap:
+    try:
+        loaded = _yaml().load(text)
+    except YAMLError as error:
+        raise CannotAddError(f"it is not valid YAML: {str(error).splitlines()[0]}") from None
+    if loaded is None:
+        return CommentedMap()
+    if not isinstance(loaded, CommentedMap):
+        raise CannotAddError("it is no table with `repos`")
+    return loaded
+
+
+def _plain(value: Any) -> Any:
+    """Return YAML data as Python's own dicts and lists."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value

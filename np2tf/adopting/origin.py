@@ -1,0 +1,49 @@
+"""Where np2tf is installed from, so that a hook or a job may install the same."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A git repository and a revision, or what an index has."""
+
+    url: str = ""
+    revision: str = ""
+    version: str = ""
+
+    @property
+    def requirement(self) -> str:
+        """Return what pip is to install; "" where that is not known."""
+        if self.url:
+            return f"np2tf @ git+{self.url}@{self.revision}"
+        return f"np2tf=={self.version}" if self.version else ""
+
+
+def given(text: str) -> Distribution:
+    """Return what `URL@REVISION` says.
+
+    Raises:
+        ValueError: one of both is missing.
+    """
+    url, _, revision = text.removeprefix("git+").rpartition("@")
+    if not url or "/" in revision or not revision:
+        raise ValueError("must be URL@REVISION, such as https://example.org/np2tf.git@v0.1.0")
+    return Distribution(url, revision)
+
+
+def installed() -> Distribution:
+    """Where the np2tf that runs was installed from, as pip has noted it; nothing for a checkout."""
+    try:
+        found = distribution("np2tf")
+    except PackageNotFoundError:
+        return Distribution()
+    noted = found.read_text("direct_url.json")
+    if noted is None:
+        return Distribution(version=found.version) if found.read_text("INSTALLER") else Distribution()
+    told = json.loads(noted)
+    revision = told.get("vcs_info", {}).get("commit_id", "")
+    return Distribution(told["url"], revision) if revision else Distribution()

@@ -1,0 +1,51 @@
+"""The repository around a folder: its top, and those of its folders that hold no programs of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+#: Folders of what judges or describes programs: the judge of a translation stays as it is.
+_ASIDE = ("tests", "test", "docs", "doc", "benchmarks", "asv_bench", "examples")
+#: Files at any place that are no programs of the repository.
+_ASIDE_FILES = ("conftest.py", "setup.py", "noxfile.py")
+
+
+@dataclass
+class Repository:
+    """A folder to be prepared.
+
+    Attributes:
+        top: the folder.
+        aside: patterns of what is not to be translated.
+    """
+
+    top: Path
+    aside: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, top: Path, files: Iterable[Path]) -> Repository:
+        """Look at a folder with these Python files."""
+        parts = {part for file in files for part in _parts(file, top)}
+        found = [f"{name}/" for name in _ASIDE if name in parts]
+        return cls(top, found + [name for name in _ASIDE_FILES if name in parts])
+
+    @property
+    def pyproject(self) -> Path:
+        """Where a pyproject.toml is, or would be."""
+        return self.top / "pyproject.toml"
+
+
+def top_of(folder: Path) -> Path:
+    """The top of the repository that a folder is in; the folder itself outside of one."""
+    whole = Path(os.path.abspath(folder))
+    return next((one for one in (whole, *whole.parents) if os.path.lexists(one / ".git")), whole)
+
+
+def _parts(file: Path, top: Path) -> tuple[str, ...]:
+    try:
+        return Path(os.path.abspath(file)).relative_to(os.path.abspath(top)).parts
+    except ValueError:
+        return ()

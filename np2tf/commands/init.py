@@ -1,0 +1,239 @@
+"""`np2tf init`: prepare a repository."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from np2tf.adopting import origin
+from np2tf.adopting.configuration import CannotAddError, configuration, with_table
+from np2tf.adopting.repository import Repository, top_of
+from np2tf.adopting.workflow import PLACE, workflow
+from np2tf.commands import output
+from np2tf.commands.check import jobs_for
+from np2tf.commands.report import surveyed
+from np2tf.configuration import Configurations
+from np2tf.diagnostics import CLEAN
+from np2tf.disk.discovery import Search, python_files
+from np2tf.disk.patches import patch_of
+from np2tf.disk.writing import write
+
+if TYPE_CHECKING:
+    from np2tf.report.survey import Survey
+
+_HOOKS = ".pre-commit-config.yaml"
+_BASELINE = "np2tf-baseline.json"
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One file: what is to be in it, or why it is left as it is."""
+
+    path: Path
+    data: bytes | None = None
+    told: str = ""
+    asks: bool = False
+    """Whether something else is in it, and is to be replaced."""
+
+
+@click.command()
+@click.argument("folder", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--ci", type=click.Choice(("github",)), help="Write a job for CI, too.")
+@click.option("--pre-commit/--no-pre-commit", default=True, help="Write a hook for pre-commit (default).")
+@click.option("--baseline/--no-baseline", default=True, help="Have what is found today hidden (default).")
+@click.option(
+    "--from",
+    "source",
+    metavar="URL@REV",
+    help="The git repository that the hook and the job install np2tf from.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be written, as a patch.")
+@click.option("-y", "--yes", is_flag=True, help="Replace files without asking.")
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Read the files in so many processes.")
+def init(folder: Path, **chosen: Any) -> None:
+    """Prepare the repository around FOLDER, and say which share of it will translate.
+
+    Writes a configuration (`[tool.np2tf]` in pyproject.toml, or np2tf.toml), a hook of pre-commit's, a
+    baseline of today's findings, and, with --ci, a job. Present entries stay as they are: a second
+    run changes nothing. No program is changed.
+    """
+    wanted = _source_of_np2tf(chosen)
+    top = top_of(folder)
+    search = Search(Configurations())
+    repository = Repository.of(top, [path for path, _ in python_files([top], search)])
+    survey = surveyed((top,), top, _as_configured(repository, chosen))
+    _tell(survey)
+    hide = chosen["baseline"] and _has_findings(survey)
+    arguments = ["--baseline", _BASELINE] if hide or (top / _BASELINE).exists() else []
+    steps = [_configured(repository)]
+    if chosen["pre_commit"]:
+        steps.append(_step(top / _HOOKS, lambda data: _hooked(data, wanted, arguments)))
+    if chosen["ci"]:
+        steps.append(_ci(top / PLACE, workflow(wanted.requirement, arguments).encode()))
+    for step in steps:
+        _take(step, chosen)
+    if hide:
+        _write_baseline(top, chosen["dry_run"])
+    sys.exit(CLEAN)
+
+
+def _source_of_np2tf(chosen: dict[str, Any]) -> origin.Distribution:
+    """Where hooks and jobs install np2tf from."""
+    try:
+        found = origin.given(chosen["source"]) if chosen["source"] else origin.installed()
+    except ValueError as error:
+        raise click.UsageError(f"--from {error}") from None
+    if chosen["ci"] and not found.requirement:
+        raise click.UsageError("say with --from URL@REV where the job installs np2tf from")
+    return found
+
+
+def _as_configured(repository: Repository, chosen: dict[str, Any]) -> dict[str, Any]:
+    """The options of a look at what the configuration will have translated."""
+    configured = Configurations().of_folder(repository.top).file is not None
+    aside = () if configured else tuple(repository.aside)
+    return {
+        "quiet": False,
+        "jobs": chosen["jobs"],
+        "respect_gitignore": True,
+        "force_exclude": False,
+        "docs": False,
+        "extend_exclude": aside,
+    }
+
+
+def _tell(survey: Survey) -> None:
+    from np2tf.report.survey import percent
+    from np2tf.report.tables import counted, share_native, share_staged
+    from np2tf.report.tables import names as used
+
+    changing = sum(file.changes for file in survey.files)
+    compiled, functions = share_staged(survey)
+    fates = counted(survey.fates)
+    native, uses = share_native(used(survey))
+    click.echo(f"{output.many(len(survey.files), 'file')}, of which a translation changes {changing}.")
+    click.echo(
+        f"Of {output.many(functions, 'function')} that compute with arrays {compiled} "
+        f"({percent(compiled, functions)}) are compiled: {fates['staged']} by themselves, {fates['called']} "
+        f"where something compiled calls them; {fates['host']} stay on the host."
+    )
+    click.echo(f"Of {output.many(uses, 'use')} of NumPy {native} ({percent(native, uses)}) are TensorFlow's.")
+    click.echo(f"{output.many(len(survey.findings), 'finding')}: `np2tf check` shows them.")
+
+
+def _has_findings(survey: Survey) -> bool:
+    return any(one.severity == "warning" for one in survey.findings)
+
+
+def _configured(repository: Repository) -> _Step:
+    """The configuration, unless there is one."""
+    own = repository.top / "np2tf.toml"
+    known = Configurations().of_folder(repository.top).file
+    if known is not None:
+        return _Step(known, told="is the configuration already")
+    if not repository.pyproject.is_file():
+        return _Step(own, configuration(repository.aside, True).encode())
+    table = configuration(repository.aside, False)
+    return _step(repository.pyproject, lambda data: with_table(data, table))
+
+
+def _hooked(data: bytes, wanted: origin.Distribution, arguments: list[str]) -> bytes:
+    """The hooks with np2tf's among them; the same where it is."""
+    from np2tf.adopting.hooks import NEW, has_hook, local_entry, remote_entry, with_entry
+
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CannotAddError(str(error)) from None
+    if has_hook(text):
+        return data
+    entry = remote_entry(wanted.url, wanted.revision, arguments) if wanted.url else local_entry(arguments)
+    return with_entry(text if text.strip() else text + NEW, entry).encode("utf-8")
+
+
+def _step(path: Path, change: Callable[[bytes], bytes]) -> _Step:
+    """A file to which something is added; nothing else in it changes."""
+    try:
+        before = path.read_bytes() if path.exists() else b""
+        after = change(before)
+    except CannotAddError as error:
+        return _Step(path, told=f"is left as it is: {error}")
+    return _Step(path, after) if after != before else _Step(path, told="knows np2tf already")
+
+
+def _ci(path: Path, data: bytes) -> _Step:
+    """The job: the file is np2tf's own, and so is replaced as a whole, or not at all."""
+    if not path.exists():
+        return _Step(path, data)
+    return _Step(path, told="is there already") if path.read_bytes() == data else _Step(path, data, asks=True)
+
+
+def _take(step: _Step, chosen: dict[str, Any]) -> None:
+    """Write a file, or say what is not written."""
+    name = click.format_filename(_short(step.path))
+    if step.data is None:
+        click.echo(f"{name} {step.told}")
+        return
+    if chosen["dry_run"]:
+        before = step.path.read_bytes() if step.path.exists() else b""
+        output.write_bytes(patch_of(Path(_short(step.path)), before, step.data))
+        return
+    if step.asks and not chosen["yes"]:
+        is_asked = sys.stdin.isatty()
+        if not is_asked or not click.confirm(f"{name} is another one; replace it?"):
+            click.echo(f"{name} is left as it is{'' if is_asked else '; --yes replaces it'}")
+            return
+    try:
+        step.path.parent.mkdir(parents=True, exist_ok=True)
+        write(step.path, step.data)
+    except OSError as error:
+        raise click.UsageError(f"{name}: {error.strerror or error}") from None
+    click.echo(f"{name} is written")
+
+
+def _short(path: Path) -> str:
+    """A path as people see it from here."""
+    return next(_shorter(path), str(path))
+
+
+def _shorter(path: Path) -> Iterator[str]:
+    whole, here = os.path.abspath(path), os.getcwd()
+    if whole.startswith(here + os.sep):
+        yield os.path.relpath(whole, here)
+
+
+def _write_baseline(top: Path, is_dry: bool) -> None:
+    """Hide what is found today, as `np2tf check --write-baseline` does."""
+    from np2tf.checking.baseline import Baseline
+    from np2tf.checking.run import Run
+
+    file = top / _BASELINE
+    name = click.format_filename(_short(file))
+    if file.exists():
+        click.echo(f"{name} is there already: `np2tf check --write-baseline {_BASELINE} .` renews it")
+        return
+    if is_dry:
+        click.echo(f"{name} would be written")
+        return
+    configurations = Configurations()
+    files = list(python_files([top], Search(configurations)))
+    run = Run.of(
+        files,
+        [top],
+        lambda code, path: configurations.of(path).is_selected(code, path),
+        lambda path: configurations.of(path).options(),
+        jobs_for(files),
+    )
+    made = Baseline(file).renew(
+        run.files,
+        run.findings,
+        run.texts,
+        lambda code, path: configurations.of(path).is_selected(code, path),
+    )
+    click.echo(f"{name} is written; it knows {output.many(made.write(), 'finding')}")

@@ -1,0 +1,37 @@
+"""Tables of how many functions over arrays share a fate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from np2tf.commands.tables.console import new_table, say, show_table
+from np2tf.rewrites.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
+
+#: The table shows at most so many reasons.
+ROWS = 20
+
+
+def show_summary(fates: Sequence[Fate], console: Console) -> None:
+    """Print how many functions have which fate, and why the others stay on the host."""
+    table = new_table(console, "Functions that compute with arrays")
+    table.add_column("what becomes of them")
+    for name in ("all", "share", "with loops", "share"):
+        table.add_column(name, justify="right")
+    plain = sum(one.fate == PLAIN for one in fates)
+    fates = [one for one in fates if one.fate != PLAIN]
+    loops = [one for one in fates if one.loops]
+    for fate in (STAGED, CALLED, HOST):
+        table.add_row(fate, *map(str, (*share(fates, fate), *share(loops, fate))))
+    table.add_row("in all", str(len(fates)), "", str(len(loops)), "")
+    show_table(console, table)
+    if plain:
+        say(console, f"{plain} more have loops, and nothing in them shows arrays or calculates: plain Python")
+    told = new_table(console, "Why functions stay on the host")
+    told.add_column("functions", justify="right")
+    told.add_column("reason")
+    for reason, count in reasons(fates, ROWS):
+        told.add_row(str(count), reason)
+    if told.row_count:
+        show_table(console, told)

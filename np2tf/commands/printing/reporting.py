@@ -1,0 +1,130 @@
+"""Show the report of a run: as text for people, as JSON for programs."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from np2tf import __version__
+from np2tf.counts import TakenOver
+from np2tf.imports.hooks.run_diagnostics import diagnostics_met
+from np2tf.runtime.report.report import Function, Place, Report, Time
+from np2tf.runtime.report.timing import Watch
+
+#: The text shows at most so many functions and diagnostics. JSON has all of them.
+ROWS = 10
+
+
+def report_at_exit(form: str, file: Path | None) -> None:
+    """Begin to record a report, and write it when the interpreter ends, after all exit functions.
+
+    Args:
+        form: "text" or "json".
+        file: the file to write; None is standard error.
+    """
+    watch = Watch()
+    process = os.getpid()
+
+    def write() -> None:
+        if os.getpid() != process:  # a copy of this process, by fork
+            return
+        report = watch.stop()
+        text = as_json(report) if form == "json" else as_text(report)
+        if file is None:
+            sys.stdout.flush()
+            print(text, file=sys.stderr)
+            return
+        try:
+            file.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            print(f"np2tf run: NP2TF906 {file}: {error.strerror or error}", file=sys.stderr)
+
+    atexit.register(write)
+
+
+def as_json(report: Report) -> str:
+    """Return the complete report as JSON."""
+    met = [
+        {"code": found.code, "path": found.path, "line": found.line, "message": found.message}
+        for found in diagnostics_met()
+    ]
+    return json.dumps({"np2tf": __version__, **report.to_data(), "diagnostics": met}, indent=2)
+
+
+def as_text(report: Report) -> str:
+    """Return the report as text for people."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: Report) -> Iterable[str]:
+    yield ""
+    yield f"np2tf: {report.seconds:.2f} s in all"
+    yield from _where(report)
+    yield from _section("Slowest on the host that need not be there", report.fallbacks, _place)
+    yield from _section("Slowest NumPy operations on host arrays", report.host_calls, _place)
+    functions = sorted(report.functions.values(), key=lambda one: -one.seconds)
+    yield from _section("Jitted functions", functions, _function)
+    yield from _section("Loops that went on as compiled code", report.loops, _loop)
+    yield from _section("Not compiled, and why", list(report.unjitted.values()), _reason)
+    met = [f"  {_relative(str(found))}" for found in diagnostics_met()]
+    yield from _section("Left as it was in translation", met, str)
+
+
+def _where(report: Report) -> Iterable[str]:
+    rows = (
+        ("compiled by XLA", report.compiled, "calls"),
+        ("TensorFlow graphs", report.graph, "calls"),
+        ("tracing, compiling", report.compiling, "traces"),
+        ("TensorFlow, eager", report.eager, "operations"),
+        ("NumPy, on the host", report.host, "operations"),
+    )
+    for name, time, unit in rows:
+        yield f"  {name:<20}{time.seconds:>9.3f} s{time.calls:>10} {unit}"
+    yield f"  {'everything else':<20}{report.other:>9.3f} s"
+
+
+def _section(title: str, rows: list[Any], show: Callable[[Any], str]) -> Iterable[str]:
+    if rows:
+        yield f"{title}:"
+        yield from (show(row) for row in rows[:ROWS])
+        if len(rows) > ROWS:
+            yield f"  … and {len(rows) - ROWS} more (--report json has all)"
+
+
+def _place(place: Place) -> str:
+    return f"{_taken(place)}  {_relative(place.path)}:{place.line}  {place.name}: {place.code or place.why}"
+
+
+def _reason(place: Place) -> str:
+    where = f"{_relative(place.path)}:{place.line}"
+    return f"  {where}: {place.code} {place.name}: {place.why} ({place.calls} calls)"
+
+
+def _function(function: Function) -> str:
+    parts = {"compiled": function.compiled, "graph": function.graph, "on the host": function.host}
+    ran = ", ".join(f"{time.calls} {name}" for name, time in parts.items() if time.calls)
+    traced = f"; {function.compiling.calls} traces, {function.compiling.seconds:.2f} s compiling"
+    total = Time(sum(time.calls for time in parts.values()), function.seconds)
+    told = f"{ran}{traced if function.compiling.calls else ''}"
+    return f"{_taken(total)}  {_relative(function.path)}:{function.line}  {function.name}: {told}"
+
+
+def _loop(loop: TakenOver) -> str:
+    back = f"; {loop.returned}× back to the host" if loop.returned else ""
+    told = f"from round {loop.round} on: {loop.host:.2f} s before, {loop.compiling:.2f} s compiling"
+    where = f"{_relative(loop.path)}:{loop.line}  {loop.name}"
+    return f"{_taken(Time(loop.times, loop.compiled))}  {where}: {told}, {loop.compiled:.2f} s compiled{back}"
+
+
+def _taken(time: Time) -> str:
+    return f"{time.seconds:>9.3f} s{time.calls:>8}×"
+
+
+def _relative(path: str) -> str:
+    here = os.getcwd() + os.sep
+    return path.removeprefix(here)

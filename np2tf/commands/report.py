@@ -1,0 +1,104 @@
+"""`np2tf report`: what becomes of a repository, as a page or as Markdown."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from np2tf import __version__
+from np2tf.commands import output
+from np2tf.commands.check import jobs_for
+from np2tf.commands.choices import configurations_of, file_choices, search_of, with_options
+from np2tf.commands.progress import Bar
+from np2tf.diagnostics import CLEAN, INTERNAL
+from np2tf.disk.discovery import python_files
+from np2tf.disk.writing import write
+
+if TYPE_CHECKING:
+    from np2tf.report.runs import Run
+    from np2tf.report.survey import Survey
+
+_OPTIONS = (
+    click.option(
+        "--html",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Write one page that needs nothing besides itself.",
+    ),
+    click.option("--markdown", is_flag=True, help="Print Markdown, for pull requests (the default)."),
+    click.option(
+        "--run",
+        "command",
+        metavar="COMMAND",
+        help='Run "pytest …", "python FILE …" or "python -m MODULE …" translated; tell what ran compiled.',
+    ),
+    click.option("--title", help="What the report is called; by default as the folder."),
+    click.option("-j", "--jobs", type=click.IntRange(1), help="Read the files in so many processes."),
+    click.option("-q", "--quiet", is_flag=True, help="Show no progress and no summary."),
+)
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@with_options(*_OPTIONS)
+@file_choices
+def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **chosen: Any) -> None:
+    """Report what becomes of all PATHS when they are translated. None of them is changed.
+
+    Shares, reasons, findings, NumPy's names, and each file's source beside its translation.
+
+    Exit status: 0 the report is made, 2 wrong usage, 123 internal error in one of the files.
+    """
+    folder = paths[0] if paths[0].is_dir() else paths[0].parent
+    survey = surveyed(paths, folder, chosen)
+    if not survey.files:
+        raise click.UsageError("there is no Python file in these places")
+    run = _run(chosen["command"], paths, folder) if chosen["command"] else None
+    title = chosen["title"] or folder.resolve().name
+    if html is not None:
+        from np2tf.report.page import page
+
+        made = datetime.now(timezone.utc).strftime("on %Y-%m-%d at %H:%M UTC")
+        try:
+            write(html, page(survey, title, made, __version__, run).encode("utf-8"))
+        except OSError as error:
+            raise click.UsageError(f"{html}: {error.strerror or error}") from None
+    if markdown or html is None:
+        from np2tf.report.markdown import markdown as as_markdown
+
+        output.write_text(as_markdown(survey, title, run), is_for_people=True)
+    if html is not None and not chosen["quiet"]:
+        click.echo(f"{html}: {output.many(len(survey.files), 'file')}", err=True)
+    sys.exit(INTERNAL if any(file.crashed for file in survey.files) else CLEAN)
+
+
+def surveyed(paths: tuple[Path, ...], folder: Path, chosen: dict[str, Any]) -> Survey:
+    """Return what becomes of the files, as far as the options choose them."""
+    from np2tf.report.survey import survey
+
+    configurations = configurations_of(chosen)
+    files = list(python_files(paths, search_of(chosen, configurations)))
+    with Bar(len(files), not chosen["quiet"]) as bar:
+        return survey(
+            files,
+            folder,
+            lambda path: configurations.of(path).options(),
+            lambda code, path: configurations.of(path).is_selected(code, path),
+            chosen["jobs"] or jobs_for(files),
+            bar.advance,
+        )
+
+
+def _run(command: str, paths: tuple[Path, ...], folder: Path) -> Run:
+    """Run a program translated, in the current folder."""
+    from np2tf.commands.printing.running import CommandError, run_and_read
+    from np2tf.report.survey import top_level_names
+
+    names = top_level_names([path.resolve() for path, _ in python_files(paths)])
+    try:
+        return run_and_read(command, list(names), folder)
+    except CommandError as error:
+        raise click.UsageError(str(error)) from None

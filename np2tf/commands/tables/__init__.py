@@ -1,0 +1,4 @@
+"""Tables of what commands found: for people at any width of a terminal, and as plain data for programs.
+
+May import `verify`; the commands import this package, and never the other way round.
+"""

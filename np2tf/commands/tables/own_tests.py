@@ -1,0 +1,145 @@
+"""Results of `np2tf verify` for a repository's own tests: tables for people, plain data for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from np2tf.commands.tables.console import name_text, new_table, number, ratio, say, show_table, wide_console
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from np2tf.verify import OwnTestsOutcome, Pair
+
+#: So many tests a table shows.
+ROWS = 50
+SLOWEST = 10
+#: Seconds below which the time of a test says nothing.
+LEAST = 0.01
+
+
+def as_data(outcome: OwnTestsOutcome) -> dict[str, Any]:
+    """The JSON about a repository's tests."""
+    sides = {"numpy": outcome.numpy, "translated": outcome.translated}
+    return {
+        "command": outcome.command,
+        "packages": outcome.packages,
+        "equal": outcome.equal,
+        "code": outcome.code or None,
+        "message": f"{outcome.code} {outcome.error}" if outcome.code else None,
+        "summary": _summary(outcome),
+        "process_seconds": {name: side.seconds for name, side in sides.items()},
+        "modules": {
+            name: {"imported": imported, "translated": done}
+            for name, (imported, done) in outcome.translated.modules.items()
+        },
+        "calls": outcome.translated.counts,
+        "tests": [
+            {
+                "test": pair.name,
+                "equal": pair.equal,
+                **dict(zip(sides, pair.outcomes)),
+                "numpy_seconds": pair.numpy and pair.numpy.seconds,
+                "translated_seconds": pair.translated and pair.translated.seconds,
+                "ratio": pair.ratio,
+                "message": _message(pair),
+            }
+            for pair in outcome.pairs
+        ],
+    }
+
+
+def show(outcome: OwnTestsOutcome) -> None:
+    """Print the tests that end differently, the slowest ones, and a summary."""
+    console = wide_console()
+    if outcome.different:
+        show_table(console, _differences(outcome.different[:ROWS], console))
+        for line in _told(outcome.different):
+            say(console, line)
+    slow = sorted(outcome.pairs, key=lambda pair: -_longest(pair))[:SLOWEST]
+    slow = [pair for pair in slow if _longest(pair) >= LEAST]
+    if slow:
+        show_table(console, _times(slow, console))
+    for line in _lines(outcome):
+        say(console, line)
+
+
+def _longest(pair: Pair) -> float:
+    return max(one.seconds for one in (pair.numpy, pair.translated) if one is not None)
+
+
+def _message(pair: Pair) -> str:
+    """Return the error of the side that failed."""
+    said = [one.message for one in (pair.translated, pair.numpy) if one is not None and one.message]
+    return said[0] if said else ""
+
+
+def _differences(pairs: list[Pair], console: Console) -> Table:
+    table = new_table(console, "Tests that end differently")
+    table.add_column("test", overflow="fold")
+    table.add_column("NumPy", no_wrap=True)
+    table.add_column("translated", no_wrap=True)
+    for pair in pairs:
+        table.add_row(name_text(pair.name), *pair.outcomes)
+    return table
+
+
+def _told(different: list[Pair]) -> Iterator[str]:
+    for pair in different[:ROWS]:
+        if _message(pair):
+            yield f"{pair.name}: {_message(pair)}"
+    if len(different) > ROWS:
+        yield f"… and {len(different) - ROWS} more (--json has all)"
+
+
+def _times(pairs: list[Pair], console: Console) -> Table:
+    table = new_table(console, "The slowest tests")
+    table.add_column("test", overflow="fold")
+    for heading in ("NumPy s", "translated s", "NumPy/translated"):
+        table.add_column(heading.replace(" s", "\ns").replace("/", "\n/"), justify="right", no_wrap=True)
+    for pair in pairs:
+        seconds = (number(one.seconds if one else None, "{:.2f}") for one in (pair.numpy, pair.translated))
+        table.add_row(name_text(pair.name), *seconds, ratio(pair.ratio))
+    return table
+
+
+def _summary(outcome: OwnTestsOutcome) -> dict[str, Any]:
+    pairs = outcome.pairs
+    both = [(pair.numpy, pair.translated) for pair in pairs if pair.numpy and pair.translated]
+    seconds = [sum(side.seconds for side in sides) for sides in zip(*both)] or [0.0, 0.0]
+    measured = [pair.ratio for pair in pairs if pair.ratio is not None and _longest(pair) >= LEAST]
+    return {
+        "tests": len(pairs),
+        "equal": sum(pair.equal for pair in pairs),
+        "different": len(outcome.different),
+        "numpy_seconds": seconds[0],
+        "translated_seconds": seconds[1],
+        "ratio": seconds[0] / seconds[1] if seconds[1] else None,
+        "measured": len(measured),
+        "faster": sum(one > 1 for one in measured),
+    }
+
+
+def _lines(outcome: OwnTestsOutcome) -> Iterator[str]:
+    told = _summary(outcome)
+    if outcome.translated.modules and not outcome.code:
+        modules = ", ".join(
+            f"{name} {done} of {imported}" for name, (imported, done) in outcome.translated.modules.items()
+        )
+        calls = ", ".join(f"{count} {name}" for name, count in outcome.translated.counts.items())
+        yield f"Modules translated: {modules}. Calls: {calls}."
+    if outcome.code:
+        yield f"{outcome.code} {outcome.error}"
+        return
+    if told["tests"]:
+        shown = [f"{told['numpy_seconds']:.2f} s on NumPy, {told['translated_seconds']:.2f} s translated"]
+        if told["ratio"] is not None:
+            shown.append(f"({told['ratio']:.2f}×)")
+        yield (
+            f"In tests: {' '.join(shown)}; of {told['measured']} that take {LEAST:g} s or more, "
+            f"{told['faster']} are faster. Processes: {outcome.numpy.seconds:.1f} s and "
+            f"{outcome.translated.seconds:.1f} s."
+        )
+    yield "{tests} tests: {equal} end in the same way, {different} differently.".format(**told)

@@ -1,0 +1,70 @@
+"""A plot of ratios of times: how many times as fast the translation is, one bar for each."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from np2tf.diagnostics import codes
+
+#: More bars than these nobody can read: the slowest are drawn.
+MOST = 60
+
+
+class PlotError(ValueError):
+    """There is nothing to draw with, or no such format."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One ratio, and whether the translation's result is right."""
+
+    name: str
+    ratio: float
+    equal: bool
+    seconds: float
+
+
+def check_plot(file: Path) -> None:
+    """See to it that a plot can be drawn, before anything is measured.
+
+    Raises:
+        PlotError: with the remedy.
+    """
+    if importlib.util.find_spec("matplotlib") is None:
+        missing = codes()["NP2TF928"]
+        raise PlotError(f"{missing.code} {missing.message}: {missing.remedy}")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    known = FigureCanvasAgg.get_supported_filetypes()
+    if file.suffix.removeprefix(".") not in known:
+        raise PlotError(f"--plot {file}: the file's name ends with one of {', '.join(sorted(known))}")
+    if not file.absolute().parent.is_dir():
+        raise PlotError(f"--plot {file}: there is no folder {file.parent}")
+
+
+def draw(bars: Sequence[Bar], file: Path) -> None:
+    """Draw the ratios on a logarithmic scale, NumPy being 1."""
+    from matplotlib.figure import Figure
+
+    bars = [bar for bar in bars if 1e-6 < bar.ratio < 1e6]
+    shown = sorted(sorted(bars, key=lambda bar: -bar.seconds)[:MOST], key=lambda bar: bar.ratio)
+    figure = Figure(figsize=(8, 1.2 + 0.25 * max(len(shown), 4)), layout="constrained")
+    axes = figure.add_subplot()
+    colours = [("#2a7" if bar.ratio >= 1 else "#c63") if bar.equal else "#888" for bar in shown]
+    # From 1, where a bar of a ratio begins.
+    axes.barh(range(len(shown)), [bar.ratio - 1 for bar in shown], left=1, color=colours)
+    axes.set_yticks(range(len(shown)), [bar.name if bar.equal else f"{bar.name} (differs)" for bar in shown])
+    axes.set_xscale("log")
+    ratios = [bar.ratio for bar in shown]
+    ticks = [step * 10.0**power for power in range(-6, 7) for step in (1, 2, 5)]
+    axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
+    axes.set_xticks([], minor=True)
+    axes.set_xlim(0.9 * min([0.5, *ratios]), 1.1 * max([2.0, *ratios]))
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.set_xlabel("NumPy's time over the translation's: right of 1 the translation is faster")
+    if len(shown) < len(bars):
+        axes.set_title(f"The {len(shown)} that take longest, of {len(bars)}")
+    figure.savefig(file)

@@ -1,0 +1,74 @@
+"""Names of NumPy that files of a project import from one another: where they are bound, they stay bound.
+
+A quick look at texts, before anything is parsed: one name too many costs an import that nobody needs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+#: All names: somebody imports `*`.
+EVERY = "*"
+_FROM = re.compile(
+    rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|(?:[^\n\\#;]|\\\r?\n)*)", re.MULTILINE
+)
+_AS = re.compile(rb"^[ \t]*import[ \t]+([\w.]+)[ \t]+as[ \t]+(\w+)", re.MULTILINE)
+_COMMENT = re.compile(rb"#[^\n]*")
+_OF_NUMPY = re.compile(rb"^[ \t]*(?:from[ \t]+numpy\b|import[^\n]*\bnumpy\b)", re.MULTILINE)
+
+
+def passed_on(files: Iterable[tuple[Path, bytes]]) -> dict[Path, tuple[str, ...]]:
+    """The names that other files read of each file which imports NumPy."""
+    known = list(files)
+    binding = {_key(path): path for path, data in known if _OF_NUMPY.search(data)}
+    if len(known) < 2 or not binding:
+        return {}
+    names: dict[str, set[str]] = {}
+    for path, data in known:
+        for key, name in _read(path, data, binding):
+            names.setdefault(key, set()).add(name)
+    return {path: tuple(sorted(names[_key(path)])) for path, _ in known if _key(path) in names}
+
+
+def _key(path: Path) -> str:
+    """Return the name by which other files import a file; for an `__init__.py`, the package's name."""
+    return path.absolute().parent.name if path.stem == "__init__" else path.stem
+
+
+def _read(path: Path, data: bytes, binding: dict[str, Path]) -> Iterator[tuple[str, str]]:
+    """The modules with NumPy that a file imports from, and what it reads of them."""
+    aliases = {key: key for key in binding}
+    for module, alias in _AS.findall(data):
+        aliases[alias.decode()] = _last(module)
+    for dots, module, imported in _FROM.findall(data):
+        key = _last(module) if module else _package(path, len(dots))
+        for name, alias in _names(imported):
+            if key in binding:
+                yield key, name
+            if name in binding:
+                aliases[alias] = name
+    wanted = {alias: key for alias, key in aliases.items() if key in binding}
+    if wanted:
+        attribute = re.compile(rb"\b(%s)\.(\w+)" % b"|".join(re.escape(os.fsencode(one)) for one in wanted))
+        for alias, name in attribute.findall(data):
+            yield wanted[alias.decode()], name.decode()
+
+
+def _last(module: bytes) -> str:
+    return module.rpartition(b".")[2].decode("utf-8", "replace")
+
+
+def _package(path: Path, dots: int) -> str:
+    """The package that `from . import` means, by its last name."""
+    return path.absolute().parents[dots - 1].name if dots and dots <= len(path.absolute().parents) else ""
+
+
+def _names(imported: bytes) -> Iterator[tuple[str, str]]:
+    """The names in an import, and what they are called in the file."""
+    for one in _COMMENT.sub(b"", imported).strip(b"() \t\r\n").replace(b"\\", b" ").split(b","):
+        words = one.decode("utf-8", "replace").split()
+        if words:
+            yield words[0], words[-1]

@@ -1,0 +1,171 @@
+"""Where Python stands in a text for people: fenced and indented blocks, and sessions with `>>>`."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+_FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
+#: What a fence says: python, {python}, {.python}, {code-block} python.
+_PYTHON = re.compile(r"^(?:\{code(?:-block|-cell)?\}\s+)?\{?[.\s]*(?:python3?|py3?|pycon)\b", re.IGNORECASE)
+_DIRECTIVE = re.compile(
+    r"^([ \t]*)\.\. (?:(?:code-block|code|sourcecode)::[ \t]*(?:python3?|py|pycon)|testcode::.*)[ \t]*$"
+)
+_OPTION = re.compile(r"^[ \t]+:[\w-]+:")
+_PROMPT = re.compile(r"^([ \t]*)>>>(?: |$)")
+_PROMPTS = (">>> ", "... ")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Lines of a text that are Python.
+
+    Attributes:
+        first: the number of the first one, from 0.
+        lines: of Python, without what stands before each in the text.
+        margin: what stands before each; of a session, before the prompts.
+    """
+
+    first: int
+    lines: tuple[str, ...]
+    margin: str
+    is_session: bool = False
+
+    @property
+    def text(self) -> str:
+        """The Python."""
+        return "".join(f"{line}\n" for line in self.lines)
+
+    @property
+    def shift(self) -> int:
+        """Return how many columns further right the Python stands in the text."""
+        return len(self.margin) + 4 * self.is_session
+
+    def replaced(self, lines: Sequence[str], text: str) -> list[str]:
+        """The block's lines in a text, with other Python."""
+        old = lines[self.first : self.first + len(self.lines)]
+        return list(old) if text == self.text else self._written(text.split("\n")[:-1], old)
+
+    def _written(self, new: Sequence[str], old: Sequence[str]) -> list[str]:
+        """The lines of the text for other Python; `old` are those that it has, with their ends."""
+        end = old[0][len(old[0].rstrip("\r\n")) :]
+        prompts = _prompts(new) if self.is_session else [""] * len(new)
+        result: list[str] = []
+        for kind, start, _, first, last in SequenceMatcher(None, self.lines, new, False).get_opcodes():
+            for k in range(first, last):
+                made = (
+                    f"{self.margin}{prompts[k]}{new[k]}" if new[k] else f"{self.margin}{prompts[k]}".rstrip()
+                )
+                same = old[start + k - first] if kind == "equal" else ""
+                is_kept = same and (not self.is_session or same.startswith(made.rstrip()))
+                result.append(same if is_kept else made + end)
+        return result
+
+
+def is_python(text: str) -> bool:
+    """Return whether a block can be translated together with others."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return not any(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in tree.body)
+
+
+def in_markdown(lines: Sequence[str]) -> Iterator[Block]:
+    """The blocks between fences that are called Python."""
+    number = 0
+    while number < len(lines):
+        opened = _FENCE.match(lines[number])
+        number += 1
+        if opened is None:
+            continue
+        first = number
+        closing = re.compile(rf"^[ \t]*{re.escape(opened[2])}[`~]*[ \t]*$")
+        while number < len(lines) and not closing.match(lines[number]):
+            number += 1
+        if _PYTHON.match(opened[3]):
+            yield from _inside(lines, first, number)
+        number += 1
+
+
+def in_rst(lines: Sequence[str]) -> Iterator[Block]:
+    """The blocks below directives for Python's code, and sessions."""
+    number = 0
+    while number < len(lines):
+        directive = _DIRECTIVE.match(lines[number])
+        if directive is None:
+            if _PROMPT.match(lines[number]):
+                block = _session(lines, number, len(lines))
+                yield block
+                number += len(block.lines)
+            else:
+                number += 1
+            continue
+        number += 1
+        while number < len(lines) and _OPTION.match(lines[number]):
+            number += 1
+        first = number
+        while number < len(lines) and (not lines[number].strip() or _is_inside(lines[number], directive[1])):
+            number += 1
+        yield from _inside(lines, first, number)
+
+
+def sessions(lines: Sequence[str], first: int, last: int) -> Iterator[Block]:
+    """The examples of sessions among lines, one by one."""
+    number = first
+    while number < last:
+        if _PROMPT.match(lines[number]):
+            block = _session(lines, number, last)
+            yield block
+            number += len(block.lines)
+        else:
+            number += 1
+
+
+def _is_inside(line: str, margin: str) -> bool:
+    return line.startswith(margin) and line[len(margin) :][:1] in (" ", "\t")
+
+
+def _inside(lines: Sequence[str], first: int, last: int) -> Iterator[Block]:
+    """A block of code, or the examples of a session in its place; without blank lines around it."""
+    while first < last and not lines[first].strip():
+        first += 1
+    while first < last and not lines[last - 1].strip():
+        last -= 1
+    if first == last:
+        return
+    if _PROMPT.match(lines[first]):
+        yield from sessions(lines, first, last)
+        return
+    margin = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
+    body = lines[first:last]
+    if all(line.startswith(margin) or not line.strip() for line in body):
+        yield Block(first, tuple(line[len(margin) :] for line in body), margin)
+
+
+def _session(lines: Sequence[str], first: int, last: int) -> Block:
+    """One example: a line with a prompt, and those that continue it."""
+    found = _PROMPT.match(lines[first])
+    assert found is not None
+    margin = found[1]
+    further = re.compile(rf"^{re.escape(margin)}\.\.\.(?: |$)")
+    end = first + 1
+    while end < last and further.match(lines[end]):
+        end += 1
+    return Block(first, tuple(line[len(margin) + 4 :] for line in lines[first:end]), margin, True)
+
+
+def _prompts(lines: Sequence[str]) -> list[str]:
+    """The prompt of each line of an example: every statement begins with a new one."""
+    inside: set[int] = set()
+    for statement in ast.parse("\n".join(lines)).body:
+        decorators = getattr(statement, "decorator_list", [])
+        first = min([statement.lineno, *(one.lineno for one in decorators)])
+        inside.update(range(first, statement.end_lineno or first))
+    return [_PROMPTS[number in inside or not line] for number, line in enumerate(lines)]

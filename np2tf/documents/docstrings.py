@@ -1,0 +1,122 @@
+"""Doctests in docstrings, translated beside the module: NumPy's names of the module are known in them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from np2tf.diagnostics import Diagnostic
+from np2tf.documents.blocks import Block, is_python, sessions
+from np2tf.documents.page import UnsafeError, translated_blocks
+from np2tf.options import Options
+from np2tf.tree.source import SourceError
+
+_OWNERS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def with_doctests(before: str, after: str, path: str, options: Options) -> tuple[str, list[Diagnostic]]:
+    """A module's translation with the doctests translated as well, and what is to be said of these.
+
+    Args:
+        before: the module's text.
+        after: its translation.
+
+    Raises:
+        UnsafeError: something besides docstrings would change.
+    """
+    if ">>>" not in before:
+        return after, []
+    lines = before.splitlines(keepends=True)
+    bare = [line.rstrip("\r\n") for line in lines]
+    tree, translated = ast.parse(before), ast.parse(after)
+    head, known = _numpys(tree), _of_np2tf(translated)
+    result, at, diagnostics = after, 0, []
+    for node in _docstrings(tree):
+        first, last = node.lineno - 1, node.end_lineno or node.lineno
+        old = "".join(lines[first:last])
+        blocks = [one for one in sessions(bare, first, last) if is_python(one.text)]
+        # In other literals the text is not what is written.
+        is_plain = "\\" not in old or old.lstrip().lower().startswith(("r'", 'r"'))
+        place = result.find(old, at)
+        if not blocks or not is_plain or place < 0 or "numpy" not in f"{head}{old}":
+            continue
+        new, found = _translated(lines, blocks, (first, last), head, known, path, options)
+        diagnostics += found
+        result = f"{result[:place]}{new}{result[place + len(old) :]}"
+        at = place + len(new)
+    if result != after and _without_docstrings(result) != _without_docstrings(after):
+        raise UnsafeError("more than docstrings would change")
+    return result, diagnostics
+
+
+def _translated(
+    lines: list[str],
+    blocks: list[Block],
+    place: tuple[int, int],
+    head: str,
+    known: set[str],
+    path: str,
+    options: Options,
+) -> tuple[str, list[Diagnostic]]:
+    """The lines of a docstring with its examples translated."""
+    first, last = place
+    old = "".join(lines[first:last])
+    own = any("import numpy" in block.text or "from numpy" in block.text for block in blocks)
+    beside = [] if own or not known else [Block(first, tuple(head.splitlines()), "")]
+    try:
+        made = translated_blocks([*beside, *blocks], path, options)
+    except SourceError:
+        return old, []
+    found = [one for one in made.diagnostics if not beside or one.line > first + 1]
+    if made.texts is None:
+        return old, found
+    texts = made.texts[len(beside) :]
+    if not all(texts) or (beside and not _of_np2tf(ast.parse(made.texts[0])) <= known):
+        return old, found  # an example would be empty, or the module lacks what they need
+    result, at = [], first
+    for block, text in zip(blocks, texts):
+        result += [*lines[at : block.first], *block.replaced(lines, text)]
+        at = block.first + len(block.lines)
+    return "".join([*result, *lines[at:last]]), found
+
+
+def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
+    """The docstrings of a module, its classes and functions, in the order of the text."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, _OWNERS) and node.body and isinstance(node.body[0], ast.Expr):
+            value = node.body[0].value
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                found.append(value)
+    yield from sorted(found, key=lambda one: one.lineno)
+
+
+def _numpys(tree: ast.Module) -> str:
+    """The imports of NumPy at a module's top, one in a line."""
+    found = []
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            found += [
+                ast.unparse(ast.Import([one])) for one in node.names if one.name.split(".")[0] == "numpy"
+            ]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "numpy":
+            found.append(ast.unparse(node))
+    return "\n".join(found)
+
+
+def _of_np2tf(tree: ast.Module) -> set[str]:
+    """Return what a text imports of np2tf at its top, as it is written."""
+    found: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            found |= {ast.unparse(one) for one in node.names if one.name == "np2tf"}
+        elif isinstance(node, ast.ImportFrom) and node.module == "np2tf":
+            found |= {ast.unparse(one) for one in node.names}
+    return found
+
+
+def _without_docstrings(text: str) -> str:
+    tree = ast.parse(text)
+    for node in _docstrings(tree):
+        node.value = ""
+    return ast.dump(tree)

@@ -1,0 +1,98 @@
+"""A page as one program: names that are bound in its earlier blocks are known in later ones."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from np2tf.diagnostics import Diagnostic
+from np2tf.documents.blocks import Block, in_markdown, in_rst, is_python
+from np2tf.options import Options
+from np2tf.pipeline import translate
+from np2tf.tree.safety import unsafe
+from np2tf.tree.source import Source
+
+#: Endings of pages' names.
+SUFFIXES = (".md", ".markdown", ".rst")
+#: A statement that says which block follows.
+_MARK = '"np2tf: block {}"'
+_NUMPY = re.compile(r"^\s*(?:import|from) numpy\b", re.MULTILINE)
+_MARKED = re.compile(r'^"np2tf: block (\d+)"\n', re.MULTILINE)
+
+
+class UnsafeError(Exception):
+    """A translation is not what it should be; the message says how."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """Blocks as one program, and its translation.
+
+    Attributes:
+        texts: the Python of each block, translated; None where the blocks would not be the same.
+        diagnostics: at the lines and columns of the text that the blocks stand in.
+    """
+
+    texts: list[str] | None
+    diagnostics: list[Diagnostic]
+
+
+def translated_page(text: str, path: str, options: Options) -> tuple[str, list[Diagnostic]]:
+    """A page with its blocks translated, and what is to be said of them; all else stays as it is.
+
+    Raises:
+        UnsafeError: the translation does not pass a second look.
+        SourceError: the blocks together cannot be parsed.
+    """
+    lines = text.splitlines(keepends=True)
+    bare = [line.rstrip("\r\n") for line in lines]
+    found = in_rst(bare) if path.endswith(".rst") else in_markdown(bare)
+    blocks = [block for block in found if is_python(block.text)]
+    result, diagnostics = list(lines), []
+    for program in _programs(blocks):
+        made = translated_blocks(program, path, options)
+        diagnostics += made.diagnostics
+        for block, new in reversed(list(zip(program, made.texts or ()))):
+            result[block.first] = "".join(block.replaced(lines, new))
+            result[block.first + 1 : block.first + len(block.lines)] = [""] * (len(block.lines) - 1)
+    diagnostics.sort(key=lambda one: (one.line, one.column))
+    return "".join(result), diagnostics
+
+
+def _programs(blocks: Sequence[Block]) -> list[list[Block]]:
+    """The blocks that belong together: all, or sessions apart, where doctest could run them by themselves."""
+    examples = [block for block in blocks if block.is_session]
+    if not any(_NUMPY.search(block.text) for block in examples):
+        return [list(blocks)]
+    return [[block for block in blocks if not block.is_session], examples]
+
+
+def translated_blocks(blocks: Sequence[Block], path: str, options: Options) -> Program:
+    """Translate blocks that belong together."""
+    parts = [f"{_MARK.format(number)}\n{block.text}" for number, block in enumerate(blocks)]
+    firsts, line = [], 1
+    for part in parts:
+        firsts.append(line + 1)
+        line += part.count("\n")
+    source = Source.of("".join(parts), path)
+    made = translate(source, options)
+    diagnostics = [_moved(one, blocks, firsts) for one in made.diagnostics]
+    wrong = unsafe(source, made.text, made.touched, source.encoded(made.text)) if made.changed else None
+    if wrong is not None:
+        raise UnsafeError(wrong)
+    texts = _MARKED.split(made.text)
+    same = not texts[0] and [int(number) for number in texts[1::2]] == list(range(len(blocks)))
+    return Program(texts[2::2] if same and made.changed else None, diagnostics)
+
+
+def _moved(found: Diagnostic, blocks: Sequence[Block], firsts: Sequence[int]) -> Diagnostic:
+    """A finding in the program as one in the text."""
+    index = bisect_right(firsts, found.line) - 1
+    if index < 0:
+        return found
+    block = blocks[index]
+    down = block.first + 1 - firsts[index]
+    end = (found.end[0] + down, found.end[1] + block.shift) if found.end is not None else None
+    return replace(found, line=found.line + down, column=found.column + block.shift, end=end)

@@ -1,0 +1,30 @@
+"""Shows np2tf's own warnings in a program that np2tf runs in one line each, and each warning once."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+_shown: set[str] = set()
+_format = warnings.formatwarning
+
+
+def warn_in_one_line() -> None:
+    """Show np2tf's warnings in one line from now on. All other warnings are shown as by Python or the
+    program.
+    """
+    warnings.formatwarning = _formatted
+
+
+def _formatted(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    if category.__module__.partition(".")[0] != "np2tf":
+        return _format(message, category, filename, lineno, line)
+    # Some texts, such as findings, begin with the place.
+    text = re.sub(rf"{re.escape(filename)}:{lineno}(?::\d+)?: ", "", " ".join(str(message).split()), count=1)
+    told = f"{filename}:{lineno}: {category.__name__}: {text}\n"
+    if told in _shown:
+        return ""
+    _shown.add(told)
+    return told

@@ -1,0 +1,188 @@
+"""Keeps TensorFlow's start-up log from the terminal if np2tf imports TensorFlow for a program.
+
+TensorFlow writes a part of that log before any setting can stop it. So while TensorFlow is imported and its
+devices are listed, file descriptor 2 leads to a temporary file. The log is shown if the import fails or ends
+the process. Other output is shown after the import. An import by the program itself is not changed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib.abc
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from importlib.machinery import ModuleSpec, PathFinder
+from types import FrameType, ModuleType
+from typing import Any
+
+#: A line of the log, wherever it begins. Only C++ sources write it: Python programs that log in the same
+#: format name a `.py` file. Fatal errors (F) do not match.
+_LOGGED = re.compile(
+    rb"(?:[IWE]\d{4} \d\d:\d\d:\d\d[^\n\]]*|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWE] )"
+    rb"[\w./+-]+\.(?:cc|cpp|cu|h|hpp):\d+\] [^\n]*\n"
+    rb"|WARNING: All log messages before absl::InitializeLog\(\) is called are written to STDERR\n"
+    rb"|To enable the following instructions: [^\n]*rebuild TensorFlow with the appropriate [^\n]*\n"
+)
+#: The guard waits for a word. If no word comes, this process has died, and the guard prints the held output.
+_GUARD = """
+exec 3<&0
+( trap '' INT HUP TERM; read -r word <&3; [ -n "$word" ] || cat "$1" >&2; rm -f "$1" ) >/dev/null &
+"""
+_lock = threading.Lock()
+
+
+class _Quiet(importlib.abc.MetaPathFinder):
+    """Finds TensorFlow for np2tf's own imports, with a loader that holds the log."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return the spec of TensorFlow with a changed loader if np2tf imports it; otherwise None."""
+        if name != "tensorflow" or not _is_np2tf(sys._getframe(1)):
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            _hold_in(spec.loader)
+        return spec
+
+
+_finder = _Quiet()
+
+
+def keep_quiet() -> None:
+    """Hide the start-up log in np2tf's imports of TensorFlow from now on; errors in the log are shown."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+
+
+def is_quiet() -> bool:
+    """Return whether `keep_quiet` has been called."""
+    return _finder in sys.meta_path
+
+
+def _is_np2tf(frame: FrameType | None) -> bool:
+    """Return whether np2tf has begun the import that led to a frame."""
+    while frame is not None:
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package != "importlib":
+            return package == "np2tf"
+        frame = frame.f_back
+    return False
+
+
+def _hold_in(loader: Any) -> None:
+    """Hold the log during the next import of one loader; later the loader is unchanged."""
+    execute = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        del loader.exec_module
+        with held():
+            execute(module)
+            with contextlib.suppress(Exception):  # an error is raised again when a device is used
+                module.config.list_physical_devices()  # logs that there is no driver
+
+    loader.exec_module = exec_module
+
+
+@contextlib.contextmanager
+def held() -> Iterator[None]:
+    """Hold file descriptor 2. If no exception occurs, drop TensorFlow's log lines from the held output."""
+    with _lock:
+        hold = _Hold.begun()
+    if hold is None:
+        yield
+        return
+    try:
+        yield
+    except BaseException as error:
+        hold.end(all_of_it=isinstance(error, Exception))  # Ctrl-C is not a failure
+        raise
+    hold.end()
+
+
+class _Hold:
+    """Redirects file descriptor 2 into a file until `end`."""
+
+    _current: _Hold | None = None
+
+    def __init__(self) -> None:
+        self._real = os.dup(2)
+        try:
+            self._file, self._path = tempfile.mkstemp(prefix="np2tf-log-")
+        except OSError:
+            os.close(self._real)
+            raise
+        self._reader = os.open(self._path, os.O_RDONLY)
+        self._guard = self._guarded()
+        _flush()
+        os.dup2(self._file, 2)
+
+    @classmethod
+    def begun(cls) -> _Hold | None:
+        """Begin a hold and return it; None if there is already a hold, no descriptor 2, or no place for a
+        file.
+        """
+        if cls._current is not None:
+            return None
+        with contextlib.suppress(OSError):
+            cls._current = cls()
+            return cls._current
+        return None
+
+    def _guarded(self) -> int | None:
+        """Return the writing end of a pipe on which a guard waits; None if there is no guard."""
+        if os.name != "posix":
+            return None
+        reading, writing = os.pipe()
+        try:
+            words = ["/bin/sh", "-c", _GUARD, "sh", self._path]
+            subprocess.run(words, stdin=reading, stdout=subprocess.DEVNULL, stderr=self._real)
+        except OSError:
+            os.close(writing)
+            return None
+        finally:
+            os.close(reading)
+        return writing
+
+    def end(self, all_of_it: bool = False) -> None:
+        """Restore the descriptor and show the held output, without TensorFlow's log unless `all_of_it` is
+        true.
+        """
+        _flush()
+        with contextlib.suppress(OSError):  # the descriptor may have been closed meanwhile
+            if os.path.samestat(os.fstat(2), os.fstat(self._file)):
+                os.dup2(self._real, 2)
+        os.close(self._real)
+        os.close(self._file)
+        if self._guard is not None:
+            with contextlib.suppress(OSError):
+                os.write(self._guard, b"done\n")
+            os.close(self._guard)
+        else:
+            with contextlib.suppress(OSError):  # on Windows: while it is open
+                os.remove(self._path)
+        self._show(all_of_it)
+        # A process that was started meanwhile has the file as its own descriptor 2.
+        atexit.register(self._show, True)
+        with _lock:
+            _Hold._current = None
+
+    def _show(self, all_of_it: bool) -> None:
+        """Show the output since the last call."""
+        text = b""
+        with contextlib.suppress(OSError):
+            while data := os.read(self._reader, 1 << 20):
+                text += data
+            text = text if all_of_it else _LOGGED.sub(b"", text)
+            while text:
+                text = text[os.write(2, text) :]
+
+
+def _flush() -> None:
+    with contextlib.suppress(Exception):  # the program may have replaced sys.stderr by any object
+        sys.stderr.flush()

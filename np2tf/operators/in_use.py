@@ -1,0 +1,52 @@
+"""The meaning of each operator that `np2tf` has now: Python's, or the meaning for staged values.
+
+Until TensorFlow is loaded no value can be staged, and Python's do. Emitted code reads the attribute of
+`np2tf` whenever it calls an operator, so that another one may take its place at any time; a Python loop that
+is running goes on.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from np2tf.operators.table import CONTROL, OPERATORS, loaded, python_meaning
+
+
+def _until_tensorflow(name: str) -> Callable[..., Any]:
+    """Python's operator, which gives way as soon as the program has imported TensorFlow by itself."""
+    function = python_meaning(name)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if "tensorflow" not in sys.modules:
+            return function(*args, **kwargs)
+        use_staging()
+        return staging_operator(name)(*args, **kwargs)
+
+    return call
+
+
+#: Python's operators by name, as `np2tf` has them before TensorFlow is loaded.
+PYTHON: dict[str, Any] = {
+    name: _until_tensorflow(name) if one.role == CONTROL else loaded(one.python)
+    for name, one in OPERATORS.items()
+}
+
+
+def staging_operator(name: str) -> Any:
+    """The operator that stages where its values are staged."""
+    return loaded(OPERATORS[name].staged)
+
+
+def use_staging() -> None:
+    """Put the operators that stage into the place of Python's; called when TensorFlow is loaded.
+
+    `np2tf` loads each of them when it is first asked for it.
+    """
+    names = vars(sys.modules["np2tf"])
+    for name, one in PYTHON.items():
+        if names.get(name) is one:
+            names.pop(name, None)

@@ -1,0 +1,172 @@
+"""The operators that translated code calls as `np2tf.cond`, `np2tf.range` …: their names and both meanings.
+
+This is the only list of them. The translator emits them, `np2tf` has them as attributes, the run time and the
+host tier call one of the two meanings, and the tests judge translations by the Python ones. Python's meaning,
+for values that are all known, stands here where it is no builtin; the one for staged values is loaded when it
+is first called (`np2tf.operators.in_use`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+#: What the translator does with a name. It writes "control" itself and looks for no calls of these; it puts
+#: np2tf's own in the place of builtins: over a "sequence" a loop runs, a "number" is computed of others.
+CONTROL, SEQUENCE, NUMBER, OTHER = "control", "sequence", "number", "other"
+
+#: The translator and the staged operators unroll loops of at most this many iterations: constant indices make
+#: better code than a loop.
+UNROLL = 8
+#: A loop that cannot be lowered or staged may still be unrolled up to this length.
+MAX_UNROLL = 64
+
+
+class Operator:
+    """One operator.
+
+    Attributes:
+        python: Python's meaning, as ``module:name``, or ``module`` where that is the operator.
+        staged: the one that stages, likewise.
+        role: what the translator does with it.
+    """
+
+    __slots__ = ("python", "role", "staged")  # a named tuple takes longer to make than all of the table
+
+    def __init__(self, python: str, staged: str, role: str = OTHER) -> None:
+        self.python, self.staged, self.role = python, staged, role
+
+
+def _own(name: str, module: str, role: str = OTHER) -> Operator:
+    return Operator(f"{__name__}:{name}", f"np2tf.runtime.{module}:{name}", role)
+
+
+def _builtin(name: str, module: str, role: str = OTHER) -> Operator:
+    return Operator(f"builtins:{name}", f"np2tf.runtime.{module}:{name}", role)
+
+
+OPERATORS: dict[str, Operator] = {
+    **{
+        name: _own(name, "staged_operators.control", CONTROL)
+        for name in ("cond", "while_loop", "for_loop", "and_", "or_")
+    },
+    "map_loop": _own("map_loop", "staged_operators.map_loop", CONTROL),
+    "not_": Operator("operator:not_", "np2tf.runtime.staged_operators.control:not_"),
+    "undefined": Operator("np2tf.operators.undefined:undefined", "np2tf.operators.undefined:undefined"),
+    "on_host": _own("on_host", "staged_operators.exceptions"),
+    "call": _own("call", "callees.callees"),
+    "context": _own("context", "callees.contexts"),
+    **{
+        name: _builtin(name, "staged_operators.iterables", SEQUENCE)
+        for name in ("range", "enumerate", "zip", "reversed")
+    },
+    **{
+        name: _builtin(name, "staged_operators.builtins", NUMBER)
+        for name in ("int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
+    },
+    **{name: _builtin(name, "staged_operators.extrema", NUMBER) for name in ("min", "max")},
+    "list_of": _own("list_of", "staged_operators.builtins"),
+    "math": Operator("math", "np2tf.runtime.staged_operators.math"),
+    "print": _builtin("print", "effects.printing"),
+    "str": _builtin("str", "effects.text"),
+    "repr": _builtin("repr", "effects.text"),
+    "text": Operator("builtins:str.format", "np2tf.runtime.effects.text:text"),
+    "percent": Operator("operator:mod", "np2tf.runtime.effects.text:percent"),
+}
+
+
+def of_role(role: str) -> tuple[str, ...]:
+    """Return the names of the operators with a role."""
+    return tuple(name for name, one in OPERATORS.items() if one.role == role)
+
+
+def loaded(place: str) -> Any:
+    """Return the object that ``module:name`` tells."""
+    module, _, path = place.partition(":")
+    found: Any = sys.modules.get(module) or importlib.import_module(module)
+    for name in path.split(".") if path else ():
+        found = getattr(found, name)
+    return found
+
+
+def python_meaning(name: str) -> Any:
+    """Return Python's meaning of an operator."""
+    return loaded(OPERATORS[name].python)
+
+
+# -- Python's meaning ----------------------------------------------------------------------------------------
+
+
+def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
+    """``then(*operands)`` if `test` is true, else ``otherwise(*operands)``."""
+    return then(*operands) if test else otherwise(*operands)
+
+
+def while_loop(
+    keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """``while keep_going(*state): state = step(*state)``; returns the state after the loop."""
+    while keep_going(*state):
+        state = step(*state)
+    return state
+
+
+def for_loop(
+    iterable: Iterable[Any],
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    keep_going: Callable[..., Any] | None = None,
+) -> tuple[Any, ...]:
+    """``for item in iterable: state = step(item, *state)``; returns the state after the loop.
+
+    `keep_going` is tested on the state before every step; the loop ends when it is false.
+    """
+    for item in iterable:
+        if keep_going is not None and not keep_going(*state):
+            break
+        state = step(item, *state)
+    return tuple(state)
+
+
+def map_loop(iterable: Iterable[Any], value: Callable[[Any], Any], out: Any) -> Any:
+    """``for i in iterable: out[i] = value(i)``; returns `out`."""
+    for i in iterable:
+        out[i] = value(i)
+    return out
+
+
+def and_(left: Any, right: Callable[[], Any]) -> Any:
+    """``left and right()``."""
+    return left and right()
+
+
+def or_(left: Any, right: Callable[[], Any]) -> Any:
+    """``left or right()``."""
+    return left or right()
+
+
+def call(callee: Any) -> Any:
+    """``np2tf.call(f)(x)`` is ``f(x)``."""
+    return callee
+
+
+def context(manager: Any) -> Any:
+    """``with np2tf.context(manager):`` is ``with manager:``."""
+    return manager
+
+
+def on_host(kinds: Any) -> Any:
+    """``except np2tf.on_host(kinds):`` is ``except kinds:``."""
+    return kinds
+
+
+def list_of(element: Any, iterable: Iterable[Any], where: Any = None) -> list[Any]:
+    """``[element(item) for item in iterable if where(item)]``.
+
+    A function of several parameters takes a tuple's items as its arguments.
+    """
+    if element.__code__.co_argcount > 1:
+        return [element(*item) for item in iterable if where is None or where(*item)]
+    return [element(item) for item in iterable if where is None or where(item)]

@@ -1,0 +1,153 @@
+"""The kinds of containers: tuples, lists, dicts, slices, partial applications, bound methods.
+
+Objects of the user's classes are another kind (`np2tf.runtime.introspection.user_objects`), and so are staged
+lists (`np2tf.runtime.structures.carried_values`).
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from operator import is_
+from typing import Any
+
+#: Makes a container from items.
+Builder = Callable[[Sequence[Any]], Any]
+
+
+@dataclass(frozen=True)
+class Container:
+    """One kind of containers.
+
+    Attributes:
+        of: the class of the containers, or a function that accepts a class if there are several classes.
+        keys: container -> the keys of its items, in order: indices, keys of a dict, names of attributes.
+        items: container -> its items, in the same order.
+        builder: container -> a function that makes a container of the same kind from other items. The
+            function keeps no item of the container alive.
+        fill: (container, other container) -> None; gives the first container the items of the other
+            container. None if the containers are immutable.
+        outline: container -> the value that must be equal, besides the class, if two containers have the same
+            structure. If it is None, the keys must be equal.
+        is_ordered: whether containers that differ only in the order of their keys are different.
+    """
+
+    of: type | Callable[[type], bool]
+    keys: Callable[[Any], Collection[Any]]
+    items: Callable[[Any], Collection[Any]]
+    builder: Callable[[Any], Builder]
+    fill: Callable[[Any, Any], None] | None = None
+    outline: Callable[[Any], Any] | None = None
+    is_ordered: bool = True
+
+    def outline_of(self, value: Any) -> Any:
+        """Return a value that is equal for containers of the same structure."""
+        return type(value), tuple(self.keys(value)) if self.outline is None else self.outline(value)
+
+    def copy(self, value: Any) -> Any:
+        """Return a new container with the same items."""
+        return self.builder(value)(list(self.items(value)))
+
+    def has_items_of(self, value: Any, other: Any) -> bool:
+        """Return whether two containers hold the same objects under the same keys."""
+        mine, others = list(self.keys(value)), list(self.keys(other))
+        if mine == others:
+            return all(map(is_, self.items(value), self.items(other)))
+        if self.is_ordered or len(mine) != len(others):
+            return False
+        found = dict(zip(others, self.items(other), strict=True))
+        pairs = zip(mine, self.items(value), strict=True)
+        return all(key in found and found[key] is item for key, item in pairs)
+
+
+def make_tuple(kind: type, items: Iterable[Any]) -> Any:
+    """Return a tuple of the class `kind`. Named tuples, and other classes derived from tuple, take their
+    items as separate arguments.
+    """
+    return tuple(items) if kind is tuple else kind(*items)
+
+
+def _places(value: Any) -> range:
+    return range(len(value))
+
+
+def _identity(value: Any) -> Any:
+    return value
+
+
+def _fill_list(target: list[Any], source: list[Any]) -> None:
+    target[:] = source
+
+
+def _fill_other(target: Any, source: Any) -> None:
+    target.clear()
+    target.update(source)
+
+
+def _make_partial(keywords: Sequence[str], items: Sequence[Any]) -> functools.partial[Any]:
+    count = len(items) - len(keywords)
+    return functools.partial(items[0], *items[1:count], **dict(zip(keywords, items[count:], strict=True)))
+
+
+LIST = Container(list, _places, _identity, lambda value: list, _fill_list, len)
+DICT = Container(
+    dict,
+    keys=_identity,
+    items=dict.values,
+    builder=lambda value: functools.partial(_make_dict, list(value)),
+    fill=_fill_other,
+)
+#: Tuples of every class, named tuples among them.
+TUPLE = Container(
+    lambda kind: issubclass(kind, tuple),
+    keys=_places,
+    items=_identity,
+    builder=lambda value: functools.partial(make_tuple, type(value)),
+    outline=len,
+)
+#: Tuples of the class `tuple` itself.
+BARE_TUPLE = Container(tuple, _places, _identity, lambda value: tuple, outline=len)
+#: Sets in their own order: the copy of a set is a dict, as a copied set may have another order.
+SET = Container(set, _places, tuple, lambda value: dict.fromkeys, _fill_other)
+SLICE = Container(
+    slice,
+    keys=lambda value: ("start", "stop", "step"),
+    items=lambda value: (value.start, value.stop, value.step),
+    builder=lambda value: lambda items: slice(*items),
+)
+#: Partial applications: the function, its arguments and its keyword arguments.
+PARTIAL = Container(
+    functools.partial,
+    keys=lambda value: (*range(len(value.args) + 1), *value.keywords),
+    items=lambda value: (value.func, *value.args, *value.keywords.values()),
+    builder=lambda value: functools.partial(_make_partial, tuple(value.keywords)),
+    outline=lambda value: (len(value.args), *value.keywords),
+)
+#: Bound methods: the object is the only item, and the function is part of the structure.
+METHOD = Container(
+    types.MethodType,
+    keys=lambda value: ("__self__",),
+    items=lambda value: (value.__self__,),
+    builder=lambda value: functools.partial(_make_method, value.__func__),
+    outline=lambda value: value.__func__,
+)
+
+
+def _make_dict(keys: Sequence[Any], items: Iterable[Any]) -> dict[Any, Any]:
+    return dict(zip(keys, items, strict=True))
+
+
+def _make_method(function: Any, items: Sequence[Any]) -> types.MethodType:
+    return types.MethodType(function, *items)
+
+
+def _refuse_to_build(value: Any) -> Builder:
+    raise TypeError(f"a {type(value).__name__} cannot be made of its items alone")
+
+
+#: Lists and dicts, also of derived classes, for searches only: it is unknown how to make them.
+ANY_LIST = Container(lambda kind: issubclass(kind, list), _places, _identity, _refuse_to_build)
+ANY_DICT = Container(lambda kind: issubclass(kind, dict), _identity, dict.values, _refuse_to_build)
+ANY_SET = Container(lambda kind: issubclass(kind, (set, frozenset)), _places, _identity, _refuse_to_build)

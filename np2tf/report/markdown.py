@@ -1,0 +1,109 @@
+"""The report in brief, as Markdown: for pull requests and summaries of jobs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from np2tf.report import tables
+from np2tf.report.runs import Run
+from np2tf.report.survey import Survey, percent
+
+#: So many rows a table has.
+ROWS = 10
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
+_CODE = re.compile(r"(`[^`]*`)")
+
+
+def markdown(survey: Survey, title: str, run: Run | None = None) -> str:
+    """The report."""
+    return "\n".join(_lines(survey, title, run)) + "\n"
+
+
+def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
+    compiled, functions = tables.share_staged(survey)
+    fates = tables.counted(survey.fates)
+    yield f"## np2tf: {escaped(title)}"
+    yield ""
+    yield (
+        f"**{percent(compiled, functions)}** of {functions} functions that compute with arrays are compiled: "
+        f"{fates['staged']} by themselves, {fates['called']} where something compiled calls them; "
+        f"{fates['host']} stay on the host."
+    )
+    yield ""
+    native, uses = tables.share_native(tables.names(survey))
+    changing = sum(file.changes for file in survey.files)
+    yield (
+        f"{len(survey.files)} files, of which {changing} would change. {native} of {uses} uses of NumPy "
+        f"({percent(native, uses)}) are TensorFlow's. {len(survey.findings)} findings."
+    )
+    rows = tables.packages(survey)
+    if len(rows) > 1:
+        yield from _table(
+            ("package", "files", "functions", "compiled"),
+            [
+                (code(row.name), str(row.files), str(row.functions), percent(row.staged, row.functions))
+                for row in rows
+            ],
+        )
+    reasons = [(str(count), message(reason)) for reason, count in tables.why_on_host(survey)]
+    yield from _table(("functions", "why they stay on the host"), reasons)
+    found = [(row.code, str(row.count), message(row.title)) for row in tables.found(survey)]
+    yield from _table(("code", "findings", "what"), found)
+    if run is not None:
+        yield from _run(run)
+
+
+def _run(run: Run) -> Iterator[str]:
+    yield ""
+    yield (
+        f"{code(run.command)} took {run.seconds:.1f} s (status {run.status}); "
+        f"{len(run.compiled_functions)} of {len(run.functions)} jitted functions ran as compiled code."
+    )
+    rows = [
+        (
+            code(one.name),
+            str(one.compiled),
+            _milliseconds(one.each_compiled),
+            str(one.host),
+            _milliseconds(one.each_host),
+        )
+        for one in run.shown
+    ]
+    yield from _table(("function", "compiled calls", "ms each", "calls on the host", "ms each"), rows)
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{1000 * seconds:.3f}"
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    if not rows:
+        return
+    yield ""
+    yield f"| {' | '.join(headings)} |"
+    yield "|" + "---|" * len(headings)
+    for row in rows[:ROWS]:
+        yield f"| {' | '.join(row)} |"
+    if len(rows) > ROWS:
+        yield f"| … and {len(rows) - ROWS} more |" + " |" * (len(headings) - 1)
+
+
+def escaped(text: str) -> str:
+    """A text whose characters mean nothing to Markdown, on one line."""
+    return _SPECIAL.sub(r"\\\1", re.sub(r"\s+", " ", text))
+
+
+def message(text: str) -> str:
+    """A message of np2tf's, in which code stands between backquotes."""
+    parts = _CODE.split(text)
+    return "".join(code(part[1:-1]) if k % 2 else escaped(part) for k, part in enumerate(parts))
+
+
+def code(text: str) -> str:
+    """A text as code, also with backquotes and bars in it, on one line of a table."""
+    text = " ".join(text.split()).replace("|", "\\|")
+    longest = max((len(one) for one in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if longest else ""
+    return f"{fence}{space}{text}{space}{fence}"

@@ -1,0 +1,233 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const CONTEXT = 3;
+  const WORDS = new Set(("and as assert async await break case class continue def del elif else except False " +
+    "finally for from global if import in is lambda match None nonlocal not or pass raise return True try while " +
+    "with yield").split(" "));
+  const TOKEN = /(#.*)|("""|'''|[rbfuRBFU]{0,2}"(?:\\.|[^"\\])*"?|[rbfuRBFU]{0,2}'(?:\\.|[^'\\])*'?)|([A-Za-z_]\w*)|(\d[\w.]*)|([^#"'A-Za-z_\d]+)/g;
+
+  const made = (tag, kind, text) => {
+    const node = document.createElement(tag);
+    if (kind) node.className = kind;
+    if (text !== undefined) node.textContent = text;
+    return node;
+  };
+
+  // A message, in which code stands between backquotes.
+  function told(text) {
+    const parts = text.split("`");
+    return parts.length % 2 ? parts.map((part, at) => (at % 2 ? made("code", "", part) : part)) : [text];
+  }
+
+  // Colours of one line; `state.quote` is the quote of a text that goes on over lines.
+  function coloured(text, state, into) {
+    const put = (kind, part) => { if (part) into.append(kind ? made("span", kind, part) : part); };
+    let rest = text;
+    if (state.quote) {
+      const end = rest.indexOf(state.quote);
+      if (end < 0) { put("s", rest); return; }
+      put("s", rest.slice(0, end + 3));
+      rest = rest.slice(end + 3);
+      state.quote = "";
+    }
+    TOKEN.lastIndex = 0;
+    let found;
+    while ((found = TOKEN.exec(rest)) !== null) {
+      const [all, comment, string, word, number] = found;
+      if (string === '"""' || string === "'''") {
+        const end = rest.indexOf(string, found.index + 3);
+        if (end < 0) { put("s", rest.slice(found.index)); state.quote = string; return; }
+        put("s", rest.slice(found.index, end + 3));
+        TOKEN.lastIndex = end + 3;
+      } else {
+        put(comment ? "c" : string ? "s" : number ? "n" : word && WORDS.has(word) ? "k" : "", all);
+      }
+    }
+  }
+
+  function line(number, text, side, kind, state) {
+    const node = made("div", `line ${side}${kind ? " " + kind : ""}`);
+    if (number === null) { node.classList.add("empty"); return node; }
+    node.dataset.number = number;
+    const code = made("span");
+    coloured(text, state, code);
+    node.append(code);
+    return node;
+  }
+
+  // The rows of a file: what stands beside what.
+  function rowsOf(file) {
+    const rows = [];
+    let before = 0, after = 0;
+    const same = (to) => {
+      for (; before < to; before++, after++) rows.push([before, file.lines[before], after, file.lines[before], true]);
+    };
+    for (const [first, behind, added] of file.edits) {
+      same(first);
+      const count = Math.max(behind - first, added.length);
+      for (let k = 0; k < count; k++) {
+        const old = first + k < behind, now = k < added.length;
+        rows.push([old ? first + k : null, old ? file.lines[first + k] : "",
+                   now ? after + k : null, now ? added[k] : "", false]);
+      }
+      before = behind;
+      after += added.length;
+    }
+    same(file.lines.length);
+    return rows;
+  }
+
+  function notesOf(file) {
+    const notes = new Map();
+    const add = (number, node) => {
+      if (!notes.has(number)) notes.set(number, []);
+      notes.get(number).push(node);
+    };
+    for (const one of file.fates) {
+      const node = made("p", "fate");
+      node.append(made("i", one.kind), made("b", "", one.name.split(".").pop()), ` ${one.fate}`, ...told(one.reason ? `: ${one.reason}` : ""));
+      node.title = one.name;
+      add(one.line, node);
+    }
+    for (const one of file.findings) {
+      const node = made("p", one.severity);
+      const where = one.cell === null ? "" : `cell ${one.cell}, line ${one.line}: `;
+      node.append(made("b", "", one.code), ` ${where}`, ...told(one.message));
+      node.title = data.codes[one.code].remedy;
+      add(file.lines.length ? one.line : 0, node);
+    }
+    return notes;
+  }
+
+  function view(file) {
+    const box = made("div", "source");
+    const notes = notesOf(file);
+    if (notes.size) box.classList.add("with-notes");
+    const withNotes = (row, number) => {
+      if (!notes.size) return row;
+      const cell = made("div", "notes");
+      if (number !== null) cell.append(...(notes.get(number + 1) || []));
+      row.append(cell);
+      return row;
+    };
+    const head = made("div", "row head");
+    head.append(made("div", "", "source"), made("div", "", file.edits.length ? "translation" : "stays as it is"));
+    box.append(head);
+    if (notes.size) head.append(made("div", "", "findings"));
+    if (!file.lines.length) {
+      const row = made("div", "row");
+      row.append(made("div"), made("div"));
+      box.append(withNotes(row, -1));
+      return box;
+    }
+    const rows = rowsOf(file), states = [{ quote: "" }, { quote: "" }];
+    const nodes = rows.map(([old, text, now, other, same]) => {
+      const row = made("div", same ? "row same" : "row");
+      const left = line(old === null ? null : old + 1, text, "before", same ? "" : old === null ? "" : "removed", states[0]);
+      row.append(left, line(now === null ? null : now + 1, other, "after", same || now === null ? "" : "added", states[1]));
+      return withNotes(row, old);
+    });
+    const near = new Array(rows.length).fill(false);
+    rows.forEach((row, at) => {
+      if (row[4] && !(row[0] !== null && notes.has(row[0] + 1))) return;
+      for (let k = Math.max(0, at - CONTEXT); k <= Math.min(rows.length - 1, at + CONTEXT); k++) near[k] = true;
+    });
+    for (let at = 0; at < rows.length;) {
+      let to = at;
+      while (to < rows.length && near[to] === near[at]) to++;
+      if (near[at] || to - at <= 2 * CONTEXT || rows.length <= 20) {
+        box.append(...nodes.slice(at, to));
+      } else {
+        const hidden = nodes.slice(at, to);
+        const fold = made("button", "fold", `${to - at} lines that stay as they are`);
+        fold.type = "button";
+        fold.addEventListener("click", () => fold.replaceWith(...hidden));
+        box.append(fold);
+      }
+      at = to;
+    }
+    return box;
+  }
+
+  function toggle(body) {
+    const button = body.querySelector("button[aria-expanded]");
+    const open = button.getAttribute("aria-expanded") === "true";
+    button.setAttribute("aria-expanded", String(!open));
+    if (open) { body.rows[1].remove(); return; }
+    const cell = body.insertRow().insertCell();
+    cell.colSpan = 6;
+    cell.className = "view";
+    cell.append(view(data.files[body.dataset.file]));
+  }
+
+  function sorted(table, heading) {
+    const headings = [...heading.parentElement.children], column = headings.indexOf(heading);
+    const numbers = heading.dataset.kind === "number";
+    const now = heading.getAttribute("aria-sort");
+    const order = now === null ? (numbers ? "descending" : "ascending") : now === "ascending" ? "descending" : "ascending";
+    headings.forEach((one) => one.removeAttribute("aria-sort"));
+    heading.setAttribute("aria-sort", order);
+    const value = (body) => {
+      const cell = body.rows[0].cells[column];
+      const text = cell.dataset.value ?? cell.textContent.trim();
+      return numbers ? (text === "" ? -1 : Number(text)) : text.toLowerCase();
+    };
+    const keyed = [...table.tBodies].map((body, at) => [value(body), at, body]);
+    const sign = order === "ascending" ? 1 : -1;
+    keyed.sort(([a, i], [b, j]) => (a < b ? -sign : a > b ? sign : i - j));
+    table.append(...keyed.map(([, , body]) => body));
+  }
+
+  const texts = new Map();
+  function textOf(body) {
+    const name = body.dataset.file;
+    if (name === undefined) return body.textContent.toLowerCase();
+    if (!texts.has(name)) {
+      const file = data.files[name];
+      const parts = [name, ...file.lines, ...file.edits.flatMap((edit) => edit[2]),
+        ...file.findings.map((one) => `${one.code} ${one.message}`), ...file.fates.map((one) => `${one.name} ${one.fate} ${one.reason}`)];
+      texts.set(name, parts.join("\n").toLowerCase());
+    }
+    return texts.get(name);
+  }
+
+  function filter(section) {
+    const wanted = section.querySelector("input[type=search]").value.trim().toLowerCase();
+    const only = [...section.querySelectorAll("input[data-only]:checked")].map((one) => one.dataset.only);
+    const bodies = [...section.querySelector("table").tBodies];
+    let shown = 0;
+    for (const body of bodies) {
+      body.hidden = !(textOf(body).includes(wanted) && only.every((one) => one in body.dataset));
+      shown += !body.hidden;
+    }
+    const told = section.querySelector("output");
+    if (told) told.textContent = shown === bodies.length ? "" : `${shown} of ${bodies.length}`;
+  }
+
+  for (const table of document.querySelectorAll("table.sortable")) {
+    table.tHead.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (button) sorted(table, button.parentElement);
+    });
+  }
+  for (const section of document.querySelectorAll("#names, #files")) {
+    section.addEventListener("input", () => filter(section));
+  }
+  document.querySelector("#files table").addEventListener("click", (event) => {
+    const row = event.target.closest("tbody > tr:first-child");
+    if (row) toggle(row.parentElement);
+  });
+  document.querySelector("#findings").addEventListener("click", (event) => {
+    const wanted = event.target.dataset.search;
+    if (!wanted) return;
+    const section = document.querySelector("#files");
+    section.querySelector("input[type=search]").value = wanted;
+    filter(section);
+    section.scrollIntoView();
+  });
+  const named = decodeURIComponent(location.hash.slice(1));
+  for (const body of document.querySelectorAll("#files tbody")) {
+    if (body.dataset.file === named) { toggle(body); body.scrollIntoView(); }
+  }
+})();

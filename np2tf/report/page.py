@@ -1,0 +1,140 @@
+"""The report as one HTML page that needs nothing besides itself."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.resources
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from np2tf.report import charts, tables
+from np2tf.report.runs import Run
+from np2tf.report.survey import Survey, Surveyed, percent
+
+#: Characters that end a script, or begin something else in one.
+_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def page(survey: Survey, title: str, made: str, version: str, run: Run | None = None) -> str:
+    """The page.
+
+    Args:
+        survey: what it tells of.
+        title: the name of the repository.
+        made: when it was made, for people.
+        version: np2tf's.
+        run: what ran, where a program was run.
+    """
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"told": told, "breakable": breakable}
+    template = environment.from_string(_resource("page.html.jinja"))
+    rows = tables.names(survey)
+    return template.render(
+        title=title,
+        made=made,
+        version=version,
+        survey=survey,
+        files=sorted(survey.files, key=lambda one: one.name),
+        fates=tables.counted(survey.fates),
+        told={short: fate for fate, short in tables.FATES.items()},
+        staged=tables.share_staged(survey),
+        native=tables.share_native(rows),
+        packages=tables.packages(survey),
+        reasons=tables.why_on_host(survey),
+        found=tables.found(survey),
+        names=rows,
+        counted=tables.counted,
+        support=tables.SUPPORT,
+        run=run,
+        bar=charts.bar,
+        ring=charts.ring,
+        percent=percent,
+        style=Markup(_resource("page.css")),
+        script=Markup(_resource("page.js")),
+        data=embedded(_data(survey)),
+    )
+
+
+def told(text: str) -> Markup:
+    """A message of np2tf's, in which code stands between backquotes."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return Markup("{}").format(text)
+    return Markup("").join(
+        Markup("<code>{}</code>" if k % 2 else "{}").format(part) for k, part in enumerate(parts)
+    )
+
+
+def breakable(path: str) -> Markup:
+    """A path whose line may be broken behind each folder."""
+    return Markup("/<wbr>").join(path.split("/"))
+
+
+def embedded(value: object) -> Markup:
+    """A value as JSON that can stand in a script: nothing in it is read as HTML."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character, spelled in _UNSAFE.items():
+        text = text.replace(character, spelled)
+    return Markup(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _resource(name: str) -> str:
+    return (importlib.resources.files("np2tf.report") / name).read_text(encoding="utf-8")
+
+
+def _data(survey: Survey) -> dict[str, Any]:
+    rows = tables.found(survey)
+    told = {row.code: {"title": row.title, "why": row.why, "remedy": row.remedy} for row in rows}
+    return {"codes": told, "files": {file.name: _file(file) for file in survey.files}}
+
+
+def _file(file: Surveyed) -> dict[str, Any]:
+    before, after = lines_of(file.before), lines_of(file.after)
+    findings = [
+        {
+            "line": one.line,
+            "column": one.column,
+            "end": one.end,
+            "cell": one.cell,
+            "code": one.code,
+            "severity": one.severity,
+            "message": one.message,
+        }
+        for one in file.findings
+    ]
+    fates = [
+        {
+            "line": one.line,
+            "name": one.name,
+            "fate": one.fate,
+            "kind": tables.FATES[one.fate],
+            "reason": one.reason,
+        }
+        for one in file.fates
+    ]
+    return {"lines": before, "edits": edits(before, after), "findings": findings, "fates": fates}
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a source as Python counts them, without their ends."""
+    lines = re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def edits(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, list[str]]]:
+    """Return the edits of a translation: the first line, the line behind the last (from 0), the new lines."""
+    if before == after:
+        return []
+    matcher = difflib.SequenceMatcher(None, before, after)
+    return [
+        (first, behind, list(after[new:new_behind]))
+        for tag, first, behind, new, new_behind in matcher.get_opcodes()
+        if tag != "equal"
+    ]

@@ -1,0 +1,138 @@
+"""The report of a run (`np2tf run --report json`), in the form that a page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where time went: the class of its colour, and what it was."""
+
+    kind: str
+    name: str
+    seconds: float
+    calls: int
+    unit: str
+
+
+@dataclass(frozen=True)
+class RanFunction:
+    """A jitted function: calls and seconds, by how it ran."""
+
+    name: str
+    place: str
+    compiled: int
+    compiled_seconds: float
+    host: int
+    host_seconds: float
+    traces: int
+    compiling: float
+    inlined: int = 0
+    """Calls that became a part of another's compiled code."""
+
+    @property
+    def each_compiled(self) -> float | None:
+        """Seconds of a call as compiled code."""
+        # A first call counts as one of no length: what it takes is XLA's compiling.
+        return self.compiled_seconds / self.compiled if self.compiled_seconds else None
+
+    @property
+    def each_host(self) -> float | None:
+        """Seconds of a call on the host."""
+        return self.host_seconds / self.host if self.host else None
+
+    @property
+    def ratio(self) -> float | None:
+        """Return how many times faster a call is as compiled code."""
+        both = self.each_host, self.each_compiled
+        return both[0] / both[1] if both[0] and both[1] else None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a program.
+
+    Attributes:
+        command: as it was given.
+        status: with which it ended.
+        seconds: that it took.
+        parts: where they went.
+        functions: the jitted ones, the slowest first.
+        reasons: functions that could not be compiled: name, place, code, reason, calls.
+    """
+
+    command: str
+    status: int
+    seconds: float
+    parts: list[Part] = field(default_factory=list)
+    functions: list[RanFunction] = field(default_factory=list)
+    reasons: list[tuple[str, str, str, str, int]] = field(default_factory=list)
+
+    @property
+    def compiled_functions(self) -> list[RanFunction]:
+        """The functions that ran as compiled code."""
+        return [one for one in self.functions if one.compiled]
+
+    @property
+    def inlined(self) -> list[RanFunction]:
+        """The functions that ran only as a part of other functions' compiled code."""
+        return [one for one in self.functions if one.inlined and not one.compiled and not one.host]
+
+    @property
+    def shown(self) -> list[RanFunction]:
+        """The functions that were called by themselves."""
+        return [one for one in self.functions if one.compiled or one.host]
+
+
+_PARTS = (
+    ("staged", "compiled by XLA", "compiled", "calls"),
+    ("called", "TensorFlow graphs", "graph", "calls"),
+    ("compiling", "tracing and compiling", "compiling", "traces"),
+    ("eager", "TensorFlow, one operation at a time", "eager", "operations"),
+    ("host", "NumPy operations", "host", "operations"),
+    ("plain", "everything else: Python, imports, other libraries", "other", ""),
+)
+
+
+def run_of(command: str, status: int, told: Mapping[str, Any], folder: str) -> Run:
+    """The run that a report tells of.
+
+    Args:
+        command: as it was given.
+        status: with which it ended.
+        told: the report.
+        folder: from which files are seen.
+    """
+    where = told["where"]
+    parts = [
+        Part(kind, name, where[key]["seconds"], where[key].get("calls", where[key].get("traces", 0)), unit)
+        for kind, name, key, unit in _PARTS
+    ]
+    functions = [_function(one, folder) for one in told["functions"]]
+    reasons = [
+        (one["name"], _place(one, folder), one["code"], one["why"], one["calls"]) for one in told["unjitted"]
+    ]
+    return Run(command, status, told["seconds"], parts, functions, reasons)
+
+
+def _function(one: Mapping[str, Any], folder: str) -> RanFunction:
+    compiled, graph = one["compiled"], one["graph"]
+    return RanFunction(
+        one["name"],
+        _place(one, folder),
+        compiled["calls"] + graph["calls"],
+        compiled["seconds"] + graph["seconds"],
+        one["host"]["calls"],
+        one["host"]["seconds"],
+        one["compiling"]["calls"],
+        one["compiling"]["seconds"],
+        one["inlined"],
+    )
+
+
+def _place(one: Mapping[str, Any], folder: str) -> str:
+    path = str(one["path"]).removeprefix(folder.rstrip("/") + "/")
+    return f"{path}:{one['line']}"

@@ -1,0 +1,156 @@
+"""The files of a repository, and their translation."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from np2tf.checking.findings import order
+from np2tf.diagnostics import Diagnostic
+from np2tf.notebooks.notebook import SUFFIX
+from np2tf.options import Options
+from np2tf.project import Project
+from np2tf.rewrites.control.fates import CALLED, PLAIN, STAGED, Fate
+
+#: The package of files that lie in no folder of the repository.
+TOP = "(top)"
+
+
+@dataclass
+class Surveyed:
+    """One file.
+
+    Attributes:
+        name: as it is shown: seen from the repository, with slashes.
+        before, after: its text and its translation; nothing of a notebook, whose findings tell their cells.
+        findings: in the order of the text.
+        fates: of its functions that have loops or compute with arrays.
+        names: how often it uses each NumPy name.
+    """
+
+    name: str
+    before: str
+    after: str
+    changes: bool = False
+    failed: bool = False
+    crashed: bool = False
+    findings: list[Diagnostic] = field(default_factory=list)
+    fates: list[Fate] = field(default_factory=list)
+    names: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def package(self) -> str:
+        """The folder that it lies in."""
+        return self.name.rpartition("/")[0] or TOP
+
+    @property
+    def lines(self) -> int:
+        """Return how many lines it has."""
+        return len(self.before.splitlines())
+
+    @property
+    def about_arrays(self) -> list[Fate]:
+        """The functions of the file that compute with arrays."""
+        return [one for one in self.fates if one.fate != PLAIN]
+
+
+@dataclass
+class Survey:
+    """The files of a repository."""
+
+    files: list[Surveyed]
+
+    @property
+    def fates(self) -> list[Fate]:
+        """Return what becomes of the functions of all files that compute with arrays."""
+        return [one for file in self.files for one in file.about_arrays]
+
+    @property
+    def findings(self) -> list[Diagnostic]:
+        """All findings."""
+        return [one for file in self.files for one in file.findings]
+
+    @property
+    def names(self) -> Counter[str]:
+        """Return how often the files use each NumPy name."""
+        return sum((file.names for file in self.files), Counter())
+
+    @property
+    def packages(self) -> dict[str, list[Surveyed]]:
+        """The files by folder, in the order of their names."""
+        found: dict[str, list[Surveyed]] = {}
+        for file in sorted(self.files, key=lambda one: (one.package != TOP, one.package)):
+            found.setdefault(file.package, []).append(file)
+        return found
+
+
+def survey(
+    files: Sequence[tuple[Path, Path]],
+    folder: Path,
+    options_of: Callable[[Path], Options],
+    is_selected: Callable[[str, Path], bool],
+    jobs: int = 1,
+    advance: Callable[[], None] = lambda: None,
+) -> Survey:
+    """Translate the files in memory, and keep what is to be told of them.
+
+    Args:
+        files: each with the folder that it was found under.
+        folder: from which the files are seen.
+        options_of: gives what the translator is told for a file.
+        is_selected: whether findings of a code are shown in a file.
+        jobs: so many processes read the files.
+        advance: called for each file that is done.
+    """
+    project = Project(files, True, options_of)
+    found: dict[Path, Surveyed] = {}
+    for one in project.outcomes(jobs):
+        name = shown(one.path, folder)
+        texts = ("", "") if one.path.suffix == SUFFIX else (one.before, one.after)
+        if one.failed and one.path.suffix != SUFFIX:
+            texts = (one.data.decode("utf-8", "replace"),) * 2
+        made = Surveyed(name, *texts, one.changed, one.failed, one.crashed, list(one.diagnostics))
+        made.names = project.names[one.path]
+        found[one.path] = made
+        advance()
+    for diagnostic in project.findings():
+        found[Path(diagnostic.path)].findings.append(diagnostic)
+    for path, fate in project.fates():
+        found[path].fates.append(fate)
+    for path, file in found.items():
+        file.findings = sorted((one for one in file.findings if is_selected(one.code, path)), key=order)
+    return Survey(list(found.values()))
+
+
+def shown(path: Path, folder: Path) -> str:
+    """A path as reports have it: seen from the folder that is reported on, with slashes."""
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # another drive
+        return path.as_posix()
+
+
+def staged(fates: Sequence[Fate]) -> int:
+    """Return how many functions are compiled: by themselves, or where something compiled calls them."""
+    return sum(one.fate in (STAGED, CALLED) for one in fates)
+
+
+def percent(part: int, whole: int) -> str:
+    """A share as people read it; a dash where there is nothing to share."""
+    return f"{100 * part / whole:.0f} %" if whole else "–"
+
+
+def top_level_names(files: Sequence[Path]) -> Iterator[str]:
+    """The packages and modules that the files belong to, by the names that they are imported by."""
+    seen: set[str] = set()
+    for file in files:
+        top = file
+        while (top.parent / "__init__.py").is_file():
+            top = top.parent
+        name = top.stem if top == file else top.name
+        if name not in seen and name.isidentifier():
+            seen.add(name)
+            yield name

@@ -1,0 +1,134 @@
+"""A survey as rows of tables: packages, reasons, codes, NumPy's names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from np2tf import rules
+from np2tf.diagnostics import codes
+from np2tf.report.survey import Survey, Surveyed, staged
+from np2tf.rewrites.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons
+
+#: What becomes of functions -> the class of its colour.
+FATES = {STAGED: "staged", CALLED: "called", HOST: "host", PLAIN: "plain"}
+#: How np2tf provides a name -> what a report says of it.
+SUPPORT = {
+    "native": "TensorFlow",
+    "drawn": "drawn in compiled code",
+    "host": "NumPy, on the host",
+    "kept": "left on NumPy",
+    "no": "refused",
+    "unknown": "not known",
+}
+#: So many reasons are shown.
+REASONS = 20
+
+
+@dataclass(frozen=True)
+class PackageRow:
+    """One folder: its files, and how many of its functions have which fate."""
+
+    name: str
+    files: int
+    changing: int
+    findings: int
+    fates: dict[str, int]
+
+    @property
+    def functions(self) -> int:
+        """Return how many functions compute with arrays."""
+        return sum(self.fates.values())
+
+    @property
+    def staged(self) -> int:
+        """Return how many of them are compiled."""
+        return self.fates["staged"] + self.fates["called"]
+
+
+@dataclass(frozen=True)
+class CodeRow:
+    """One code: how often it was found."""
+
+    code: str
+    severity: str
+    count: int
+    title: str
+    why: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class NameRow:
+    """One NumPy name: how often it is used, in how many files, and how it is provided."""
+
+    name: str
+    uses: int
+    files: int
+    kind: str
+    told: str
+
+
+def counted(fates: Sequence[Fate]) -> dict[str, int]:
+    """Return how many functions have which fate, by the class of its colour, in the order of a table."""
+    counts = Counter(one.fate for one in fates)
+    return {short: counts[fate] for fate, short in FATES.items() if fate != PLAIN}
+
+
+def packages(survey: Survey) -> list[PackageRow]:
+    """The folders."""
+    return [_package(name, files) for name, files in survey.packages.items()]
+
+
+def _package(name: str, files: list[Surveyed]) -> PackageRow:
+    fates = [one for file in files for one in file.about_arrays]
+    changing = sum(file.changes for file in files)
+    return PackageRow(name, len(files), changing, sum(len(file.findings) for file in files), counted(fates))
+
+
+def why_on_host(survey: Survey) -> list[tuple[str, int]]:
+    """The most frequent reasons why functions stay on the host."""
+    return reasons(survey.fates, REASONS)
+
+
+def found(survey: Survey) -> list[CodeRow]:
+    """The codes, the most frequent one first."""
+    counts = Counter(one.code for one in survey.findings)
+    entries = ((codes()[code], count) for code, count in counts.items())
+    rows = [CodeRow(one.code, one.severity, count, one.title, one.why, one.remedy) for one, count in entries]
+    return sorted(rows, key=lambda row: (-row.count, row.code))
+
+
+def names(survey: Survey) -> list[NameRow]:
+    """NumPy's names, the most used one first."""
+    in_files = Counter(name for file in survey.files for name in file.names)
+    rows = [_name(name, count, in_files[name]) for name, count in survey.names.items()]
+    return sorted(rows, key=lambda row: (-row.uses, row.name))
+
+
+def _name(name: str, uses: int, files: int) -> NameRow:
+    rule = rules.find(name)
+    kind = rule.kind if rule is not None else "kept" if _is_kept(name) else "unknown"
+    if rule is not None and kind == "host" and rules.against_staging(name) is None:
+        kind = "drawn"
+    if rule is not None and rule.new_name and kind != "no":
+        told = f"{SUPPORT[kind]}, as {rule.new_name}"
+    else:
+        told = SUPPORT[kind] + (f": {rule.reason}" if rule is not None and kind == "no" else "")
+    return NameRow("np" + name.removeprefix("numpy"), uses, files, kind, told)
+
+
+def _is_kept(name: str) -> bool:
+    """Return whether a name is of a part of NumPy that the translator leaves alone."""
+    return name in rules.kept() or any(one.startswith(f"{name}.") for one in rules.kept())
+
+
+def share_native(rows: Sequence[NameRow]) -> tuple[int, int]:
+    """Return how many uses are TensorFlow's, of all."""
+    return sum(row.uses for row in rows if row.kind in ("native", "drawn")), sum(row.uses for row in rows)
+
+
+def share_staged(survey: Survey) -> tuple[int, int]:
+    """Return how many functions are compiled, of those that compute with arrays."""
+    return staged(survey.fates), len(survey.fates)

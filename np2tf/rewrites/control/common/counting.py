@@ -1,0 +1,13 @@
+"""Tests on what counts a function's calls of itself: these end a recursion, and stay Python's."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.facts.dataflow.flow import reads
+from np2tf.rewrites.control.common.construct import Judge
+
+
+def counts(judge: Judge, test: cst.BaseExpression) -> bool:
+    """Return whether a test is on a parameter that counts the function's calls of itself."""
+    return bool(reads(test) & judge.counters) and judge.static.probably(test)

@@ -1,0 +1,101 @@
+"""Statements with other blocks in them: what was marked in the tree stays marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import libcst as cst
+
+from np2tf.rewrites.control.common.layout import block_of, else_of, footer_of, statements_of
+from np2tf.rewrites.control.common.leaving import jumps_in, reachable
+from np2tf.rewrites.control.common.marks import Marks
+from np2tf.rewrites.control.constructs import tries
+from np2tf.tree.templates import Statement
+
+_Block = TypeVar("_Block", bound=cst.For | cst.While | cst.With)
+
+
+class Blocks:
+    """Exchanges the blocks of statements of one function.
+
+    Args:
+        marks: what is lowered in the function.
+    """
+
+    def __init__(self, marks: Marks) -> None:
+        self._marks = marks
+
+    def _changed(
+        self, node: Statement, change: Callable[[Sequence[Statement]], list[Statement]]
+    ) -> Statement:
+        """A statement that is no loop with each of its blocks changed."""
+        if isinstance(node, cst.If):
+            return self._map_branches(node, change)
+        if isinstance(node, cst.With):
+            return self._with_body(node, change(statements_of(node.body)))
+        if isinstance(node, cst.Try):
+            return self._try(node, change)
+        if isinstance(node, cst.Match):
+            cases = [
+                case.with_changes(body=block_of(change(statements_of(case.body)))) for case in node.cases
+            ]
+            return self._marks.carry(node, node.with_changes(cases=cases))  # type: ignore[return-value]
+        return node
+
+    def _try(self, node: cst.Try, change: tries.Change, orelse: tries.Change | None = None) -> cst.Try:
+        return self._marks.carry(node, tries.mapped(node, change, orelse))  # type: ignore[return-value]
+
+    def _has_lowered_jump(self, node: cst.CSTNode, under: bool = False) -> bool:
+        """Return whether a jump leaves `node` from under a lowered test."""
+        if isinstance(node, cst.With):
+            return any(self._has_lowered_jump(part, under) for part in statements_of(node.body))
+        if isinstance(node, cst.Try):
+            inside = [part for suite in tries.blocks(node) for part in statements_of(suite)]
+            return any(self._has_lowered_jump(part, under) for part in inside)
+        if isinstance(node, cst.If):
+            under = under or node in self._marks
+            if under and list(jumps_in([node])):
+                return True
+            parts = [*statements_of(node), *else_of(node)]
+            return any(self._has_lowered_jump(part, under) for part in parts)
+        return False
+
+    def _lowered_if(self, test: str, body: Sequence[Statement]) -> cst.If:
+        made = cst.If(test=cst.parse_expression(test), body=block_of(body))
+        self._marks.lowered.add(made)
+        return made
+
+    def _if(self, node: cst.If, then: Sequence[Statement], other: Sequence[Statement]) -> cst.If:
+        header = node.body.header if isinstance(node.body, cst.IndentedBlock) else None
+        body = block_of(then, header).with_changes(footer=footer_of(node))
+        made = node.with_changes(body=body, orelse=self._orelse(node.orelse, other))
+        self._marks.carry(node, made)
+        return made
+
+    def _orelse(self, old: cst.If | cst.Else | None, other: Sequence[Statement]) -> cst.If | cst.Else | None:
+        if not other:
+            return None
+        if isinstance(old, cst.If) and len(other) == 1 and isinstance(other[0], cst.If):
+            return other[0]
+        if isinstance(old, cst.Else):
+            header = old.body.header if isinstance(old.body, cst.IndentedBlock) else None
+            return old.with_changes(body=block_of(other, header).with_changes(footer=footer_of(old)))
+        return cst.Else(body=block_of(other))
+
+    def _map_branches(self, node: cst.If, change: Callable[[Sequence[Statement]], list[Statement]]) -> cst.If:
+        then, other = statements_of(node), else_of(node)
+        new_then, new_other = change(reachable(then)), change(reachable(other))
+        if new_then == then and new_other == other:
+            return node
+        return self._if(node, new_then, new_other)
+
+    def _with_body(self, loop: _Block, body: Sequence[Statement], keep_else: bool = True) -> _Block:
+        if list(body) == statements_of(loop.body) and (keep_else or getattr(loop, "orelse", None) is None):
+            return loop
+        header = loop.body.header if isinstance(loop.body, cst.IndentedBlock) else None
+        made = loop.with_changes(body=block_of(body, header).with_changes(footer=footer_of(loop)))
+        if not keep_else:
+            made = made.with_changes(orelse=None)
+        self._marks.carry(loop, made)
+        return made  # type: ignore[return-value]

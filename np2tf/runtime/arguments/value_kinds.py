@@ -1,0 +1,68 @@
+"""The kinds of values that an argument or variable can be: an array, a number, a container, a constant."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import logging
+import types
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.pytree.containers import PARTIAL, SLICE, TUPLE
+from np2tf.runtime.environment.raw_tensors import variables
+from np2tf.runtime.introspection.user_objects import is_instance
+from np2tf.runtime.random.states import is_generator
+from np2tf.runtime.structures.constant_sets import is_constant_set
+from np2tf.tnp._array.ndarray import is_array, scalar
+
+_NUMBERS = (int, float, complex, np.number, np.bool_)
+BY_VALUE = (str, bytes, bool, type(None), type(Ellipsis), np.dtype, range, tf.DType, enum.Enum)
+BY_IDENTITY = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
+_kinds: dict[type, str] = {}
+
+
+def kind_of(value: Any) -> str:
+    """Return how a value is taken apart; "unknown" if that is impossible."""
+    if type(value) is scalar:
+        # A scalar may be a known or a staged number.
+        return _kind_of(value)
+    known = _kinds.get(type(value))
+    if known is None:
+        known = _kind_of(value)
+        if known not in ("constant", "set", "unknown") or isinstance(value, (*BY_VALUE, *BY_IDENTITY)):
+            _kinds[type(value)] = known
+    return known
+
+
+def _kind_of(value: Any) -> str:
+    kind = type(value)
+    if isinstance(value, enum.Enum):
+        return "constant"
+    if kind is not bool and isinstance(value, _NUMBERS):
+        return "number" if kind in _NUMBERS or isinstance(value, np.generic) else "unknown"
+    if is_array(value) or isinstance(value, (np.ndarray, tf.Tensor)) or kind in variables:
+        return "array"
+    if kind is types.MethodType and not isinstance(value.__self__, type):
+        return "method"
+    if kind is functools.partial:
+        return "partial"
+    if kind is logging.Logger:
+        return "logger"
+    if isinstance(value, (*BY_VALUE, *BY_IDENTITY)) or hasattr(value, "__wrapped__"):
+        return "constant"
+    if kind is list or kind is dict or kind is slice:
+        return kind.__name__
+    if isinstance(value, tuple):
+        return "tuple"
+    if is_generator(value):
+        return "generator"
+    if is_constant_set(value):
+        return "set"
+    return "instance" if is_instance(value) else "unknown"
+
+
+#: Kinds of values that hold others, and do not change.
+IMMUTABLE = {"tuple": TUPLE, "slice": SLICE, "partial": PARTIAL}

@@ -1,0 +1,213 @@
+"""The names of a loop's or branch's variables, and the lines that bind them, for messages of errors.
+
+The helpers of translated code tell both: the parameters of an iteration are the loop's variables, and what a
+branch gives is bound by the line that calls the operator. Nothing is looked at before there is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from np2tf.runtime.introspection.bindings import last_line, return_line, targets
+from np2tf.runtime.introspection.user_frames import innermost
+from np2tf.runtime.structures.carried_values import Carried, Undefined, flatten
+from np2tf.tnp._array.sequences import StackableSequence
+
+#: What layout.py of the translator calls a variable that inner functions see.
+_SHARED = "_now"
+
+
+class Label(NamedTuple):
+    """The name of a value.
+
+    Attributes:
+        text: how a message names it.
+        word: the variable or attribute that code binds to it; empty where there is none.
+    """
+
+    text: str
+    word: str
+
+
+@dataclass(frozen=True)
+class Variables:
+    """The variables of one loop or branch.
+
+    Attributes:
+        sides: the functions that bind them: the iteration, or the two sides.
+        names: of a loop, those of the state in order; None for a branch, whose caller binds what it gives.
+        instances: the objects whose attributes are variables as well.
+    """
+
+    sides: tuple[Callable[..., Any], ...] = ()
+    names: tuple[str, ...] | None = None
+    instances: Sequence[Any] | None = field(default=None, compare=False)
+
+    @classmethod
+    def of_loop(cls, step: Callable[..., Any], first: int = 0, hidden: int = 0) -> Variables:
+        """Return the variables of a loop.
+
+        Args:
+            step: an iteration.
+            first: how many of its parameters are not of the state.
+            hidden: how many variables come before these.
+        """
+        return cls((step,), ("",) * hidden + parameters(step)[first:])
+
+    @property
+    def body(self) -> Callable[..., Any] | None:
+        """The iteration of a loop as the program has it."""
+        return self.sides[0] if self.sides else None
+
+    # -- what the values are called --------------------------------------------------------------------------
+
+    def label(self, value: Any, k: int) -> Label:
+        """Return what a leaf of a state, or of a branch's result, is called."""
+        found = [one for label, item in self.items(value) for one in _leaves(item, label)]
+        return found[k] if k < len(found) else _label("")
+
+    def items(self, value: Any) -> list[tuple[Label, Any]]:
+        """The variables themselves: what a state or a result consists of, and attributes behind them."""
+        if self.instances is None:
+            return self._items(value)
+        value, states = value
+        found = self._items(value)
+        for one, state in zip(self.instances, states, strict=True):
+            kind = type(one).__name__
+            found += [
+                (Label(f"the attribute `{name}` of a {kind}", name), item) for name, item in state.items()
+            ]
+        return found
+
+    def place(self, value: Any, path: Sequence[Any]) -> Label:
+        """Return what stands at a place in a branch's result, which is a list or dict."""
+        names, whole = self._names()
+        if whole or not isinstance(value, tuple):
+            label = _label(names[0] if names else "")
+        else:
+            label, path = _label(names[path[0]] if path[0] < len(names) else ""), path[1:]
+        for key in path:
+            label = _part(label, f"[{key!r}]")
+        return label
+
+    def _items(self, value: Any) -> list[tuple[Label, Any]]:
+        names, whole = self._names()
+        if whole or not isinstance(value, tuple):
+            return [(_label(names[0] if names else ""), value)]
+        names += ("",) * (len(value) - len(names))
+        return [(_label(name), item) for name, item in zip(names, value, strict=False)]
+
+    def _names(self) -> tuple[tuple[str, ...], bool]:
+        """The names, and whether the first one is that of the whole."""
+        if self.names is not None:
+            return self.names, False
+        frame = innermost()
+        return ((), True) if frame is None else targets(frame)
+
+    # -- where they are bound --------------------------------------------------------------------------------
+
+    def before(self, label: Label) -> str:
+        """The line that binds a loop's variable before the loop."""
+        frame = innermost()
+        if frame is None:
+            return ""
+        return _at(last_line(frame.f_code, label.word, frame.f_lasti) or frame.f_lineno)
+
+    def within(self, label: Label, side: int = 0) -> str:
+        """The line of an iteration, or of one side of a branch, that binds a variable."""
+        code = getattr(self.sides[side], "__code__", None) if side < len(self.sides) else None
+        if code is None:
+            return ""
+        return _at(last_line(code, label.word) or return_line(code))
+
+    def in_loop(self, label: Label, before: str, after: str) -> str:
+        """The sentence of a variable of a loop, with what it is before the loop and after an iteration."""
+        start, end = self.before(label), self.within(label)
+        return f"{label.text} is {before} before the loop{start} and {after} after an iteration{end}"
+
+    def in_branch(self, label: Label, then: str, otherwise: str) -> str:
+        """The sentence of a variable that the two sides of a branch bind."""
+        if self.names is not None:  # an iteration of a loop, which is made only if the test holds
+            return self.in_loop(label, otherwise, then)
+        lines = self.within(label, 0), self.within(label, 1)
+        return (
+            f"{label.text} is {then} on one side of a branch{lines[0]} and {otherwise} on the other{lines[1]}"
+        )
+
+    def two_names(self, one: Label, other: Label) -> str:
+        """Two names of a loop that may be the same array, with the lines that bind them."""
+        return f"{one.text}{self.within(one)} and {other.text}{self.within(other)}"
+
+
+NO_VARIABLES = Variables()
+
+
+def described(value: Any, form: Carried | None) -> str:
+    """Return in words what a value is, and of which type and shape."""
+    if isinstance(value, Undefined):
+        return "unbound"
+    if form is None:
+        return "None" if value is None else f"a {type(value).__name__}"
+    if form.weak is not None:
+        return f"a Python {form.weak.__name__}"
+    if form.number:
+        return f"a number of {form.dtype}"
+    return f"an array of {form.dtype} and shape {shape_text(form.shape)}"
+
+
+def shape_text(shape: Sequence[int | None]) -> str:
+    """Return a shape as NumPy shows it, with a question mark for a length that varies."""
+    sizes = ["?" if size is None else str(size) for size in shape]
+    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+
+
+def structure(value: Any) -> str:
+    """Return in words the structure of a value."""
+    if isinstance(value, StackableSequence):
+        return "a list"
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, dict):
+        return f"a dict with the keys {', '.join(map(repr, value))}" if value else "an empty dict"
+    return described(value, None) if value is None or isinstance(value, (str, Undefined)) else "one value"
+
+
+def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names that a helper's parameters stand for."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ()
+    shared = {f"{name}{_SHARED}": name for name in (*code.co_freevars, *code.co_cellvars)}
+    return tuple(shared.get(name, name) for name in code.co_varnames[: code.co_argcount])
+
+
+def _label(name: str) -> Label:
+    return Label(f"`{name}`", name) if name else Label("a value", "")
+
+
+def _leaves(value: Any, label: Label) -> list[Label]:
+    """The labels of the leaves, in the order of `flatten`."""
+    if isinstance(value, StackableSequence):
+        return [label] * len(flatten(value)[0])
+    if type(value) is dict:
+        parts = [(f"[{key!r}]", item) for key, item in value.items()]
+    elif type(value) is list or isinstance(value, tuple):
+        fields = getattr(type(value), "_fields", None)
+        parts = [(f".{fields[k]}" if fields else f"[{k}]", item) for k, item in enumerate(value)]
+    else:
+        return [label]
+    return [leaf for part, item in parts for leaf in _leaves(item, _part(label, part))]
+
+
+def _part(label: Label, part: str) -> Label:
+    if not label.word:
+        return label
+    if label.text.endswith("`"):
+        return Label(f"{label.text[:-1]}{part}`", label.word)
+    return Label(f"`{part.lstrip('.')}` of {label.text}", label.word)
+
+
+def _at(line: int) -> str:
+    return f" (line {line})"

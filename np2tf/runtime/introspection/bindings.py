@@ -1,0 +1,74 @@
+"""The lines of a function that bind a name, by its bytecode; only error messages need them."""
+
+from __future__ import annotations
+
+import dis
+import types
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_BINDS = ("STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL", "STORE_ATTR")
+
+
+class _Binding(NamedTuple):
+    offset: int
+    word: str
+    line: int
+
+
+def last_line(code: types.CodeType, word: str, until: int | None = None) -> int | None:
+    """Return the last line that binds a name or attribute.
+
+    Args:
+        code: the function's.
+        word: the name.
+        until: the offset of the instruction up to which the code is read.
+    """
+    found = [
+        one.line for one in _bindings(code) if one.word == word and (until is None or one.offset < until)
+    ]
+    return found[-1] if found else None
+
+
+def return_line(code: types.CodeType) -> int:
+    """Return the line of a function's last `return`, or the last one that it has."""
+    return list(_lines(code))[-1][1]
+
+
+def targets(frame: types.FrameType) -> tuple[tuple[str, ...], bool]:
+    """Return the names that a frame binds to what its call returns; whether one name takes the whole."""
+    rest = [
+        one
+        for one in dis.get_instructions(frame.f_code)
+        if one.offset > frame.f_lasti and one.opname != "CACHE"
+    ]
+    unpacked = rest[0].arg or 0 if rest and rest[0].opname == "UNPACK_SEQUENCE" else None
+    count = 1 if unpacked is None else unpacked
+    found: list[str] = []
+    for one in rest if unpacked is None else rest[1:]:
+        if not one.opname.startswith(_BINDS) or len(found) >= count:
+            break
+        found += _stored(one)
+    return tuple(found[:count]), unpacked is None
+
+
+def _bindings(code: types.CodeType) -> Iterator[_Binding]:
+    """The instructions that bind names and attributes, in order."""
+    for one, line in _lines(code):
+        if one.opname.startswith(_BINDS):
+            yield from (_Binding(one.offset, word, line) for word in _stored(one))
+
+
+def _lines(code: types.CodeType) -> Iterator[tuple[dis.Instruction, int]]:
+    """The instructions with their lines."""
+    lines = dict(dis.findlinestarts(code))
+    line = code.co_firstlineno
+    for one in dis.get_instructions(code):
+        line = lines.get(one.offset) or line
+        yield one, line
+
+
+def _stored(one: dis.Instruction) -> tuple[str, ...]:
+    """The names that an instruction binds; from Python 3.13 on some bind two, or load another."""
+    words = one.argval if isinstance(one.argval, tuple) else (one.argval,)
+    return words if one.opname.count("STORE") == len(words) else words[:1]

@@ -1,5 +1,0 @@
-"""The table of operators that translated code calls, and their meaning for values that are all known.
-
-Imports nothing else of np2tf, and neither NumPy nor TensorFlow: `import np2tf` loads it. Operators that
-stage belong to `staged_operators`.
-"""

@@ -1,0 +1,42 @@
+"""Guards of containers that a trace must not change, because it runs once and the program continues with
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from np2tf.pytree.containers import Container
+from np2tf.staging import ContainerChangeError
+
+
+class MutationGuard:
+    """Detects changes of containers in place, and undoes them.
+
+    Args:
+        containers: the guarded containers with their kinds, as from
+            `np2tf.pytree.registry.Registry.reachable`. Immutable containers are ignored.
+    """
+
+    def __init__(self, containers: Iterable[tuple[Container, Any]]) -> None:
+        self._before = [(kind, one, kind.copy(one)) for kind, one in containers if kind.fill is not None]
+
+    def restore(self) -> bool:
+        """Restore the containers, and return whether any had changed."""
+        changed = [
+            (kind, one, before) for kind, one, before in self._before if not kind.has_items_of(one, before)
+        ]
+        for kind, one, before in changed:
+            assert kind.fill is not None
+            kind.fill(one, before)
+        return bool(changed)
+
+    def check(self) -> None:
+        """Restore the containers.
+
+        Raises:
+            StagingError: if a container had changed.
+        """
+        if self.restore():
+            raise ContainerChangeError.of()

@@ -1,0 +1,68 @@
+"""`astype`: the function and the method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.counts import counts
+from np2tf.tnp._array.layout_probes import is_laid_out
+from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, wrap_tensor
+from np2tf.tnp._array.strides import lay_out_copy
+from np2tf.tnp._dispatch.argument_types import DType, memory_order
+from np2tf.tnp._dispatch.eager_fast_path import convert
+from np2tf.tnp._dispatch.op import attach, op
+from np2tf.tnp._operands.conversion import as_view, convert_assigned
+
+__all__ = ["astype"]
+
+
+@op(np.astype)
+def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
+    """Return an array in another dtype.
+
+    Args:
+        x: array of any dtype and shape.
+        dtype: the new dtype.
+        copy: False returns `x` itself if its dtype does not change.
+        device: None or "cpu".
+
+    Raises:
+        TypeError: `x` is not an array.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.astype.html.
+    """
+    if not is_array(x) and not isinstance(x, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
+        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
+    made: ndarray = _astype_method(as_view(x), dtype, copy=copy)
+    return made
+
+
+def _astype_method(
+    a: ndarray, dtype: Any, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+) -> Any:
+    if copy is True and casting == "unsafe" and order == "K":
+        direct = convert(a, dtype)
+        if direct is not None:
+            return direct
+    wanted = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
+    have = a.dtype
+    if not np.can_cast(have, wanted, casting):  # type: ignore[arg-type]
+        raise TypeError(
+            f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}"
+        )
+    if isinstance(copy, np._CopyMode):  # type: ignore[attr-defined]
+        raise ValueError("_CopyMode enum is not allowed for astype function. Use true/false instead.")
+    letter = memory_order(order)
+    if not copy and have == wanted and is_laid_out(a, letter):
+        return a
+    if is_unsupported_dtype(wanted) or not wanted.isnative:
+        counts.host += 1
+        return np.array(a.numpy()).astype(wanted)
+    made = convert_assigned(a, wanted)
+    return wrap_tensor(made) if type(a) is not ndarray else lay_out_copy(made, a, letter)
+
+
+attach("astype", _astype_method)

@@ -1,0 +1,44 @@
+"""Facts about the nodes of a tree, kept while a file is translated.
+
+Nodes do not change, and are asked about again and again. A result is kept under the node's identity, together
+with the node, so that no other node can get it; hashing a node takes longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import libcst as cst
+
+_Result = TypeVar("_Result")
+#: So many results are kept of a function, if nobody says that they are not needed any more.
+_MOST = 400_000
+_EVERY: list[dict[int, tuple[cst.CSTNode, Any]]] = []
+
+
+def remembered(function: Callable[[cst.CSTNode], _Result]) -> Callable[[cst.CSTNode], _Result]:
+    """The function of one node, which works each result out once."""
+    known: dict[int, tuple[cst.CSTNode, Any]] = {}
+    _EVERY.append(known)
+
+    @wraps(function)
+    def asked(node: cst.CSTNode) -> _Result:
+        found = known.get(id(node))
+        if found is not None:
+            result: _Result = found[1]
+            return result
+        result = function(node)
+        if len(known) >= _MOST:
+            known.clear()
+        known[id(node)] = node, result
+        return result
+
+    return asked
+
+
+def forget() -> None:
+    """Keep nothing: another file is worked on."""
+    for one in _EVERY:
+        one.clear()

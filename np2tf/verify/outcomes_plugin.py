@@ -1,0 +1,85 @@
+"""A pytest plugin that writes the outcome of each test into a file: `-p np2tf.verify.outcomes_plugin`.
+
+One line of JSON for each, as soon as it has ended, so that a run that is cut off has told what it knew.
+Nothing of NumPy, TensorFlow or the translator is imported here.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+OPTION = "--np2tf-outcomes"
+_RANKS = ("passed", "skipped", "xfailed", "xpassed", "failed", "error")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that names the file."""
+    parser.getgroup("np2tf").addoption(OPTION, metavar="FILE", help="write the outcomes of tests there")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Write outcomes; not in the workers of pytest-xdist, whose reports arrive in the main process."""
+    file = config.getoption(OPTION)
+    if file and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Writer(file))
+
+
+class _Writer:
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._running: dict[str, dict[str, Any]] = {}
+
+    def _write(self, **told: Any) -> None:
+        # Opened anew, as tests may fork, and close what they find open.
+        with open(self._file, "a", encoding="utf-8") as file:
+            file.write(json.dumps(told) + "\n")
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Tell how many tests there are (with pytest-xdist nobody knows here)."""
+        if session.items:
+            self._write(total=len(session.items))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that cannot be collected is an error, or is skipped."""
+        if report.outcome != "passed":
+            outcome = "skipped" if report.outcome == "skipped" else "error"
+            self._write(test=report.nodeid or ".", outcome=outcome, seconds=0.0, message=_message(report))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Join what setup, call and teardown of a test say; the worst counts."""
+        told = self._running.setdefault(report.nodeid, {"outcome": "passed", "seconds": 0.0, "message": ""})
+        if report.when == "call":
+            told["seconds"] += report.duration
+        outcome = _outcome(report)
+        if _RANKS.index(outcome) > _RANKS.index(told["outcome"]):
+            told["outcome"], told["message"] = outcome, _message(report)
+        if report.when == "teardown":
+            self._write(test=report.nodeid, **self._running.pop(report.nodeid))
+
+    def pytest_terminal_summary(self, config: pytest.Config) -> None:
+        """Tell what the translation's own plugin knows."""
+        plugin: Any = config.pluginmanager.get_plugin("np2tf")
+        processes = plugin.counted(config) if hasattr(plugin, "counted") else None
+        if processes is not None:
+            self._write(translated=processes)
+
+
+def _outcome(report: pytest.TestReport) -> str:
+    if hasattr(report, "wasxfail"):
+        return "xfailed" if report.skipped else "xpassed"
+    if report.failed:
+        return "failed" if report.when == "call" else "error"
+    return str(report.outcome)
+
+
+def _message(report: pytest.CollectReport | pytest.TestReport) -> str:
+    """The last line of what went wrong, or why a test was skipped."""
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2])
+    crash = getattr(report.longrepr, "reprcrash", None)
+    lines = [line for line in str(crash.message if crash else report.longrepr or "").splitlines() if line]
+    wrong = [line[1:].strip() for line in lines if line.startswith("E  ")]
+    return (wrong or lines or [""])[-1 if not crash else 0][:300]

@@ -1,0 +1,221 @@
+"""A repository's own tests, run by pytest on NumPy and translated, and compared test by test."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from np2tf.verify.outcomes_plugin import OPTION
+from np2tf.verify.processes import Ended, run_process
+from np2tf.verify.program import COUNTERS, Failure
+from np2tf.verify.transcript import own_lines
+
+_TRANSLATING = "np2tf.imports.pytest_plugin"
+_OUTCOMES = "np2tf.verify.outcomes_plugin"
+#: pytest's exit statuses that say that tests were run, or collected: passed, failed, errors in collection.
+_RAN = (0, 1, 2)
+#: Of pytest: something is wrong with the call; the translating plugin says so where nothing was translated.
+_USAGE = 4
+NOT_RUN = "not run"
+
+#: Called with what is being done, how many tests have ended, and how many there are (None: not known).
+Progress = Callable[[str, int, "int | None"], None]
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test: its outcome as pytest calls it, the seconds of its call, and what went wrong."""
+
+    outcome: str
+    seconds: float
+    message: str = ""
+
+
+@dataclass
+class Side:
+    """A run of the tests.
+
+    Attributes:
+        tests: by pytest's id.
+        seconds: of the whole process.
+        modules: of each package, how many modules were imported, and how many of them translated.
+        counts: calls and operations of translated code, as the report has them.
+    """
+
+    tests: dict[str, Test] = field(default_factory=dict)
+    seconds: float = 0.0
+    modules: dict[str, tuple[int, int]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One test on both sides; None where it was not run."""
+
+    name: str
+    numpy: Test | None
+    translated: Test | None
+
+    @property
+    def outcomes(self) -> tuple[str, str]:
+        """On NumPy, and translated."""
+        return tuple(NOT_RUN if one is None else one.outcome for one in (self.numpy, self.translated))  # type: ignore[return-value]
+
+    @property
+    def equal(self) -> bool:
+        """Return whether the test ends in the same way on both sides."""
+        return self.outcomes[0] == self.outcomes[1]
+
+    @property
+    def ratio(self) -> float | None:
+        """NumPy's seconds over the translation's."""
+        if self.numpy is None or self.translated is None or not self.translated.seconds:
+            return None
+        return self.numpy.seconds / self.translated.seconds
+
+
+@dataclass
+class OwnTestsOutcome:
+    """The results of a repository's tests; `code` and `error` are set if running or comparing them failed."""
+
+    command: str
+    packages: list[str]
+    numpy: Side = field(default_factory=Side)
+    translated: Side = field(default_factory=Side)
+    code: str = ""
+    error: str = ""
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """All tests, in the order in which they ended on NumPy."""
+        names = dict.fromkeys([*self.numpy.tests, *self.translated.tests])
+        return [Pair(name, self.numpy.tests.get(name), self.translated.tests.get(name)) for name in names]
+
+    @property
+    def different(self) -> list[Pair]:
+        """The tests that end differently."""
+        return [pair for pair in self.pairs if not pair.equal]
+
+    @property
+    def equal(self) -> bool:
+        """Return whether all tests ran and end in the same way on both sides."""
+        return not self.code and not self.different
+
+
+def verify_tests(
+    arguments: Sequence[str],
+    packages: Sequence[str],
+    folder: Path,
+    *,
+    python: Sequence[str],
+    timeout: float | None = None,
+    environment: Mapping[str, str] | None = None,
+    progress: Progress = lambda title, done, total: None,
+) -> OwnTestsOutcome:
+    """Run pytest with `arguments` in a folder, on NumPy and with the packages translated.
+
+    `python` are the words that run pytest up to its arguments, `environment` is for the translated side.
+    """
+    outcome = OwnTestsOutcome(" ".join(["pytest", *arguments]), list(packages))
+    plugins = ["-p", _OUTCOMES]
+    translating = [*_plugin(), *(f"--np2tf={name}" for name in packages)]
+    try:
+        with tempfile.TemporaryDirectory(prefix="np2tf-verify-") as scratch:
+            run = partial(_run, Path(scratch), folder, timeout, progress)
+            outcome.numpy = run("NumPy", [*python, *plugins], arguments)
+            outcome.translated = run("translated", [*python, *plugins, *translating], arguments, environment)
+        untranslated = not any(done for _, done in outcome.translated.modules.values())
+        if untranslated:
+            imported = sum(number for number, _ in outcome.translated.modules.values())
+            raise Failure(
+                "NP2TF927",
+                reason=f"nothing of {', '.join(packages)} was translated ({imported} modules were imported); "
+                "name the packages by --package",
+            )
+    except Failure as failure:
+        outcome.code, outcome.error = failure.code, str(failure)
+    return outcome
+
+
+def _plugin() -> list[str]:
+    """Return the options by which pytest finds the plugin; none if np2tf is installed."""
+    installed = any(one.module == _TRANSLATING for one in entry_points(group="pytest11"))
+    return [] if installed else ["-p", _TRANSLATING]
+
+
+def _run(
+    scratch: Path,
+    folder: Path,
+    timeout: float | None,
+    progress: Progress,
+    title: str,
+    words: Sequence[str],
+    arguments: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+) -> Side:
+    file, cache = scratch / f"{title}.jsonl", scratch / f"{title}-cache"
+    file.touch()
+    # What the last failures were is nothing that one run may tell the other.
+    own = [f"{OPTION}={file}", "-o", f"cache_dir={cache}"]
+    progress(title, 0, None)
+    look = partial(_look, file, title, progress)
+    ended = run_process([*words, *own, *arguments], folder, timeout, environment, look)
+    side = _read(file.read_text(encoding="utf-8").splitlines())
+    side.seconds = ended.seconds
+    _check(ended, side, title, timeout)
+    return side
+
+
+def _look(file: Path, title: str, progress: Progress) -> None:
+    told = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n")[:-1]]
+    total = next((one["total"] for one in told if "total" in one), None)
+    progress(title, sum("test" in one for one in told), total)
+
+
+def _read(lines: Iterable[str]) -> Side:
+    side = Side()
+    for line in lines:
+        told: dict[str, Any] = json.loads(line)
+        if "test" in told:
+            side.tests[told["test"]] = Test(told["outcome"], told["seconds"], told["message"])
+        for process in told.get("translated", ()):
+            for package, modules in process["modules"].items():
+                number, done = side.modules.get(package, (0, 0))
+                side.modules[package] = (
+                    max(number, len(modules)),
+                    max(done, sum(modules.values())),
+                )
+            for counter in COUNTERS:
+                side.counts[counter] = side.counts.get(counter, 0) + process.get(counter, 0)
+    return side
+
+
+def _check(ended: Ended, side: Side, title: str, timeout: float | None) -> None:
+    """Fail where no test was run, or not all of them.
+
+    Raises:
+        Failure: with what pytest printed last.
+    """
+    wrong = [(name, test) for name, test in side.tests.items() if test.outcome == "error"]
+    if title == "NumPy" and wrong and len(wrong) == len(side.tests):
+        name, test = wrong[0]
+        raise Failure("NP2TF927", reason=f"no test can be run on NumPy; {name}: {test.message}")
+    if ended.status in _RAN and side.tests:
+        return
+    if ended.status == _USAGE and title != "NumPy" and side.tests and side.modules:
+        return  # of one of several packages nothing was translated
+    if ended.status is None:
+        reason = f"it takes more than {timeout:g} s"
+    elif ended.status in (0, 5):
+        reason = "there are no tests"
+    else:
+        lines = [line for line in own_lines(ended.output) if line.strip()]
+        told = next((line for line in lines if line.startswith(("ERROR", "E  "))), None)
+        reason = f"exit status {ended.status}: {told or (lines or ['it prints nothing'])[-1]}"
+    raise Failure("NP2TF927", reason=f"{'on NumPy' if title == 'NumPy' else title}: {reason}")

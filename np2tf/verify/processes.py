@@ -1,0 +1,85 @@
+"""A command in a process of its own: what it prints, its exit status, and how long it takes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+#: Of the package that this one is: processes must find the same.
+_ROOT = str(Path(__file__).resolve().parents[2])
+#: Seconds between two looks at a process.
+_PAUSE = 0.1
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A process that has ended.
+
+    Attributes:
+        status: the exit status; None of one that took too long.
+        output: what it printed to both streams, in its order.
+    """
+
+    status: int | None
+    output: str
+    seconds: float
+
+
+def run_process(
+    words: Sequence[str],
+    folder: Path,
+    timeout: float | None = None,
+    more: Mapping[str, str] | None = None,
+    look: Callable[[], None] = lambda: None,
+) -> Ended:
+    """Run a command in a folder, and call `look` again and again until it has ended."""
+    started = perf_counter()
+    with tempfile.TemporaryFile() as kept:
+        with subprocess.Popen(
+            words,
+            cwd=folder,
+            env=_environment(more or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=kept,
+            stderr=subprocess.STDOUT,
+        ) as process:
+            try:
+                status = _waited(process, None if timeout is None else started + timeout, look)
+            except BaseException:
+                process.kill()
+                raise
+        seconds = perf_counter() - started
+        kept.seek(0)
+        return Ended(status, kept.read().decode("utf-8", "replace").replace("\r\n", "\n"), seconds)
+
+
+def _waited(process: subprocess.Popen[bytes], end: float | None, look: Callable[[], None]) -> int | None:
+    while True:
+        try:
+            return process.wait(_PAUSE)
+        except subprocess.TimeoutExpired:
+            if end is not None and perf_counter() > end:
+                process.kill()
+                return None
+        finally:
+            look()
+
+
+def _environment(more: Mapping[str, str]) -> dict[str, str]:
+    found = os.environ.get("PYTHONPATH")
+    path = [found] if found else []
+    if _ROOT not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
+        path.append(_ROOT)  # a checkout: last, behind what the program finds
+    return {
+        **os.environ,
+        **({"PYTHONPATH": os.pathsep.join(path)} if path else {}),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        **more,
+    }

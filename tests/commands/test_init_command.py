@@ -1,0 +1,238 @@
+"""`np2tf init`: what it writes, what it leaves as it is, and what it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from ruamel.yaml import YAML
+
+from np2tf.adopting.configuration import CannotAddError, with_table
+from np2tf.adopting.hooks import has_hook, local_entry, with_entry
+from np2tf.adopting.origin import given
+from np2tf.commands import np2tf
+from np2tf.configuration import Configurations
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+MODEL = """\
+import numpy as np
+
+
+def relax(u):
+    for i in range(1, len(u) - 1):
+        u[i] = np.sin(u[i - 1]) + u[i + 1]
+    return u
+
+
+def f(x):
+    return np.wrong(x)
+"""
+HOOKS = """\
+# my hooks
+default_stages: [pre-commit]
+repos:
+  # first
+  - repo: https://example.org/a
+    rev: 'v1'   # pinned
+    hooks:
+      - id: a
+        args: [ "--x",   '--y' ]
+
+# afterwards
+ci:
+  skip: [a]
+"""
+FROM = "https://example.org/np2tf.git@v0.1.0"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a package, its tests, and a pyproject.toml."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "pkg" / "__init__.py").write_text("")
+    (tmp_path / "pkg" / "model.py").write_text(MODEL)
+    (tmp_path / "tests" / "test_model.py").write_text("import numpy as np\n\nx = np.ones(3)\n")
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "x"   # mine\n\n[tool.ruff]\nline-length = 99'
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def init(*words: str, text: str | None = None) -> Result:
+    """Run the command in the current folder."""
+    return CliRunner().invoke(np2tf, ["init", "--jobs", "1", *words], input=text)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_it_writes_and_a_second_time_changes_nothing(repository: Path) -> None:
+    before = contents(repository)
+    done = init("--ci", "github", "--from", FROM)
+    assert done.exit_code == 0, done.output
+    after = contents(repository)
+    new = {"np2tf-baseline.json", ".pre-commit-config.yaml", ".github/workflows/np2tf.yml"}
+    assert set(after) - set(before) == new
+    assert {name for name in before if after[name] != before[name]} == {"pyproject.toml"}
+    assert after["pyproject.toml"].startswith(before["pyproject.toml"])
+    settings = Configurations().of(repository / "pkg" / "model.py")
+    assert settings.extend_exclude == ("tests/",)
+    again = init("--ci", "github", "--from", FROM)
+    assert again.exit_code == 0
+    assert contents(repository) == after
+    assert "written" not in again.output
+
+
+def test_what_it_writes_works(repository: Path) -> None:
+    init("--ci", "github", "--from", FROM)
+    job = YAML(typ="safe").load((repository / ".github/workflows/np2tf.yml").read_text())
+    hooks = YAML(typ="safe").load((repository / ".pre-commit-config.yaml").read_text())
+    assert hooks["repos"][0]["rev"] == "v0.1.0"
+    assert hooks["repos"][0]["hooks"] == [
+        {"id": "np2tf-check", "args": ["--baseline", "np2tf-baseline.json"]}
+    ]
+    commands = [step["run"] for step in job["jobs"]["np2tf"]["steps"] if "run" in step]
+    assert commands[0] == "pip install 'np2tf @ git+https://example.org/np2tf.git@v0.1.0'"
+    for command in commands[1:]:
+        words = command.partition(" >>")[0].split()
+        assert words[0] == "np2tf"
+        done = CliRunner().invoke(np2tf, words[1:])
+        assert done.exit_code == 0, done.output  # the baseline knows what is found
+    (repository / "pkg" / "model.py").write_text(MODEL + "\n\nz = np.worse\n")
+    assert CliRunner().invoke(np2tf, commands[-1].split()[1:]).exit_code == 1
+
+
+def test_it_says_what_share_will_translate(repository: Path) -> None:
+    said = init("--no-pre-commit", "--no-baseline").output
+    assert "2 files, of which a translation changes 1." in said  # the tests stay
+    assert "Of 1 function that compute with arrays 1 (100 %) are compiled" in said
+    assert "Of 2 uses of NumPy 1 (50 %) are TensorFlow's." in said
+    assert "1 finding:" in said
+
+
+def test_dry_run_shows_a_patch_and_writes_nothing(repository: Path) -> None:
+    before = contents(repository)
+    done = init("--dry-run", "--ci", "github", "--from", FROM)
+    assert done.exit_code == 0
+    assert contents(repository) == before
+    patch = done.output[done.output.index("--- ") :].partition("np2tf-baseline.json would")[0]
+    subprocess.run(["patch", "-p0", "-s"], cwd=repository, input=patch, text=True, check=True)
+    assert "extend-exclude" in (repository / "pyproject.toml").read_text()
+    assert has_hook((repository / ".pre-commit-config.yaml").read_text())
+
+
+def test_without_a_pyproject_there_is_an_np2tf_toml(repository: Path) -> None:
+    (repository / "pyproject.toml").unlink()
+    assert init().exit_code == 0
+    assert tomllib.loads((repository / "np2tf.toml").read_text())["extend-exclude"] == ["tests/"]
+
+
+def test_a_configuration_that_is_there_stays(repository: Path) -> None:
+    (repository / "np2tf.toml").write_text('ignore = ["NP2TF0"]\n')
+    before = (repository / "pyproject.toml").read_bytes()
+    said = init("--no-baseline", "--no-pre-commit").output
+    assert "np2tf.toml is the configuration already" in said
+    assert (repository / "np2tf.toml").read_text() == 'ignore = ["NP2TF0"]\n'
+    assert (repository / "pyproject.toml").read_bytes() == before
+
+
+def test_another_workflow_is_replaced_only_if_that_is_asked_for(repository: Path) -> None:
+    job = repository / ".github" / "workflows" / "np2tf.yml"
+    job.parent.mkdir(parents=True)
+    job.write_text("mine: true\n")
+    said = init("--ci", "github", "--from", FROM).output
+    assert "np2tf.yml is left as it is; --yes replaces it" in said
+    assert job.read_text() == "mine: true\n"
+    init("--ci", "github", "--from", FROM, "--yes")
+    assert "np2tf check" in job.read_text()
+
+
+def test_what_is_wrong_is_told(repository: Path) -> None:
+    (repository / "pyproject.toml").write_text("[tool\n")
+    (repository / ".pre-commit-config.yaml").write_text("repos: [\n")
+    done = init("--no-baseline")
+    assert "pyproject.toml is left as it is: it is not valid TOML" in done.output
+    assert ".pre-commit-config.yaml is left as it is: it is not valid YAML" in done.output
+    assert (repository / ".pre-commit-config.yaml").read_text() == "repos: [\n"
+    assert init("--ci", "github", "--from", "https://example.org/x").exit_code == 2
+
+
+def test_a_hook_without_a_repository_is_of_the_environment(repository: Path) -> None:
+    assert init("--no-baseline").exit_code == 0
+    hooks = YAML(typ="safe").load((repository / ".pre-commit-config.yaml").read_text())
+    assert hooks == {"repos": [local_entry([])]}
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "behind"),
+    [
+        (HOOKS, HOOKS.partition("\n\n# afterwards")[0] + "\n", "\n# afterwards\nci:\n  skip: [a]\n"),
+        ("repos:\n- repo: a\n  hooks: [{id: a}]  # x", "repos:\n- repo: a\n  hooks: [{id: a}]  # x\n", ""),
+        (
+            "repos:\r\n- repo: a\r\n  hooks: []\r\n# end\r\n",
+            "repos:\r\n- repo: a\r\n  hooks: []\r\n",
+            "# end\r\n",
+        ),
+    ],
+)
+def test_hooks_are_added_and_all_else_stays(text: str, before: str, behind: str) -> None:
+    entry = local_entry(["--baseline", "b.json"])
+    made = with_entry(text, entry)
+    assert made.startswith(before)
+    assert made.endswith(behind)
+    loaded = YAML(typ="safe").load(made)
+    assert loaded["repos"] == [*YAML(typ="safe").load(text)["repos"], entry]
+    assert ("\r\n" in text) == ("\r\n  hooks:\r\n" in made)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "repos: []\n", "# c\nrepos: [] # d\nfail_fast: true\n", "fail_fast: true\n"]
+)
+def test_hooks_where_there_are_none(text: str) -> None:
+    made = with_entry(text, local_entry([]))
+    loaded = YAML(typ="safe").load(made)
+    assert loaded["repos"] == [local_entry([])]
+    assert all(comment in made for comment in ("# c", "# d") if comment in text)
+    assert has_hook(made)
+
+
+@pytest.mark.parametrize("text", ["- a\n", "repos: x\n", "a: [\n"])
+def test_hooks_that_cannot_be_added(text: str) -> None:
+    with pytest.raises(CannotAddError):
+        with_entry(text, local_entry([]))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"x = 1", b"x = 1\r\n[tool.a]\r\nb = 2\r\n", b"\xef\xbb\xbfx = 1\n", b"tool.a.b = 1\n"],
+)
+def test_a_table_is_added_behind_everything(data: bytes) -> None:
+    made = with_table(data, '[tool.np2tf]\ntarget = "np2tf"\n')
+    assert made.startswith(data)
+    assert tomllib.loads(made.decode("utf-8-sig"))["tool"]["np2tf"] == {"target": "np2tf"}
+    assert (b"\r\n[tool.np2tf]\r\n" in made) == (b"\r\n" in data)
+
+
+@pytest.mark.parametrize("data", [b"tool = {}\n", b"tool = 1\n", b"a = \n", b"\xff"])
+def test_a_table_that_cannot_be_added(data: bytes) -> None:
+    with pytest.raises(CannotAddError):
+        with_table(data, '[tool.np2tf]\ntarget = "np2tf"\n')
+
+
+def test_origins() -> None:
+    assert given("git+https://a@b.org/x.git@v1").requirement == "np2tf @ git+https://a@b.org/x.git@v1"
+    for wrong in ("https://b.org/x.git", "x@", "@v1", "https://a@b.org/x.git"):
+        with pytest.raises(ValueError, match="URL@REVISION"):
+            given(wrong)

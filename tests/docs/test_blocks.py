@@ -1,0 +1,126 @@
+"""Every command and every block of Python that README and docs show is run as it stands, page by page.
+
+A block with a title is a file. The others are run in order, in one folder for each page. One that is not run
+says why, in a comment before it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from doc_blocks import RUN, Block, blocks_of
+from doc_pages import DOCS, ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted(DOCS.glob("*.md"))]
+#: Pages with something to run.
+STORIES = [
+    page
+    for page in PAGES
+    if any(one.language in RUN and not (one.not_run or one.elsewhere) for one in blocks_of(page))
+]
+#: What the commands of reference pages are about.
+GIVEN = {
+    "src/model.py": "import numpy as np\n\n\ndef f(x):\n    return np.sin(x)\n",
+    "script.py": "import numpy as np\n\nprint(np.sin(np.ones(3)))\n",
+    "package/__main__.py": "import numpy as np\n\nprint(np.sin(np.ones(3)))\n",
+    "mypkg/__init__.py": "import numpy as np\n\n\ndef solve(x):\n    return np.sin(x)\n",
+    "mypkg/model.py": "import numpy as np\n\n\ndef f(x):\n    return np.sin(x)\n",
+}
+#: Pages that make their own files.
+OWN = (
+    "quickstart.md",
+    "existing-repository.md",
+    "tutorial-convert.md",
+    "tutorial-import.md",
+    "tutorial-jit.md",
+)
+
+
+def name_of(page: Path) -> str:
+    """A page as tests are called by it."""
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", STORIES, ids=name_of)
+def test_blocks(page: Path, tmp_path: Path) -> None:
+    """The page does what it shows."""
+    environment = prepared(tmp_path / "bin")
+    folder = tmp_path / "here"
+    for name, text in given(page):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    folder.mkdir(exist_ok=True)
+    for block in blocks_of(page):
+        if block.language in RUN and not (block.not_run or block.elsewhere):
+            run(block, folder, environment)
+
+
+def given(page: Path) -> list[tuple[str, str]]:
+    """The files that are there before a page begins."""
+    return [] if page.name in OWN else list(GIVEN.items())
+
+
+def run(block: Block, folder: Path, environment: dict[str, str]) -> None:
+    """Run one block, or write the file that it is."""
+    if block.title:
+        file = folder / block.title
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(block.text, encoding="utf-8")
+        return
+    if block.language == "python":
+        command = [sys.executable, "-c", block.text]
+    else:
+        command = ["bash", "-e", "-o", "pipefail", "-c", block.text]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
+    told = f"line {block.line}:\n{block.text}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    assert done.returncode == block.status, told
+
+
+def prepared(bin_folder: Path) -> dict[str, str]:
+    """Variables of an environment in which np2tf is installed, as far as pages can see."""
+    bin_folder.mkdir(parents=True)
+    command = bin_folder / "np2tf"
+    command.write_text(
+        f"#!{sys.executable}\nimport sys\n\nfrom np2tf.commands import main\n\n"
+        "if __name__ == '__main__':\n    sys.exit(main())\n"
+    )
+    command.chmod(0o755)
+    path = os.pathsep.join([str(bin_folder), str(Path(sys.executable).parent), os.environ["PATH"]])
+    return os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "-p no:cacheprovider"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_markers(page: Path) -> None:
+    """What is run elsewhere is: the test that is named exists. Titles are of files below."""
+    for block in blocks_of(page):
+        if block.elsewhere:
+            assert (ROOT / block.elsewhere).is_file(), block
+        if block.title:
+            assert not Path(block.title).is_absolute()
+            assert ".." not in block.title
+
+
+def test_the_test_sees_what_it_should(tmp_path: Path) -> None:
+    """Blocks are found with what is said of them, and a wrong one fails."""
+    page = tmp_path / "page.md"
+    text = (
+        '```sh\nfalse\n```\n\n<!-- not run: it needs an accelerator -->\n```python title="a.py"\nx\n```\n'
+        "<!-- exits with 3 -->\n\n```sh\nexit 3\n```\n<!-- tests/x.py holds it -->\n```\ny\n```\n"
+    )
+    page.write_text(text)
+    found = blocks_of(page)
+    assert [one[:1] + one[3:] for one in found] == [
+        ("sh", "", "", "", 0),
+        ("python", "a.py", "it needs an accelerator", "", 0),
+        ("sh", "", "", "", 3),
+        ("", "", "", "tests/x.py", 0),
+    ]
+    run(found[2], tmp_path, dict(os.environ))
+    with pytest.raises(AssertionError):
+        run(found[0], tmp_path, dict(os.environ))
+    assert len(STORIES) >= 6

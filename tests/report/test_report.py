@@ -1,0 +1,373 @@
+"""`np2tf report`: the survey, the page as HTML, and Markdown; the page in a browser where there is one."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from np2tf.commands import np2tf
+from np2tf.commands.printing.running import CommandError, program_of
+from np2tf.report import charts, tables
+from np2tf.report.markdown import code, escaped, message
+from np2tf.report.page import edits, embedded, lines_of, page
+from np2tf.report.runs import run_of
+from np2tf.report.survey import Survey, Surveyed, top_level_names
+
+NASTY = '''\
+import numpy as np
+
+TEXT = "</script><script>document.title = 'broken'</script>&amp;<!-- '\\u2028'"
+
+
+def relax(u, f):
+    """A "quoted" <b>docstring</b> & more: `code`."""
+    while np.abs(u).max() > 1:
+        u = u / 2 + f  # </SCRIPT >
+    return u
+
+
+def wrong(x):
+    return np.wrong(x)
+'''
+VOID = {"meta", "input", "wbr", "rect", "circle"}
+#: So many seconds a browser is given.
+PATIENCE = 120
+
+
+class Reader(HTMLParser):
+    """Reads a page strictly: what it is made of, and what is wrong with it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.scripts: list[str] = []
+        self.text: list[str] = []
+        self.wrong: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts[-1] += data
+        elif self.open and self.open[-1] != "style":
+            self.text.append(data)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with sources and names that HTML could misread."""
+    (tmp_path / "a & b").mkdir()
+    (tmp_path / "a & b" / '<i>"x".py').write_text(NASTY, encoding="utf-8")
+    (tmp_path / "a & b" / "plain.py").write_text("x = 1\n")
+    (tmp_path / "broken.py").write_text("def (:\n")
+    (tmp_path / "odd.py").write_bytes(b"# \xff\nimport numpy as np\n")
+    return tmp_path
+
+
+def report(*words: str | Path) -> Result:
+    """Run the command."""
+    return CliRunner().invoke(np2tf, ["report", "--jobs", "1", *map(str, words)])
+
+
+@pytest.fixture
+def made(repository: Path) -> str:
+    """The page of that repository."""
+    done = report(repository, "--html", repository / "report.html", "--title", "a <b> & c")
+    assert done.exit_code == 0, done.output
+    return (repository / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_page_is_well_formed_and_needs_nothing_else(made: str) -> None:
+    read = Reader(made)
+    assert read.wrong == []
+    assert read.open == []
+    assert len(read.scripts) == 2
+    for tag, name, value in read.attributes:
+        assert name not in ("src", "srcset", "action", "onclick", "onerror", "data"), (tag, name, value)
+        assert name != "href" or value.startswith("#"), value
+    style = made.partition("<style>")[2].partition("</style>")[0]
+    assert "url(" not in style
+    assert "@import" not in style
+    assert ("meta", "http-equiv", "Content-Security-Policy") in read.attributes
+
+
+def test_sources_and_translations_arrive_as_they_are(made: str) -> None:
+    data = json.loads(Reader(made).scripts[0])
+    file = data["files"]['a & b/<i>"x".py']
+    assert file["lines"] == NASTY.splitlines()
+    after = list(file["lines"])
+    for first, behind, new in reversed(file["edits"]):
+        after[first:behind] = new
+    from np2tf import convert
+
+    assert after == convert(NASTY).text.splitlines()
+    assert [one["code"] for one in file["findings"]] == ["NP2TF002"]
+    assert [(one["name"], one["fate"]) for one in file["fates"]] == [("relax", "staged")]
+    assert data["files"]["broken.py"]["lines"] == ["def (:"]
+    assert [one["severity"] for one in data["files"]["odd.py"]["findings"]] == ["error"]
+
+
+def test_what_is_shown_without_a_script(made: str) -> None:
+    text = " ".join(" ".join(Reader(made).text).split())
+    assert "a <b> & c" in text
+    assert 'a & b/ <i>"x".py' in text  # the line may be broken behind the folder
+    assert "100 % compiled" in text
+    assert "np.wrong" in text
+    assert "not known" in text
+
+
+def test_embedded_json_cannot_end_a_script() -> None:
+    value = {"</script>": ["<!--", "]]>", "&amp;", "\u2028\u2029", "'\"\\", "\ud800"]}
+    text = str(embedded(value))
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == {**value, "</script>": [*value["</script>"][:-1], "?"]}
+
+
+def test_edits_make_the_translation() -> None:
+    before, after = list("abcdef"), list("axcdfgh")
+    made = list(before)
+    for first, behind, new in reversed(edits(before, after)):
+        made[first:behind] = new
+    assert made == after
+    assert edits(before, before) == []
+    assert lines_of("a\r\nb\rc\n\x0cd") == ["a", "b", "c", "\x0cd"]
+    assert lines_of("") == []
+
+
+def test_charts_hold_their_shares() -> None:
+    bar = str(charts.bar({"staged": 1, "called": 0, "host": 3}, label='"<'))
+    assert re.findall(r'class="(\w+)" x="([\d.]+)" y="0" width="([\d.]+)"', bar) == [
+        ("staged", "0.000", "25.000"),
+        ("host", "25.000", "75.000"),
+    ]
+    assert 'aria-label="&#34;&lt;"' in bar
+    ring = str(charts.ring({"staged": 1, "host": 3}, "25 %", "compiled"))
+    lengths = [float(one) for one in re.findall(r'stroke-dasharray="([\d.]+)', ring)]
+    assert lengths[1] / lengths[0] == pytest.approx(3, rel=0.05)
+    assert "<rect" not in str(charts.bar({}))
+    assert 'class="none"' in str(charts.ring({}, "–", ""))
+
+
+def test_names_and_their_support(repository: Path) -> None:
+    from collections import Counter
+
+    uses = Counter(
+        {"numpy.sin": 3, "numpy.random.normal": 2, "numpy.load": 1, "numpy.testing": 1, "numpy.x": 1}
+    )
+    rows = {row.name: row.kind for row in tables.names(Survey([Surveyed("a.py", "", "", names=uses)]))}
+    assert rows == {
+        "np.sin": "native",
+        "np.random.normal": "drawn",
+        "np.load": "host",
+        "np.testing": "kept",
+        "np.x": "unknown",
+    }
+
+
+def test_markdown(repository: Path) -> None:
+    done = report(repository, "--markdown", "--title", "a|b <c>")
+    assert done.exit_code == 0
+    lines = done.output.splitlines()
+    assert lines[0] == "## np2tf: a\\|b \\<c\\>"
+    assert "**100 %** of 1 functions" in done.output
+    assert "| NP2TF002 | 1 |" in done.output
+    for block in re.findall(r"(?:^\|.*\n)+", done.output, re.MULTILINE):
+        columns = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
+        assert len(columns) == 1, block
+
+
+def test_markdown_escapes() -> None:
+    assert escaped("a*b_c\n[d]") == "a\\*b\\_c \\[d\\]"
+    assert code("a`b|c") == "`` a`b\\|c ``"
+    assert message("`f` is *not* jitted") == "`f` is \\*not\\* jitted"
+
+
+def test_wrong_usage(tmp_path: Path) -> None:
+    assert report(tmp_path).exit_code == 2  # no Python
+    (tmp_path / "a.py").write_text("x = 1\n")
+    assert report(tmp_path, "--run", "make test").exit_code == 2
+    assert report(tmp_path, "--html", tmp_path / "none" / "r.html").exit_code == 2
+
+
+def test_commands_that_are_run() -> None:
+    tests = program_of("pytest -q 'a b'", ["pkg"])
+    assert tests[:2] == ["--exclude", "pytest"]
+    assert tests[tests.index("--np2tf") + 1] == "pkg"
+    assert tests[-2:] == ["-q", "a b"]
+    assert program_of("python3 -m pytest --np2tf other", ["pkg"]).count("--np2tf") == 1
+    assert program_of("python3.12 -m pkg 1", []) == ["-m", "pkg", "1"]
+    assert program_of("python a.py --x", []) == ["a.py", "--x"]
+    for wrong in ("", "python", "python -c 1", "make", "'"):
+        with pytest.raises(CommandError):
+            program_of(wrong, [])
+
+
+def test_top_level_names(tmp_path: Path) -> None:
+    inner = tmp_path / "src" / "pkg" / "inner"
+    inner.mkdir(parents=True)
+    files = [
+        tmp_path / "one.py",
+        tmp_path / "not-a-name.py",
+        inner.parent / "__init__.py",
+        inner / "__init__.py",
+    ]
+    for file in files:
+        file.write_text("")
+    assert list(top_level_names(files)) == ["one", "pkg"]
+
+
+#: What a run reports, in brief.
+_TIME = {"calls": 2, "seconds": 0.5}
+RAN = {
+    "seconds": 3.0,
+    "where": {
+        **dict.fromkeys(("compiled", "graph", "eager", "host"), _TIME),
+        "compiling": {"traces": 1, "seconds": 0.25},
+        "other": {"seconds": 0.75},
+    },
+    "functions": [
+        {
+            "name": "<f>",
+            "path": "/here/a.py",
+            "line": 3,
+            "compiled": {"calls": 4, "seconds": 0.004},
+            "graph": {"calls": 0, "seconds": 0.0},
+            "host": {"calls": 2, "seconds": 0.02},
+            "compiling": {"calls": 1, "seconds": 0.25},
+            "inlined": 0,
+        }
+    ],
+    "unjitted": [{"name": "g", "path": "/b.py", "line": 1, "code": "NP2TF520", "why": "`x` <y>", "calls": 1}],
+}
+
+
+def test_a_run_is_shown() -> None:
+    run = run_of("pytest <x>", 1, RAN, "/here")
+    assert run.functions[0].place == "a.py:3"
+    assert run.functions[0].ratio == pytest.approx(10)
+    text = page(Survey([]), "t", "now", "0", run)
+    read = Reader(text)
+    assert read.wrong == []
+    shown = " ".join("".join(read.text).split())
+    assert "pytest <x> took 3.00 s and ended with status 1." in shown
+    assert "10.0×" in shown
+    assert "NP2TF520: x <y>" in shown
+
+
+@pytest.mark.slow
+def test_a_program_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "__init__.py").write_text(NASTY)
+    test = (
+        "import numpy as np\nfrom pkg import relax\n\n\ndef test_relax():\n    relax(np.ones(3) * 9, 0.1)\n"
+    )
+    (tmp_path / "test_pkg.py").write_text(test)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NP2TF_TIER", "compile")
+    done = report("pkg", "--run", "pytest -q -p no:cacheprovider")
+    assert done.exit_code == 0, done.output
+    assert "(status 0); 1 of 1 jitted functions ran as compiled code." in done.output
+
+
+def browser() -> str | None:
+    """A browser that runs without a screen."""
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome", "chrome-headless-shell")
+    return next((found for name in names if (found := shutil.which(name))), None)
+
+
+#: What a reader does, and sees; it is put at the end of the page.
+_READER = """\
+<script>
+(() => {
+  const files = document.querySelector("#files"), told = {};
+  const names = () => [...files.querySelectorAll("tbody:not([hidden])")].map((one) => one.dataset.file);
+  const buttons = [...files.querySelectorAll("thead button")];
+  const heading = (text) => buttons.find((one) => one.textContent === text);
+  told.title = document.title;
+  told.all = names();
+  heading("findings").click();
+  told.most = names()[0];
+  told.sorted = heading("findings").parentElement.getAttribute("aria-sort");
+  heading("file").click();
+  told.byName = names();
+  heading("file").click();
+  told.byNameBack = names();
+  const type = (text) => {
+    const input = files.querySelector("input[type=search]");
+    input.value = text;
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  type("np2tf002"); told.byCode = names();
+  type("DOCSTRING</b>"); told.bySource = names();
+  type("no such text"); told.none = names().length;
+  type("");
+  const nasty = [...files.querySelectorAll("tbody")].find((one) => one.dataset.file.startsWith("a & b/<i>"));
+  nasty.querySelector("button").click();
+  for (const fold of nasty.querySelectorAll(".fold")) fold.click();
+  told.before = [...nasty.querySelectorAll(".line.before:not(.empty) span:first-child")].filter(
+    (one) => one.parentElement.classList.contains("line")).map((one) => one.textContent);
+  told.after = [...nasty.querySelectorAll(".line.after:not(.empty)")].map((one) => one.textContent);
+  told.notes = [...nasty.querySelectorAll(".notes p")].map((one) => one.textContent);
+  told.injected = nasty.querySelectorAll("script, b:not(.notes b), i:not(.notes i):not(.dot)").length;
+  told.wide = document.documentElement.scrollWidth > document.documentElement.clientWidth;
+  told.keyword = nasty.querySelectorAll(".k").length > 0;
+  document.querySelector("#findings button[data-search]").click();
+  told.byButton = names();
+  document.body.textContent = JSON.stringify(told);
+})();
+</script>
+</body>"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_in_a_browser(made: str, tmp_path: Path, width: int) -> None:
+    program = browser()
+    if program is None:
+        pytest.skip("no browser is installed (chromium)")
+    file = tmp_path / "read.html"
+    file.write_text(made.replace("</body>", _READER), encoding="utf-8")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    command = [program, *options, profile, f"--window-size={width},900", file.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    told = json.loads("".join(Reader(done.stdout.partition("<body")[2].join(["<body", ""])).text))
+    nasty = 'a & b/<i>"x".py'
+    assert told["title"] == "a <b> & c – np2tf report"
+    assert set(told["all"]) == {nasty, "a & b/plain.py", "broken.py", "odd.py"}
+    assert told["sorted"] == "descending"
+    assert told["most"] in (nasty, "broken.py", "odd.py")
+    assert told["byName"] == sorted(told["all"])
+    assert told["byNameBack"] == sorted(told["all"], reverse=True)
+    assert told["byCode"] == told["bySource"] == told["byButton"] == [nasty]
+    assert told["none"] == 0
+    assert told["before"] == NASTY.splitlines()
+    from np2tf import convert
+
+    assert told["after"] == convert(NASTY).text.splitlines()
+    assert any(note.startswith("NP2TF002 NumPy has no public name np.wrong") for note in told["notes"])
+    assert any(note.startswith("relax staged") for note in told["notes"])
+    assert told["injected"] == 0
+    assert told["keyword"]
+    assert not told["wide"]

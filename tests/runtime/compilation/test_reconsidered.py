@@ -1,0 +1,63 @@
+"""A choice of tier that other work on the machine has led astray is revised; looking at it costs little."""
+
+from __future__ import annotations
+
+import pytest
+
+from np2tf.runtime.compilation.specializations import RECONSIDERED, SpecializationCache
+
+
+class _Calls:
+    """Calls of one function, which take so many seconds on the host and compiled."""
+
+    def __init__(self, host: float, compiled: float) -> None:
+        self.host, self.compiled = host, compiled
+        self.cache = SpecializationCache()
+        self.cache.compiled[()] = None  # type: ignore[assignment]
+        self.on_host = self.total = 0.0
+
+    def run(self, count: int) -> None:
+        """Call as `Compiler` does."""
+        cache = self.cache
+        for _ in range(count):
+            if cache.on_host and cache.is_due_on_host(self.on_host):
+                cache.reconsider()
+            if cache.on_host or cache.wants_host:
+                was_on_host = cache.on_host
+                if not was_on_host:
+                    cache.add_host_time(self.host)
+                self.on_host += self.host
+                self.total += self.host
+                if cache.on_host and not was_on_host:
+                    cache.considered = self.on_host
+            else:
+                if not cache.settled:
+                    cache.add_compiled_time(self.compiled)
+                cache.count_compiled_call(self.compiled, is_warm=True)
+                self.total += self.compiled
+
+
+@pytest.mark.parametrize(("true_host", "true_compiled"), [(1.0, 1.6), (1.0, 5.0), (3.0, 1.0), (40.0, 1.0)])
+@pytest.mark.parametrize(("seen_host", "seen_compiled"), [(1.0, 3.0), (3.0, 1.0)])
+def test_right_in_the_end(
+    seen_host: float, seen_compiled: float, true_host: float, true_compiled: float
+) -> None:
+    """Whatever the first comparison has seen, most calls take the faster way later, and nearly its time."""
+    calls = _Calls(seen_host * 1e-3, seen_compiled * 1e-3)
+    calls.run(30)
+    assert calls.cache.settled
+    calls.host, calls.compiled = true_host * 1e-3, true_compiled * 1e-3
+    calls.run(int(30 * RECONSIDERED))
+    assert calls.cache.on_host == (true_host < true_compiled)
+    calls.total = 0.0
+    calls.run(20_000)
+    assert calls.total < 1.06 * 20_000 * min(calls.host, calls.compiled)
+
+
+def test_what_raises_in_most_calls_stays_on_the_host() -> None:
+    cache = SpecializationCache()
+    cache.compiled[()] = None  # type: ignore[assignment]
+    for _ in range(3):
+        cache.note_discarded_call()
+    assert cache.on_host
+    assert not cache.is_due_on_host(1e9)

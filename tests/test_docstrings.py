@@ -1,0 +1,196 @@
+"""The form of docstrings: sentences name their subject, and public functions tell their parameters."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import np2tf
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "np2tf"
+#: First words that do not name the subject. ("Return whether x is y" is right, "Whether x is y" is not.)
+_UNNAMED = re.compile(
+    r"(What|Whether|Which|Who|How|Why|It|Its|They|Their|Those|These|That|This (is|was|are|has|does)"
+    r"|One (of|that|which|is)|The (one|other|others|same)|Ours|Theirs)\b"
+)
+#: The beginning of a sentence within a docstring that names nothing, either.
+_UNNAMED_WITHIN = re.compile(r"[.;:?!]\s+(What|Whether)\b")
+#: Decorators that make a function of NumPy's or SciPy's namespace.
+_MAKERS = frozenset({"op", "view", "writes", "native"})
+_LINK = re.compile(r"https://(numpy\.org/(doc|neps)|docs\.scipy\.org)/")
+_SECTION = re.compile(r"^(Args|Returns|Raises|Yields|Attributes):$", re.MULTILINE)
+_TELLS = re.compile(r"https://|^(Args|Returns|Yields|Attributes):$", re.MULTILINE)
+_Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Docstring(NamedTuple):
+    """A docstring, and the object that has it."""
+
+    node: _Documented
+    name: str
+    text: str
+
+
+def docstrings(tree: ast.Module) -> Iterator[Docstring]:
+    """Yield the docstrings of a module, its classes and its functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, _Documented):
+            text = ast.get_docstring(node)
+            if text is not None:
+                yield Docstring(node, getattr(node, "name", "the module"), text)
+
+
+def parsed(file: Path) -> ast.Module:
+    """Return the tree of a file."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Yield the statements of a module, with those under its conditions."""
+    for node in tree.body:
+        yield node
+        if isinstance(node, ast.If):
+            yield from (*node.body, *node.orelse)
+
+
+def unnamed(tree: ast.Module) -> list[str]:
+    """Return the docstrings of a module whose first words do not name their subject."""
+    return [
+        f"{one.name}: {one.text.splitlines()[0]}"
+        for one in docstrings(tree)
+        if _UNNAMED.match(one.text) or _UNNAMED_WITHIN.search(one.text)
+    ]
+
+
+def folders() -> list[str]:
+    """Return the folders of the package that hold modules, relative to the repository."""
+    return sorted({file.parent.relative_to(ROOT).as_posix() for file in PACKAGE.rglob("*.py")})
+
+
+def unnamed_in(folder: str) -> list[str]:
+    """Return the docstrings in the modules of a folder whose first words do not name their subject."""
+    return [
+        f"{file.name}: {found}"
+        for file in sorted((ROOT / folder).glob("*.py"))
+        for found in unnamed(parsed(file))
+    ]
+
+
+@pytest.mark.parametrize("folder", folders())
+def test_docstrings_name_their_subject(folder: str) -> None:
+    """No docstring begins with "What", "Whether" or a pronoun."""
+    assert unnamed_in(folder) == []
+
+
+# -- functions of NumPy and SciPy ----------------------------------------------------------------------------
+
+
+def is_of_namespace(node: ast.AST) -> bool:
+    """Return whether a function implements a public name of NumPy or SciPy."""
+    if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+        return False
+    made = [one.func for one in node.decorator_list if isinstance(one, ast.Call)]
+    return any(isinstance(one, ast.Name) and one.id in _MAKERS for one in made)
+
+
+def parameters_of(node: ast.FunctionDef) -> list[str]:
+    """Return the names of a function's parameters."""
+    given = node.args
+    named = [*given.posonlyargs, *given.args, *([given.vararg] if given.vararg else [])]
+    named += [*given.kwonlyargs, *([given.kwarg] if given.kwarg else [])]
+    return [one.arg for one in named]
+
+
+def documented_parameters(text: str) -> list[str]:
+    """Return the names in the section Args of a docstring."""
+    section = text.partition("\nArgs:\n")[2]
+    rest = _SECTION.search(section)
+    return re.findall(r"^    \*{0,2}(\w+): ", section[: rest.start()] if rest else section, re.MULTILINE)
+
+
+def faults(node: ast.FunctionDef) -> list[str]:
+    """Return what the docstring of a function of NumPy's namespace lacks."""
+    text = ast.get_docstring(node) or ""
+    found = [] if _LINK.search(text) else ["a link"]
+    if _LINK.match(text):
+        found.append("a summary")
+    return found + sorted({*parameters_of(node)} ^ {*documented_parameters(text)})
+
+
+FILES = [
+    file
+    for part in ("tnp", "scipy")
+    for file in sorted((PACKAGE / part).rglob("*.py"))
+    if any(map(is_of_namespace, top_level(parsed(file))))
+]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(PACKAGE).as_posix())
+def test_functions_of_the_namespace_tell_their_parameters(file: Path) -> None:
+    """Every function of NumPy's and SciPy's namespaces has a summary, a link, and Args for its parameters."""
+    functions = [node for node in top_level(parsed(file)) if is_of_namespace(node)]
+    assert {node.name: faults(node) for node in functions if faults(node)} == {}  # type: ignore[attr-defined, arg-type]
+
+
+# -- np2tf's own names ---------------------------------------------------------------------------------------
+
+
+def definition(module: str, name: str) -> _Documented | None:
+    """Return the definition of a function or class in a module of the package; None if there is none."""
+    file = ROOT / f"{module.replace('.', '/')}.py"
+    found = (
+        [node for node in top_level(parsed(file)) if getattr(node, "name", None) == name]
+        if file.is_file()
+        else []
+    )
+    return found[-1] if found else None  # type: ignore[return-value]  # overloads come first
+
+
+def own_names() -> dict[str, _Documented]:
+    """Return the definitions of np2tf's public names; of operators the staged ones, without builtins."""
+    places = {name: place for name, place in np2tf._LAZY.items() if place[1]}
+    for name, operator in np2tf._OPERATORS.items():
+        module, _, attribute = operator.staged.partition(":")
+        if attribute and not operator.python.startswith("builtins:"):
+            places.setdefault(name, (module, attribute))
+    found = {name: definition(*place) for name, place in places.items()}
+    return {name: node for name, node in found.items() if node is not None}
+
+
+@pytest.mark.parametrize("name", sorted(own_names()))
+def test_public_names_tell_their_use(name: str) -> None:
+    """A public name of np2tf has a docstring with a link, Args or Returns."""
+    assert _TELLS.search(ast.get_docstring(own_names()[name]) or "")
+
+
+# -- the rules themselves ------------------------------------------------------------------------------------
+
+
+def test_the_rules_see_what_they_should() -> None:
+    """The rules find unnamed subjects, missing links and missing parameters."""
+    tree = ast.parse(
+        '"""What it does."""\n'
+        "class One:\n"
+        '    """The other one."""\n'
+        "@op(np.sum)\n"
+        "def sum(a, *, axis=None):\n"
+        '    """Whether it adds.\n\n    Args:\n        a: array.\n        b: array.\n    """\n'
+        "def right(x):\n"
+        '    """Return whether this is right."""\n'
+        "def half(x):\n"
+        '    """Return x. Whether it is right."""\n'
+    )
+    assert [one.partition(":")[0] for one in unnamed(tree)] == ["the module", "One", "sum", "half"]
+    function = tree.body[2]
+    assert isinstance(function, ast.FunctionDef)
+    assert is_of_namespace(function)
+    assert not is_of_namespace(tree.body[3])
+    assert faults(function) == ["a link", "axis", "b"]
+    assert len(FILES) > 30
+    assert len(own_names()) > 15

@@ -1,0 +1,144 @@
+"""The table of operators feeds all that call or emit them; none knows a name of its own."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from plain_operators import PLAIN, executed
+
+import np2tf
+from np2tf.operators.in_use import PYTHON, staging_operator
+from np2tf.operators.table import CONTROL, NUMBER, OPERATORS, SEQUENCE, of_role, python_meaning
+from np2tf.rewrites.control import calls
+from np2tf.runtime.callees.known_callees import BUILTINS
+
+PACKAGE = Path(__file__).resolve().parent.parent / "np2tf"
+#: What emitted code names of np2tf that is no operator.
+OTHERS = {"at", "jit", "tnp", "host_memory", "warn"}
+
+
+def texts(folder: str) -> Iterator[str]:
+    """The texts in the code of a folder, without docstrings."""
+    for path in sorted((PACKAGE / folder).rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        docs = {
+            id(node.body[0].value)
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef))
+            and node.body
+            and isinstance(node.body[0], ast.Expr)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+                yield node.value
+
+
+def emitted() -> set[str]:
+    """The names that texts of the translator have behind `np2tf.`."""
+    return {name for text in texts("rewrites") for name in re.findall(r"\bnp2tf\.(\w+)", text)}
+
+
+def test_consumers_are_complete() -> None:
+    """Every consumer of the table has all of its names, and no others."""
+    names = set(OPERATORS)
+    assert set(PYTHON) == names  # what `np2tf` has until TensorFlow is loaded, and the host tier
+    assert names <= set(np2tf.__all__)
+    assert names <= set(dir(np2tf))
+    assert set(PLAIN) == names  # the judge of translated text
+    assert set(BUILTINS.values()) == {name for name in names if callable(getattr(builtins, name, None))}
+    assert set(calls._NUMBERS) == set(of_role(NUMBER))
+    assert set(calls._SEQUENCES) == set(of_role(SEQUENCE))
+    assert emitted() <= names | OTHERS
+    assert set(of_role(CONTROL)) <= emitted()
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_both_meanings_are_there(name: str) -> None:
+    """Each operator has a meaning for known values, and one for staged values, which `np2tf` gives."""
+    staged = staging_operator(name)
+    assert getattr(np2tf, name) in (staged, PYTHON[name])
+    assert callable(python_meaning(name)) or name == "math"
+    assert callable(staged) or name == "math"
+    if callable(staged):
+        assert staged.__name__.rstrip("_") in (name.rstrip("_"), name)
+
+
+def test_the_public_names_are_typed() -> None:
+    """Type checkers see the operators that are no builtins."""
+    source = (PACKAGE / "__init__.py").read_text()
+    for name in (*of_role(CONTROL), "not_", "undefined"):
+        assert f" import {name} as {name}" in source
+
+
+def test_python_column_needs_no_tensorflow() -> None:
+    """The table and Python's meanings load neither NumPy nor TensorFlow, nor the rest of np2tf."""
+    code = (
+        "import sys; from np2tf.operators.table import OPERATORS, python_meaning\n"
+        "for name in OPERATORS: python_meaning(name)\n"
+        "print(*(name for name in ('numpy', 'tensorflow', 'libcst', 'np2tf.tnp') if name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+CALLS: dict[str, tuple[Any, ...]] = {
+    "cond": (3, lambda a: a + 1, lambda a: a - 1, 4),
+    "while_loop": (lambda a, b: a < 5, lambda a, b: (a + 1, b * 2), (0, 1)),
+    "for_loop": (range(4), lambda i, a: (a + i,), (1,), lambda a: a < 4),
+    "map_loop": (range(3), lambda i: i * i, [0, 0, 0]),
+    "and_": (2, lambda: 3),
+    "or_": (0, lambda: 3),
+    "not_": ([],),
+    "range": (1, 4),
+    "enumerate": (["a"],),
+    "zip": ([1, 2], [3, 4]),
+    "reversed": ([1, 2],),
+    "int": (2.5,),
+    "float": (2,),
+    "complex": (2,),
+    "bool": ([],),
+    "round": (2.5,),
+    "len": ([1, 2],),
+    "sum": ([1, 2],),
+    "any": ([0, 1],),
+    "all": ([0, 1],),
+    "min": (2, 1),
+    "max": (2, 1),
+    "list_of": (lambda v: v * 2, [1, 2], lambda v: v > 1),
+    "str": (1.5,),
+    "repr": ("a",),
+    "text": ("{:.2f}", 1.5),
+    "percent": ("%d", 3),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_meanings_agree(name: str) -> None:
+    """For known values the staging operator does what Python's does."""
+
+    def value(function: Any) -> Any:
+        args = tuple(list(one) if type(one) is list else one for one in CALLS[name])
+        result = function(*args)
+        return list(result) if name in of_role(SEQUENCE) else result
+
+    expected = value(python_meaning(name))
+    for function in (PYTHON[name], PLAIN[name], staging_operator(name)):
+        got = value(function)
+        assert got == expected
+        assert type(got) is type(expected)
+
+
+def test_every_meaning_is_compared() -> None:
+    """What is not in `CALLS` has no value to compare."""
+    assert set(OPERATORS) - set(CALLS) == {"math", "print", "call", "context", "on_host", "undefined"}
+    assert python_meaning("call")(np.sum) is np.sum
+    assert executed("import np2tf\nx = np2tf.cond(1, lambda: 2, lambda: 3)\n")["x"] == 2
