@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import libcst as cst
 
+from np2tf.rewrites.tensorflow_target.attributes import ARRAY_ATTRIBUTES, is_number
 from np2tf.rewrites.tensorflow_target.calls import call
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, chosen, element_of
@@ -28,7 +29,6 @@ from np2tf.rewrites.tensorflow_target.model.world import Frame
 from np2tf.tree.walk import walk
 
 _LITERALS = {"None": "none", "True": "bool", "False": "bool"}
-#: Attributes of arrays that TensorFlow has as well, and what they are.
 _LIBRARIES = frozenset({"math", "cmath"})
 
 
@@ -125,7 +125,7 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
             if base.is_plain
             else world.refuse(node, "NP2TF605", name=world.facts.code(node.value))
         )
-    handler = _ARRAY_ATTRIBUTES.get(name)
+    handler = ARRAY_ATTRIBUTES.get(name)
     if handler is None:
         return world.refuse(node, "NP2TF601", name=f"ndarray.{name}")
     return handler(node, base, frame)
@@ -133,47 +133,6 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
 
 def _library(node: cst.CSTNode, frame: Frame) -> str:
     return (frame.world.facts.imports.imported(node) or "").split(".")[0]
-
-
-def _shape(node: cst.Attribute, base: Value, frame: Frame) -> Value:
-    up = frame.world.facts.parents[node]
-    by_number = isinstance(up, cst.Subscript) and up.value is node and _is_number(up.slice)
-    unpacked = isinstance(up, cst.Assign) and isinstance(up.targets[0].target, cst.Tuple)
-    if not by_number and not (unpacked and len(up.targets) == 1):  # type: ignore[union-attr]
-        frame.world.edit(node, edits.wrapped("tuple"))
-    return Value(frozenset(["shape"]), rank=base.rank)
-
-
-def _is_number(elements: Sequence[cst.SubscriptElement]) -> bool:
-    """Return whether what stands in brackets is a literal number."""
-    part = elements[0].slice
-    number = part.value if isinstance(part, cst.Index) else None
-    if isinstance(number, cst.UnaryOperation) and isinstance(number.operator, cst.Minus):
-        number = number.expression
-    return len(elements) == 1 and isinstance(number, cst.Integer)
-
-
-def _size(node: cst.Attribute, base: Value, frame: Frame) -> Value:
-    helper = frame.world.helper("_size")
-    frame.world.edit(node, edits.tail(helper), "_size")
-    return plain("int")
-
-
-def _real(node: cst.Attribute, base: Value, frame: Frame) -> Value:
-    frame.world.edit(node, edits.tail(f"{frame.world.tnp}.{node.attr.value}"))
-    dtype = "float64" if base.dtype == "complex128" else base.dtype
-    return Value(base.kinds, dtype, base.rank, memory=base.memory, certain=base.certain)
-
-
-_ARRAY_ATTRIBUTES: dict[str, Callable[[cst.Attribute, Value, Frame], Value]] = {
-    "shape": _shape,
-    "ndim": lambda node, base, frame: plain("int"),
-    "size": _size,
-    "T": lambda node, base, frame: base,
-    "real": _real,
-    "imag": _real,
-    "dtype": lambda node, base, frame: Value(frozenset(["dtype"]), base.dtype, certain=base.certain),
-}
 
 
 def _subscript(node: cst.Subscript, frame: Frame) -> Value:
@@ -187,7 +146,7 @@ def _subscript(node: cst.Subscript, frame: Frame) -> Value:
     if base.may("array", "any") or base.only("scalar"):
         found = chosen(base, node.slice, key, node)
     if base.may("shape"):
-        found = join(found, plain("int", "shape") if not _is_number(node.slice) else plain("int"))
+        found = join(found, plain("int", "shape") if not is_number(node.slice) else plain("int"))
     if base.may("tuple", "list", "dict"):
         found = join(found, _held(base, node, key))
     if base.may("str"):
@@ -204,7 +163,7 @@ def _held(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
             if base.items is None
             else Value(frozenset(["tuple"]), item=element_of(base), memory=base.memory)
         )
-    if base.items is not None and _is_number(node.slice):
+    if base.items is not None and is_number(node.slice):
         assert isinstance(part, cst.Index)
         number = int(cst.Module([]).code_for_node(part.value).replace(" ", ""))
         if -len(base.items) <= number < len(base.items):

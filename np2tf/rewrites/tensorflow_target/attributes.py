@@ -1,0 +1,53 @@
+"""The attributes of arrays that are translated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import libcst as cst
+
+from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.values import Value, plain
+from np2tf.rewrites.tensorflow_target.model.world import Frame
+
+
+def _shape(node: cst.Attribute, base: Value, frame: Frame) -> Value:
+    up = frame.world.facts.parents[node]
+    by_number = isinstance(up, cst.Subscript) and up.value is node and is_number(up.slice)
+    unpacked = isinstance(up, cst.Assign) and isinstance(up.targets[0].target, cst.Tuple)
+    if not by_number and not (unpacked and len(up.targets) == 1):  # type: ignore[union-attr]
+        frame.world.edit(node, edits.wrapped("tuple"))
+    return Value(frozenset(["shape"]), rank=base.rank)
+
+
+def is_number(elements: Sequence[cst.SubscriptElement]) -> bool:
+    """Return whether what stands in brackets is a literal number."""
+    part = elements[0].slice
+    number = part.value if isinstance(part, cst.Index) else None
+    if isinstance(number, cst.UnaryOperation) and isinstance(number.operator, cst.Minus):
+        number = number.expression
+    return len(elements) == 1 and isinstance(number, cst.Integer)
+
+
+def _size(node: cst.Attribute, base: Value, frame: Frame) -> Value:
+    helper = frame.world.helper("_size")
+    frame.world.edit(node, edits.tail(helper), "_size")
+    return plain("int")
+
+
+def _real(node: cst.Attribute, base: Value, frame: Frame) -> Value:
+    frame.world.edit(node, edits.tail(f"{frame.world.tnp}.{node.attr.value}"))
+    dtype = "float64" if base.dtype == "complex128" else base.dtype
+    return Value(base.kinds, dtype, base.rank, memory=base.memory, certain=base.certain)
+
+
+#: Attributes of arrays that TensorFlow has as well, and what they are.
+ARRAY_ATTRIBUTES: dict[str, Callable[[cst.Attribute, Value, Frame], Value]] = {
+    "shape": _shape,
+    "ndim": lambda node, base, frame: plain("int"),
+    "size": _size,
+    "T": lambda node, base, frame: base,
+    "real": _real,
+    "imag": _real,
+    "dtype": lambda node, base, frame: Value(frozenset(["dtype"]), base.dtype, certain=base.certain),
+}
