@@ -28,6 +28,9 @@ Function = Callable[..., tf.Tensor]
 LEAST = 16
 #: Up to this angle, the products of the quotient and the parts of pi/2 below are exact.
 _LARGEST_ANGLE = 1.6e6
+#: XLA takes time exponential in the length of a chain of conditionals that depend on each other: no graph has
+#: more of them than this, its further angles are left to the C library.
+_MOST_GUARDS = 4
 _HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8.478427660368898e-32)
 _LN2 = (0.6931471803691238, 1.9082149292705877e-10)
 #: Angles as two floats whose sum is more exact.
@@ -180,6 +183,11 @@ def _of_angles(own: Function, function: Function) -> Function:
     """Return a function that calls `own` if all angles are small enough to reduce, else `function`."""
 
     def call(x: tf.Tensor) -> tf.Tensor:
+        graph = tf.compat.v1.get_default_graph()
+        guards = getattr(graph, "_np2tf_angle_guards", 0)
+        if guards >= _MOST_GUARDS:
+            return function(x)
+        graph._np2tf_angle_guards = guards + 1
         are_small = tf.reduce_max(tf.abs(x)) < _LARGEST_ANGLE
         result = tf.cond(are_small, lambda: own(x), lambda: function(x))
         result.set_shape(x.shape)
