@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.recycling import Recycling
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 # Tests translate anew, and leave the user's own cache alone; those of the cache name a folder.
 os.environ.setdefault("NP2TF_CACHE", "off")
@@ -23,6 +25,11 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     if len(asked) == 1 and asked[0].endswith(".py"):
         return 0
     return max(1, min(4, os.cpu_count() or 1))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers that need too much memory are replaced."""
+    config.pluginmanager.register(Recycling())
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
