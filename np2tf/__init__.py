@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 # `config` is imported at once, and after its module of the same name, so that `np2tf.config` is the object
 # and not the module.
 from np2tf.config import config as config
-from np2tf.operators.in_use import PYTHON as _PYTHON
+from np2tf.operators.in_use import install as _install
 from np2tf.operators.in_use import staging_operator as _staging_operator
 from np2tf.operators.table import OPERATORS as _OPERATORS
 
@@ -91,4 +91,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_OPERATORS})
 
 
-globals().update(_PYTHON)
+_install(globals())

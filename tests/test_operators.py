@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib
 import re
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from np2tf.operators.in_use import PYTHON, staging_operator
 from np2tf.operators.table import CONTROL, NUMBER, OPERATORS, SEQUENCE, of_role, python_meaning
 from np2tf.rewrites.control import calls
 from np2tf.runtime.callees.known_callees import BUILTINS
+from np2tf.runtime.environment import call_context
 
 PACKAGE = Path(__file__).resolve().parent.parent / "np2tf"
 #: What emitted code names of np2tf that is no operator.
@@ -59,6 +61,13 @@ def test_consumers_are_complete() -> None:
     assert set(calls._SEQUENCES) == set(of_role(SEQUENCE))
     assert emitted() <= names | OTHERS
     assert set(of_role(CONTROL)) <= emitted()
+
+
+def test_reloading_the_package_keeps_the_operators_that_stage() -> None:
+    """IPython's `%reload_ext np2tf` executes the module again."""
+    call_context.load()
+    importlib.reload(np2tf)
+    assert all(getattr(np2tf, name) is staging_operator(name) for name in OPERATORS)
 
 
 @pytest.mark.parametrize("name", OPERATORS)

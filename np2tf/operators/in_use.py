@@ -41,11 +41,30 @@ def staging_operator(name: str) -> Any:
     return loaded(OPERATORS[name].staged)
 
 
+class _Use:
+    """Whether the operators that stage have taken the place of Python's."""
+
+    staging = False
+
+
+def install(names: dict[str, Any]) -> None:
+    """Put Python's operators into the namespace of `np2tf`, unless those that stage are in use already.
+
+    They are if the module `np2tf` is executed a second time, as `importlib.reload` and `%reload_ext` do.
+
+    Args:
+        names: the namespace of the module `np2tf`.
+    """
+    if not _Use.staging:
+        names.update(PYTHON)
+
+
 def use_staging() -> None:
     """Put the operators that stage into the place of Python's; called when TensorFlow is loaded.
 
     `np2tf` loads each of them when it is first asked for it.
     """
+    _Use.staging = True
     names = vars(sys.modules["np2tf"])
     for name, one in PYTHON.items():
         if names.get(name) is one:
