@@ -71,3 +71,32 @@ def test_a_tape_says_what_to_do_with_an_array_on_the_host():
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", WATCH], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+#: TensorFlow imports JAX if it is there; a module in its place draws what JAX draws.
+STREAMS = """
+import random, sys
+import numpy as np
+
+class OfNumPy:
+    def find_spec(self, name, path=None, target=None):
+        if name == "tensorflow.lite":
+            np.random.random(3)
+
+sys.meta_path.insert(0, OfNumPy())
+random.seed(1), np.random.seed(1)
+given = random.random(), np.random.random()
+import np2tf
+random.seed(1), np.random.seed(1)
+f = np2tf.jit(lambda x: x + 1, tier="compile")
+assert "tensorflow" not in sys.modules
+f(np.ones(3))
+assert "tensorflow" in sys.modules
+assert (random.random(), np.random.random()) == given
+"""
+
+
+def test_np2tfs_import_of_tensorflow_draws_no_random_numbers():
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", STREAMS], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

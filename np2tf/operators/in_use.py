@@ -42,7 +42,7 @@ def staging_operator(name: str) -> Any:
 
 
 class _Use:
-    """Whether the operators that stage have taken the place of Python's."""
+    """The state of this process: `staging` is true once the operators that stage have replaced Python's."""
 
     staging = False
 

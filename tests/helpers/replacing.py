@@ -44,7 +44,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
 
     monkeypatch.setattr(replacement.LoopRun, "_take_over", counted)
     monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *_: replacement._is_possible())
-    for name, value in (("HOT", 0.0), ("SHORT", 2), ("FASTER", float("inf"))):
+    for name, value in (("HOT", 0.0), ("LOADING", 0), ("SHORT", 2), ("FASTER", float("inf"))):
         monkeypatch.setattr(replacement, name, value)
     with np2tf.config.using(tier="auto"):
         yield found

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import importlib.abc
 import os
 import re
 import subprocess
@@ -17,9 +16,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from importlib.machinery import ModuleSpec, PathFinder
-from types import FrameType, ModuleType
-from typing import Any
+from types import ModuleType
+
+from np2tf.tnp._front.own_import import contexts
 
 #: A line of the log, wherever it begins. Only C++ sources write it: Python programs that log in the same
 #: format name a `.py` file. Fatal errors (F) do not match.
@@ -37,56 +36,25 @@ exec 3<&0
 _lock = threading.Lock()
 
 
-class _Quiet(importlib.abc.MetaPathFinder):
-    """Finds TensorFlow for np2tf's own imports, with a loader that holds the log."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return the spec of TensorFlow with a changed loader if np2tf imports it; otherwise None."""
-        if name != "tensorflow" or not _is_np2tf(sys._getframe(1)):
-            return None
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            _hold_in(spec.loader)
-        return spec
-
-
-_finder = _Quiet()
-
-
 def keep_quiet() -> None:
     """Hide the start-up log in np2tf's imports of TensorFlow from now on; errors in the log are shown."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    if _finder not in sys.meta_path:
-        sys.meta_path.insert(0, _finder)
+    if not is_quiet():
+        contexts.append(_held_import)
 
 
 def is_quiet() -> bool:
     """Return whether `keep_quiet` has been called."""
-    return _finder in sys.meta_path
+    return _held_import in contexts
 
 
-def _is_np2tf(frame: FrameType | None) -> bool:
-    """Return whether np2tf has begun the import that led to a frame."""
-    while frame is not None:
-        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        if package != "importlib":
-            return package == "np2tf"
-        frame = frame.f_back
-    return False
-
-
-def _hold_in(loader: Any) -> None:
-    """Hold the log during the next import of one loader; later the loader is unchanged."""
-    execute = loader.exec_module
-
-    def exec_module(module: ModuleType) -> None:
-        del loader.exec_module
-        with held():
-            execute(module)
-            with contextlib.suppress(Exception):  # an error is raised again when a device is used
-                module.config.list_physical_devices()  # logs that there is no driver
-
-    loader.exec_module = exec_module
+@contextlib.contextmanager
+def _held_import(module: ModuleType) -> Iterator[None]:
+    """Hold the log while TensorFlow is imported, and while it lists its devices."""
+    with held():
+        yield
+        with contextlib.suppress(Exception):  # an error is raised again when a device is used
+            module.config.list_physical_devices()  # logs that there is no driver
 
 
 @contextlib.contextmanager

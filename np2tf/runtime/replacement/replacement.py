@@ -31,7 +31,7 @@ from np2tf.runtime.environment.clock import IMPORT_SECONDS, Stopwatch, clock, ma
 from np2tf.runtime.introspection.array_search import holds_array
 from np2tf.runtime.replacement.loop_function import WATCH
 from np2tf.runtime.replacement.loop_items import arrays_of
-from np2tf.runtime.replacement.watched_loop import WatchedLoop, hot, loop_costs, loops
+from np2tf.runtime.replacement.watched_loop import FASTER, WatchedLoop, hot, loop_costs, loops
 from np2tf.staging import TracingTimeError
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
@@ -51,10 +51,10 @@ SHORT, PERIOD = 16, 0.005
 FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
 #: Compiled code runs in parts, each this many times as long as the last.
 LONGER = 8
+#: The first iterations, which also load modules and make caches, do not say how long the others will take.
+LOADING = 1
 #: The iterations of a `while`, as numbers.
 UNLIMITED = range(2**62)
-#: Compiled code must take less than this share of the host's time.
-FASTER = 0.9
 
 
 class _Timer:
@@ -132,7 +132,7 @@ class LoopRun:
     def _parts(self) -> Iterator[Iterable[Any]]:
         """Yield the numbers, piece by piece; the clock is read between the pieces."""
         numbers, loop, count = self._numbers, self._loop, len(self._numbers)
-        done, size, passed = 0, 1, 0.0
+        done, size, passed, first = 0, 1, 0.0, 0.0
         is_due = loop.is_due and self._enter(sys._getframe(1), numbers)
         if self._taken_over:
             return
@@ -146,7 +146,9 @@ class LoopRun:
                     if self._taken_over:
                         return
                 passed = timer.seconds
-                if passed >= HOT and done < count:
+                if done <= LOADING:
+                    first = timer.own
+                elif passed >= HOT and done < count:
                     loop.short = 0
                     hot.count += 1
                     if loop.refused:
@@ -154,7 +156,8 @@ class LoopRun:
                             yield self._part(numbers[done:])
                         return
                     # A loop with an unknown end is assumed to be half done.
-                    left = timer.own * (WORTH if loop.is_while else (count - done) / done)
+                    left = timer.own - first
+                    left *= WORTH if loop.is_while else (count - done) / (done - LOADING)
                     if self._pays(passed, left):
                         self._taken_over = self._take_over(sys._getframe(1), left)
                         if self._taken_over:

@@ -29,6 +29,8 @@ MOST_DISCARDED = 100
 #: A loop of short runs is entered as compiled code when all its runs have taken this many times the expected
 #: cost of compiling. By then its function, and the loop around it, have had their chance.
 PATIENT = 3.0
+#: Compiled code must take less than this share of the host's time.
+FASTER = 0.9
 #: A loop is no longer a candidate after this many runs in a row that had to stay on the host.
 ENOUGH_RUNS = 20
 
@@ -89,12 +91,20 @@ class WatchedLoop:
     @property
     def is_due(self) -> bool:
         """True if the loop is to be entered as compiled code, although its runs are short."""
+        if self._is_faster_compiled:
+            return True
         if not self._may_be_entered:
             return False
         loading = 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
         if self.host_seconds < PATIENT * (self.expected + loading):
             return False
         return not any(loop._may_be_entered for loop in self.outer)
+
+    @property
+    def _is_faster_compiled(self) -> bool:
+        """True if a run of this process has continued as compiled code, and was faster for it."""
+        can_be_entered = not self.is_while and not self.known.in_module and not self.refused
+        return can_be_entered and self.cost > 0.0 and 0.0 <= self.ratio < FASTER
 
     @property
     def _may_be_entered(self) -> bool:

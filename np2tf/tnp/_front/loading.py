@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from np2tf.tnp._front import own_import as own_import  # wraps the import of TensorFlow
 from np2tf.tnp._front.fast_flags import fast_flags
 
 _waiting: list[Callable[[], None]] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import time
 from typing import Any
 
 import numpy as np
@@ -565,6 +566,25 @@ def test_loops_that_take_no_time_are_not_watched() -> None:
     loop = watched_loop.loops[_key(f)]
     assert 0.0 < loop.per_round < 1e-3
     assert replacement.watch(range(100), loop.known.key) == (range(100),)
+
+
+def test_the_first_iteration_does_not_say_how_long_the_others_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It also loads modules and makes caches: a loop would be compiled for time that is not left."""
+    left: list[float] = []
+    monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *given: bool(left.append(given[-1])))
+    names = imported(
+        f"{HEAD}def f(x, wait):\n    for i in range(400):\n        x = x + wait(i)\n    return x\n"
+    )
+
+    def wait(i: int) -> int:
+        begun = time.thread_time()
+        while i == 0 and time.thread_time() - begun < 0.2:
+            pass
+        return i
+
+    names["f"](np.ones(3), wait)
+    assert left
+    assert max(left) < 20.0  # 400 iterations like the first would take 80 s
 
 
 def _key(function: Any) -> str:

@@ -1,0 +1,75 @@
+"""Wraps np2tf's own import of TensorFlow, which the program has not asked for and must not notice.
+
+TensorFlow and the packages that it imports draw from the global random states of Python and NumPy while they
+are imported. Without the wrapping, the program's later random numbers would depend on when np2tf imports
+TensorFlow. An import by the program itself is not changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.abc
+import random
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from importlib.machinery import ModuleSpec, PathFinder
+from types import FrameType, ModuleType
+from typing import Any
+
+import numpy as np
+
+
+@contextlib.contextmanager
+def preserved_random_states(_: ModuleType | None = None) -> Iterator[None]:
+    """Restore the global random states of Python and NumPy at the end."""
+    of_python, of_numpy = random.getstate(), np.random.get_state(legacy=False)
+    try:
+        yield
+    finally:
+        random.setstate(of_python)
+        np.random.set_state(of_numpy)
+
+
+#: Functions that make the context of the import, given the module of TensorFlow; the last is the innermost.
+contexts: list[Callable[[ModuleType], AbstractContextManager[None]]] = [preserved_random_states]
+
+
+class _OwnImport(importlib.abc.MetaPathFinder):
+    """Finds TensorFlow for np2tf's own imports, with a loader that executes the module in the contexts."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return the spec of TensorFlow with a changed loader if np2tf imports it; otherwise None."""
+        if name != "tensorflow" or not _is_of_np2tf(sys._getframe(1)):
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            _wrap(spec.loader)
+        return spec
+
+
+def _is_of_np2tf(frame: FrameType | None) -> bool:
+    """Return whether np2tf has begun the import that led to a frame."""
+    while frame is not None:
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package != "importlib":
+            return package == "np2tf"
+        frame = frame.f_back
+    return False
+
+
+def _wrap(loader: Any) -> None:
+    """Wrap the next import of one loader; later the loader is unchanged."""
+    execute = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        del loader.exec_module
+        with contextlib.ExitStack() as stack:
+            for context in contexts:
+                stack.enter_context(context(module))
+            execute(module)
+
+    loader.exec_module = exec_module
+
+
+sys.meta_path.insert(0, _OwnImport())
