@@ -8,7 +8,9 @@ import libcst as cst
 
 from np2tf.facts.dataflow.flow import block
 from np2tf.rewrites.control.common.naming import Naming
+from np2tf.tree.memo import remembered
 from np2tf.tree.templates import Statement
+from np2tf.tree.walk import every_child
 
 
 def line(text: str, leading: Sequence[cst.EmptyLine] = ()) -> cst.SimpleStatementLine:
@@ -23,9 +25,10 @@ def code(node: cst.CSTNode) -> str:
     return cst.Module([]).code_for_node(node)
 
 
+@remembered
 def has_comment(node: cst.CSTNode) -> bool:
     """Return whether a comment stands anywhere in `node`."""
-    return isinstance(node, cst.Comment) or any(has_comment(child) for child in node.children)
+    return type(node) is cst.Comment or any(map(has_comment, every_child(node)))
 
 
 def tuple_of(names: Sequence[str]) -> str:
