@@ -19,6 +19,7 @@ from np2tf.facts.recursion import Recursion
 from np2tf.options import Options
 from np2tf.rewrites.control.common.marks import CannotLower
 from np2tf.rewrites.control.decide import Decision, decide
+from np2tf.rewrites.planning.uses import stays, uses
 from np2tf.tree.names import dotted, root_of, words
 from np2tf.tree.walk import walk
 
@@ -125,7 +126,11 @@ class _Judges:
         return {
             one
             for one in self.candidates
-            if parameters(one.params) and not _is_property(one) and not _is_special(one) and work.of(one).pays
+            if parameters(one.params)
+            and not _is_property(one)
+            and not _is_special(one)
+            and not _is_translated(one, self._facts)
+            and work.of(one).pays
         }
 
     def reached_from(self, functions: set[cst.FunctionDef]) -> list[cst.FunctionDef]:
@@ -187,6 +192,19 @@ def is_taken(function: cst.FunctionDef, facts: Facts) -> bool:
     return function in facts.foreign or any(
         (name or "").startswith("np2tf.") for name in decorators(function)
     )
+
+
+def _is_translated(function: cst.FunctionDef, facts: Facts) -> bool:
+    """Return whether a function names np2tf's arrays, and of NumPy only what stays: it has been translated
+    before, and was not staged then.
+    """
+    ours = facts.imports.tnp_name
+    if ours is None:
+        return False
+    names = {node for node in walk(function) if type(node) is cst.Name}
+    if not any(node.value == ours for node in names):
+        return False
+    return all(stays(facts, use) for use in uses(facts) if use.name in names)
 
 
 def _out_of_reach(function: cst.FunctionDef, effects: Effects) -> Unfit | None:
