@@ -19,7 +19,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 class _Provider(PositionProvider):
     """libcst's provider without its metadata wrapper, which would copy the tree and walk it once more."""
 
-    def of(self, module: cst.Module, node: cst.CSTNode, line: int) -> Mapping[cst.CSTNode, CodeRange]:
+    def of(self, module: cst.Module, node: cst.CSTNode, line: int = 1) -> Mapping[cst.CSTNode, CodeRange]:
         """Print a node that begins on a line, and record the position of each node in it."""
         state = PositionProvidingCodegenState(
             default_indent=module.default_indent, default_newline=module.default_newline, provider=self
@@ -27,6 +27,11 @@ class _Provider(PositionProvider):
         state.line = line
         node._codegen(state)
         return self._computed  # type: ignore[return-value]
+
+
+def positions(module: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
+    """Return the range of every node, lines from 1 and columns from 0."""
+    return _Provider().of(module, module)
 
 
 class Positions:

@@ -12,6 +12,8 @@ from np2tf.tree.memo import remembered
 from np2tf.tree.templates import Statement
 from np2tf.tree.walk import every_child
 
+_BLOCKS = frozenset({cst.FunctionDef, cst.If, cst.For, cst.While, cst.With, cst.Try, cst.SimpleStatementLine})
+
 
 def line(text: str, leading: Sequence[cst.EmptyLine] = ()) -> cst.SimpleStatementLine:
     """Return one simple statement from its text."""
@@ -28,7 +30,18 @@ def code(node: cst.CSTNode) -> str:
 @remembered
 def has_comment(node: cst.CSTNode) -> bool:
     """Return whether a comment stands anywhere in `node`."""
-    return type(node) is cst.Comment or any(map(has_comment, every_child(node)))
+    stack = [node]
+    while stack:
+        for child in every_child(stack.pop()):
+            kind = type(child)
+            if kind is cst.Comment:
+                return True
+            if kind in _BLOCKS:  # asked about again when a statement around it is asked about
+                if has_comment(child):
+                    return True
+            elif kind is not cst.SimpleWhitespace:
+                stack.append(child)
+    return False
 
 
 def tuple_of(names: Sequence[str]) -> str:
