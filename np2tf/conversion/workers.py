@@ -24,7 +24,7 @@ Out = TypeVar("Out")
 
 #: Tasks per worker that are under way or queued: enough that no worker is idle while the caller waits for
 #: an earlier result.
-_AHEAD = 16
+_AHEAD = 4
 #: The modules that a process loads before workers are forked from it.
 _LOADED = ["np2tf.files", "np2tf.conversion.tasks"]
 
