@@ -5,8 +5,7 @@ May import the folders in this one, `tree` and the floor. Nothing here edits a t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TypeVar, cast
 
@@ -18,9 +17,9 @@ from np2tf.facts.module.imports import Imports
 from np2tf.facts.module.instances import Instances
 from np2tf.facts.module.kinds import Kind, Kinds
 from np2tf.facts.module.parents import Parents
-from np2tf.facts.module.positions import positions, told_by
+from np2tf.facts.module.positions import Positions, told_by
 from np2tf.facts.module.scopes import Scope, Scopes
-from np2tf.tree.walk import walk
+from np2tf.tree.walk import arrange, walk
 
 __all__ = ["Facts", "Imports", "Instances", "Kind", "Kinds", "Parents", "Scope", "Scopes"]
 
@@ -45,11 +44,12 @@ class Facts:
     program.
     """
     _by_class: dict[type[cst.CSTNode], list[cst.CSTNode]]
-    _positions: Mapping[cst.CSTNode, CodeRange] = field(default_factory=dict)
+    _positions: Positions
 
     @classmethod
     def of(cls, module: cst.Module, path: str = "") -> Facts:
         """Analyse a module. `path` is the path of its file, if it is a file."""
+        arrange(module)
         by_class: dict[type[cst.CSTNode], list[cst.CSTNode]] = {}
         for node in walk(module):
             by_class.setdefault(type(node), []).append(node)
@@ -60,7 +60,8 @@ class Facts:
         instances = Instances(attributes, scopes, parents)
         kinds, foreign = Kinds(scopes, imports, parents), read_by_compilers(module)
         folders = frozenset(PurePath(path).parts[:-1])
-        return cls(module, parents, scopes, imports, kinds, instances, foreign, folders, by_class)
+        found = (kinds, instances, foreign, folders, by_class, Positions(module, parents))
+        return cls(module, parents, scopes, imports, *found)
 
     def nodes(self, kind: type[Node]) -> list[Node]:
         """Return every node of exactly this class, in source order."""
@@ -73,7 +74,7 @@ class Facts:
     def position(self, node: cst.CSTNode) -> tuple[int, int]:
         """Return the line and the column of a node, both from 1.
 
-        The first call computes the positions of all nodes, so only diagnostics call this method.
+        A call computes the positions of a whole statement, so only diagnostics call this method.
         """
         start = self._range(node).start
         return start.line, start.column + 1
@@ -88,8 +89,6 @@ class Facts:
         return *self.position(node), (end.line, end.column + 1)
 
     def _range(self, node: cst.CSTNode) -> CodeRange:
-        if not self._positions:
-            self._positions = positions(self.module)
         return self._positions[node]
 
     def code(self, node: cst.CSTNode) -> str:

@@ -24,6 +24,12 @@ _NUMERIC = (
     *(cst.BitXor, cst.BitAnd, cst.LeftShift, cst.RightShift),
 )
 _LITERALS = (cst.BaseString, cst.List, cst.Tuple, cst.Integer)
+#: The classes of nodes that are asked about. `isinstance` is slow for libcst's classes, which are abstract.
+_REPEATS = frozenset({cst.ListComp, cst.GeneratorExp, cst.While, cst.For})
+_SHOWING = frozenset({
+    cst.Subscript, cst.Attribute, cst.BinaryOperation, cst.Assign, cst.AugAssign, cst.UnaryOperation,
+    cst.Call,
+})  # fmt: skip
 _COMPUTES = (cst.BinaryOperation, cst.AugAssign, cst.Subscript, cst.Comparison, cst.Call)
 
 
@@ -120,6 +126,8 @@ class ArrayWork:
 
     def _shows_arrays(self, node: cst.CSTNode) -> bool:
         """Return whether a node can only be about arrays."""
+        if type(node) not in _SHOWING:
+            return False
         if isinstance(node, cst.Subscript):
             return len(node.slice) > 1 and not self._is_of_a_type(node)
         if isinstance(node, cst.Attribute):
@@ -138,7 +146,7 @@ class ArrayWork:
         return isinstance(up, cst.Annotation)
 
     def _is_numpy_call(self, node: cst.CSTNode) -> bool:
-        if not isinstance(node, cst.Call):
+        if type(node) is not cst.Call:
             return False
         qualified = self._facts.imports.qualified(node.func)
         rule = rules.find(qualified) if qualified is not None else None
@@ -146,6 +154,8 @@ class ArrayWork:
 
     def _is_operation(self, node: cst.CSTNode) -> bool:
         """Return whether a node is an operation on an array, on a result of NumPy, or on a slice."""
+        if type(node) not in _SHOWING:
+            return False
         if isinstance(node, cst.BinaryOperation):
             if isinstance(node.operator, cst.MatrixMultiply) or self._is_array(node):
                 return True
@@ -197,7 +207,7 @@ class ArrayWork:
 
 def _calculates(loop: cst.CSTNode) -> bool:
     """Return whether a loop does arithmetic as on numbers or arrays, not as on strings."""
-    if not isinstance(loop, (cst.For, cst.While)):
+    if type(loop) is not cst.For and type(loop) is not cst.While:
         return False
     for node in walk(loop.body):
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, _NUMERIC):
@@ -218,6 +228,8 @@ def _repeated_part(node: cst.CSTNode) -> list[cst.CSTNode]:
     """Return the parts of a loop or a comprehension that every iteration evaluates: its body, and the test of
     a `while`.
     """
+    if type(node) not in _REPEATS:
+        return []
     if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
         return [node.elt]
     if isinstance(node, cst.While):

@@ -19,8 +19,9 @@ _DECORATORS = frozenset({"cfunc", "guvectorize", "jitclass", "njit"})
 def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
     """Return every node of the functions and classes that are given to a compiler of Python."""
     nodes = list(walk(module))
-    ours = {name for node in nodes for name in _names(node)}
-    if not ours and not any(isinstance(node, cst.Name) and node.value in _DECORATORS for node in nodes):
+    ours = {name for node in nodes if type(node) in _IMPORTS for name in _names(node)}
+    names = (node for node in nodes if type(node) is cst.Name)
+    if not ours and not any(name.value in _DECORATORS for name in names):  # type: ignore[attr-defined]
         return frozenset()
 
     def compiles(node: cst.BaseExpression) -> bool:

@@ -237,9 +237,9 @@ class Effects:
         if _is_unused_class(node, function):
             return
         yield from self._problems_of(node, function, in_message)
-        message = in_message or isinstance(node, (cst.Raise, cst.Assert))
+        message = in_message or type(node) in (cst.Raise, cst.Assert)
         for child in children(node):
-            if isinstance(child, cst.ExceptHandler):
+            if type(child) is cst.ExceptHandler:
                 # A handler only ever runs on the host.
                 yield from (
                     Problem(part, _STATEMENTS[type(part)])

@@ -19,6 +19,7 @@ from np2tf.facts.effects import Effects
 from np2tf.tree.walk import walk
 
 _STEPS = (cst.Add, cst.Subtract, cst.FloorDivide, cst.RightShift)
+_TAKING = frozenset({cst.Subscript, cst.Attribute, cst.Call})
 _REDUCING = frozenset({"sum", "max", "min", "mean", "any", "all", "prod", "std", "var"})
 
 
@@ -33,7 +34,7 @@ class Recursion:
         """Return the calls in a function that lead back to it, or to an inner function that they stand in."""
         found = [call for call in _calls(function) if self._leads_to(call, function)]
         for inner in walk(function):
-            if isinstance(inner, cst.FunctionDef) and inner is not function:
+            if type(inner) is cst.FunctionDef and inner is not function:
                 found += [call for call in _calls(inner) if self._is_inner(call.func, inner)]
         return found
 
@@ -81,6 +82,8 @@ class Recursion:
 
     def _taken_for_array(self, node: cst.CSTNode) -> Iterator[str]:
         """Yield the names that a node can only use as arrays."""
+        if type(node) not in _TAKING:
+            return
         taken: cst.CSTNode | None = None
         if isinstance(node, (cst.Subscript, cst.Attribute)):
             taken = node.value
@@ -101,7 +104,7 @@ class Recursion:
 
 
 def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:
-    return (part for part in walk(node) if isinstance(part, cst.Call))
+    return (part for part in walk(node) if type(part) is cst.Call)  # type: ignore[misc]
 
 
 def _stepped_name(step: cst.CSTNode) -> str | None:

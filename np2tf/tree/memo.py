@@ -14,8 +14,9 @@ import libcst as cst
 
 _Result = TypeVar("_Result")
 #: So many results are kept of a function, if nobody says that they are not needed any more.
-_MOST = 400_000
-_EVERY: list[dict[int, tuple[cst.CSTNode, Any]]] = []
+MOST = 400_000
+_EVERY: list[dict[int, Any]] = []
+_Kept = TypeVar("_Kept", bound=dict[int, Any])
 
 
 def remembered(function: Callable[[cst.CSTNode], _Result]) -> Callable[[cst.CSTNode], _Result]:
@@ -30,12 +31,18 @@ def remembered(function: Callable[[cst.CSTNode], _Result]) -> Callable[[cst.CSTN
             result: _Result = found[1]
             return result
         result = function(node)
-        if len(known) >= _MOST:
+        if len(known) >= MOST:
             known.clear()
         known[id(node)] = node, result
         return result
 
     return asked
+
+
+def forgotten(kept: _Kept) -> _Kept:
+    """Return a dict by identities of nodes, which `forget` empties."""
+    _EVERY.append(kept)
+    return kept
 
 
 def forget() -> None:

@@ -15,6 +15,7 @@ from functools import cached_property
 import libcst as cst
 
 from np2tf.diagnostics import Diagnostic
+from np2tf.tree.printing import printed
 
 #: Encodings in which every character has one spelling. In others a character may have two: 0x8790 and 0x81E0
 #: of cp932 are the same character.
@@ -70,7 +71,7 @@ class Source:
 
     def printed(self, module: cst.Module) -> str:
         """Return the text of `module` as it would be in this file."""
-        return ("\ufeff" if self.bom else "") + module.code
+        return ("\ufeff" if self.bom else "") + printed(module)
 
     def encoded(self, text: str) -> bytes:
         """Return the bytes of `text` in this file's encoding."""
@@ -135,7 +136,7 @@ def _checked_syntax(text: str, path: str) -> ast.Module:
 def _parse(text: str, path: str) -> cst.Module:
     try:
         module = cst.parse_module(text)
-        same = module.code == text
+        same = printed(module) == text
     except cst.ParserSyntaxError as error:
         reason = error.message.splitlines()[0].removeprefix("parser error: ")
         raise _error("NP2TF901", path, error.raw_line, error.raw_column + 1, reason=reason) from None

@@ -13,7 +13,7 @@ from typing import Any
 
 import libcst as cst
 
-from np2tf.tree.memo import remembered
+from np2tf.tree.memo import MOST, forgotten, remembered
 from np2tf.tree.names import words
 
 _PUNCTUATION = words(
@@ -56,10 +56,52 @@ def children(node: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
     return tuple(found)
 
 
+@cache
+def _field_names(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))  # type: ignore[arg-type]
+
+
+def every_child(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield the nodes directly below `node`, also spaces, commas and comments."""
+    for name in _field_names(type(node)):
+        value = getattr(node, name)
+        kind: Any = type(value)
+        if _is_node(kind):
+            yield value
+        elif kind is list or kind is tuple:
+            yield from (item for item in value if _is_node(item.__class__))
+
+
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """Yield `node` and every code node below it, parents first, in source order."""
+    place = _places.get(id(node))
+    if place is not None:
+        return map(place[1].__getitem__, place[2])
+    return _walk(node)
+
+
+def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     stack = [node]
     while stack:
         top = stack.pop()
         yield top
-        stack.extend(reversed(children(top)))
+        below = children(top)
+        if below:
+            stack.extend(below[::-1])
+
+
+def arrange(module: cst.CSTNode) -> None:
+    """Keep the order of a tree's nodes, in which each subtree is a range; walks of it then take no search."""
+    if len(_places) >= MOST:
+        _places.clear()
+    order = list(_walk(module))
+    sizes: dict[int, int] = {}
+    for number in range(len(order) - 1, -1, -1):
+        node = order[number]
+        size = 1 + sum([sizes[id(child)] for child in children(node)])
+        sizes[id(node)] = size
+        _places[id(node)] = node, order, range(number, number + size)
+
+
+#: The nodes that have been arranged: with themselves, so that no other node gets their identity.
+_places: dict[int, tuple[cst.CSTNode, list[cst.CSTNode], range]] = forgotten({})

@@ -122,3 +122,31 @@ def test_loop_that_calls_methods_over_arrays(body: str) -> None:
     text = convert(ROD.replace("BODY", body))
     assert "@np2tf.jit\n    def settle(self, most):" in text
     assert "@np2tf.jit\n    def name(self):" not in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # What ends a trace when it is NumPy's is unknown when it is a name of the file; the comment makes the
+        # translation a file that may have something to translate.
+        "# numpy\ndef f(an, m):\n    an = np.asarray(an)\n    for row in range(1, m + 1):\n"
+        "        an = an / 2 - an[:row].sum()\n    return np.poly1d(an[::-1] - 1)\n",
+        "# numpy\ndef f(a, b):\n    np.random.seed(7)\n    A = np.random.rand(3, 3)\n"
+        "    for fig in [a, b]:\n        fig.size(2.9, 2.9)\n    return A\n",
+        # Names that stay NumPy's do not show that something is left to be translated.
+        "import pickle\nfrom numpy.testing import assert_equal\n\nclass A:\n    def f(self):\n"
+        "        for kind in range(2, pickle.HIGHEST_PROTOCOL + 1):\n            dt = np.dtype('M8[7D]')\n"
+        "            assert_equal(pickle.loads(pickle.dumps(dt, protocol=kind)), dt)\n"
+        "        assert_equal(np.datetime64('2016-01-01') - np.datetime64('2015-01-01'), kind)\n",
+    ],
+)
+def test_a_second_run_stages_nothing_more(text: str) -> None:
+    once = convert(text)
+    assert "tnp." in once
+    assert np2tf.convert(once).text == once
+
+
+def test_what_is_added_to_a_translation_is_staged() -> None:
+    once = convert("def f(x):\n    np.random.seed(7)\n    return x\n")
+    text = f"{once}\n\nimport numpy as np\n\ndef g(x):\n    x = tnp.abs(x)\n{WORK}"
+    assert "@np2tf.jit\ndef g(x):" in np2tf.convert(text).text

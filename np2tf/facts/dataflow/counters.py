@@ -11,7 +11,7 @@ from np2tf.facts.dataflow.declared import declared_names
 from np2tf.facts.dataflow.flow import Names, binds_here, parameters
 from np2tf.tree.walk import children, walk
 
-_SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
+_SCOPES = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 
 
 def counters(function: cst.FunctionDef) -> Names:
@@ -23,12 +23,19 @@ def counters(function: cst.FunctionDef) -> Names:
     stack: list[cst.CSTNode] = [function.body]
     while stack:
         node = stack.pop()
-        name = _start_target(node) or _step_target(node)
+        kind = type(node)
+        name = (
+            _start_target(node)
+            if kind is cst.Assign
+            else _step_target(node)
+            if kind is cst.AugAssign
+            else None
+        )
         if name is not None:
             counted.add(name)
             continue
         others.update(binds_here(node))
-        if isinstance(node, _SCOPES):
+        if kind in _SCOPES:
             inner = [part for part in walk(node) if isinstance(part, (cst.Nonlocal, cst.Global))]
             others.update(item.name.value for part in inner for item in part.names)
         else:

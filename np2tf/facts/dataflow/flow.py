@@ -332,9 +332,15 @@ def live_before(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps = 
     return live
 
 
+#: The most usual statements without blocks.
+_SMALL = frozenset({cst.Assign, cst.AugAssign, cst.Expr, cst.Return, cst.Raise})
+
+
 def _live_in(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
-    if isinstance(node, cst.SimpleStatementLine):
+    if type(node) is cst.SimpleStatementLine:
         return live_before(node.body, after, jumps)
+    if type(node) in _SMALL:
+        return _live_small(node, after, jumps)
     if isinstance(node, cst.If):
         branches = live_before(block(node.body), after, jumps) | live_before(block(node.orelse), after, jumps)
         return (branches | reads(node.test)) - assigned_first(node.test)

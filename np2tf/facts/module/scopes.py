@@ -323,11 +323,17 @@ _HOLDS_STATEMENTS = (
 )
 
 
+#: The most usual statements, in which nothing is declared.
+_LEAVES = frozenset({cst.Expr, cst.Assign, cst.Return, cst.AugAssign, cst.Raise, cst.Import, cst.ImportFrom})
+
+
 def _declare(body: cst.CSTNode, scope: Scope) -> None:
     """Collect the `global` and `nonlocal` names of one body before its bindings are seen."""
     stack: list[cst.CSTNode] = [body]
     while stack:
         node = stack.pop()
+        if type(node) in _LEAVES:
+            continue
         if isinstance(node, (cst.Global, cst.Nonlocal)):
             names = scope.globals if isinstance(node, cst.Global) else scope.nonlocals
             names.update(item.name.value for item in node.names)

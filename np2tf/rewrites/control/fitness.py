@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import libcst as cst
@@ -18,6 +19,7 @@ from np2tf.facts.recursion import Recursion
 from np2tf.options import Options
 from np2tf.rewrites.control.common.marks import CannotLower
 from np2tf.rewrites.control.decide import Decision, decide
+from np2tf.rewrites.planning.uses import stays, uses
 from np2tf.tree.names import dotted, root_of, words
 from np2tf.tree.walk import walk
 
@@ -45,26 +47,42 @@ class Unfit:
     is_own: bool = True
 
 
-@dataclass
 class Fitness:
     """The staged functions of a module with their decisions, and the reasons why other functions are not
     staged.
+
+    Attributes:
+        staged: the staged functions, and what is lowered in each.
+        unfit: the unfit functions for which staging would pay.
     """
 
-    staged: dict[cst.FunctionDef, Decision] = field(default_factory=dict)
-    unfit: dict[cst.FunctionDef, Unfit] = field(default_factory=dict)
-    """The unfit functions for which staging would pay."""
-    fit: dict[cst.FunctionDef, Decision] = field(default_factory=dict)
-    """All functions that can be staged, by themselves or where staged code calls them."""
-    every_unfit: dict[cst.FunctionDef, Unfit] = field(default_factory=dict)
-    """All functions that cannot be staged, whether or not it would pay."""
+    def __init__(self, facts: Facts, options: Options) -> None:
+        self._judges = _Judges(facts, options)
+        worth = self._judges.worth
+        self._judges.judge(self._judges.reached_from(worth))
+        decisions, effects = self._judges.decisions, self._judges.effects
+        staged = _with_callees({one for one in worth if one in decisions}, decisions, effects)
+        self.staged = {one: decisions[one] for one in self._judges.candidates if one in staged}
+        self.unfit = {one: why for one, why in self._judges.unfit.items() if one in worth}
+
+    @property
+    def fit(self) -> dict[cst.FunctionDef, Decision]:
+        """All functions that can be staged, by themselves or where staged code calls them."""
+        self._judges.judge(self._judges.candidates)
+        return self._judges.decisions
+
+    @property
+    def every_unfit(self) -> dict[cst.FunctionDef, Unfit]:
+        """All functions that cannot be staged, whether or not it would pay."""
+        self._judges.judge(self._judges.candidates)
+        return self._judges.unfit
 
     @classmethod
     def of(cls, facts: Facts, options: Options) -> Fitness:
         """Return the fitness of a module's functions, computed once per module and options."""
         known = _CACHE.setdefault(facts, {})
         if options not in known:
-            known[options] = _judge(facts, options)
+            known[options] = cls(facts, options)
         return known[options]
 
     def report(self, facts: Facts, report: Report) -> None:
@@ -78,43 +96,76 @@ class Fitness:
             report.add(unfit.code, *facts.place(unfit.node), name=function.name.value, **unfit.words)
 
 
-def _judge(facts: Facts, options: Options) -> Fitness:
-    effects = Effects(facts)
-    every = options.everything
-    candidates = [one for one in _functions(facts, effects) if every or not is_taken(one, facts)]
-    if not every:
-        plain = [one for one in candidates if not _is_special(one)]
-        candidates = [*plain, *_constructors(plain, effects)]
-    decisions: dict[cst.FunctionDef, Decision] = {}
-    unfit: dict[cst.FunctionDef, Unfit] = {}
-    for function in candidates:
-        verdict = (None if every else _out_of_reach(function, effects)) or _alone(function, facts, effects)
-        if isinstance(verdict, Decision) and verdict.lowers_anything and not every:
-            if _is_property(function):
-                verdict = Unfit("NP2TF401", function, {"reason": "is a property with control flow"}, False)
-            elif _is_special(function):
-                verdict = Unfit("NP2TF401", function, {"reason": "is a constructor with control flow"}, False)
-        if isinstance(verdict, Unfit):
-            unfit[function] = verdict
-        else:
-            decisions[function] = verdict
-    _spread(decisions, unfit, effects)
-    work = ArrayWorks(facts, effects)
-    worth = {
-        function
-        for function in candidates
-        if every
-        or (
-            parameters(function.params)
-            and not _is_property(function)
-            and not _is_special(function)
-            and work.of(function).pays
-        )
-    }
-    staged = _with_callees({function for function in decisions if function in worth}, decisions, effects)
-    told = {function: why for function, why in unfit.items() if function in worth}
-    chosen = {function: decisions[function] for function in candidates if function in staged}
-    return Fitness(chosen, told, decisions, unfit)
+class _Judges:
+    """Judges the functions of a module, each of them once, and no function before somebody asks about it.
+
+    Most functions are neither worth staging nor called by such a function, and a judgement is expensive.
+    """
+
+    def __init__(self, facts: Facts, options: Options) -> None:
+        self._facts = facts
+        self._everything = options.everything
+        self.effects = Effects(facts)
+        self.candidates = self._candidates()
+        self.decisions: dict[cst.FunctionDef, Decision] = {}
+        self.unfit: dict[cst.FunctionDef, Unfit] = {}
+
+    def _candidates(self) -> list[cst.FunctionDef]:
+        every = _functions(self._facts, self.effects)
+        if self._everything:
+            return list(every)
+        plain = [one for one in every if not is_taken(one, self._facts) and not _is_special(one)]
+        return [*plain, *_constructors(plain, self.effects)]
+
+    @cached_property
+    def worth(self) -> set[cst.FunctionDef]:
+        """The functions for which staging pays."""
+        if self._everything:
+            return set(self.candidates)
+        work = ArrayWorks(self._facts, self.effects)
+        return {
+            one
+            for one in self.candidates
+            if parameters(one.params)
+            and not _is_property(one)
+            and not _is_special(one)
+            and not _is_translated(one, self._facts)
+            and work.of(one).pays
+        }
+
+    def reached_from(self, functions: set[cst.FunctionDef]) -> list[cst.FunctionDef]:
+        """Return the candidates among these functions and all that they call, in the order of the module."""
+        found, pending = set(functions), list(functions)
+        while pending:
+            new = [one for one in self.effects.callees(pending.pop()) if one not in found]
+            found.update(new)
+            pending += new
+        return [one for one in self.candidates if one in found]
+
+    def judge(self, functions: list[cst.FunctionDef]) -> None:
+        """Judge functions. All that they call must be among them, or already judged, or no candidate."""
+        judged: dict[cst.FunctionDef, Decision] = {}
+        for function in functions:
+            if function in self.decisions or function in self.unfit:
+                continue
+            verdict = self._verdict(function)
+            if isinstance(verdict, Unfit):
+                self.unfit[function] = verdict
+            else:
+                judged[function] = verdict
+        _spread(judged, self.decisions, self.unfit, self.effects)
+        self.decisions.update(judged)
+
+    def _verdict(self, function: cst.FunctionDef) -> Decision | Unfit:
+        verdict = None if self._everything else _out_of_reach(function, self.effects)
+        made = verdict or _alone(function, self._facts, self.effects)
+        if self._everything or not isinstance(made, Decision) or not made.lowers_anything:
+            return made
+        if _is_property(function):
+            return Unfit("NP2TF401", function, {"reason": "is a property with control flow"}, False)
+        if _is_special(function):
+            return Unfit("NP2TF401", function, {"reason": "is a constructor with control flow"}, False)
+        return made
 
 
 def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:
@@ -141,6 +192,19 @@ def is_taken(function: cst.FunctionDef, facts: Facts) -> bool:
     return function in facts.foreign or any(
         (name or "").startswith("np2tf.") for name in decorators(function)
     )
+
+
+def _is_translated(function: cst.FunctionDef, facts: Facts) -> bool:
+    """Return whether a function names np2tf's arrays, and of NumPy only what stays: it has been translated
+    before, and was not staged then.
+    """
+    ours = facts.imports.tnp_name
+    if ours is None:
+        return False
+    names = {node for node in walk(function) if type(node) is cst.Name}
+    if not any(node.value == ours for node in names):
+        return False
+    return all(stays(facts, use) for use in uses(facts) if use.name in names)
 
 
 def _out_of_reach(function: cst.FunctionDef, effects: Effects) -> Unfit | None:
@@ -204,15 +268,24 @@ def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decisio
 
 
 def _spread(
-    decisions: dict[cst.FunctionDef, Decision], unfit: dict[cst.FunctionDef, Unfit], effects: Effects
+    decisions: dict[cst.FunctionDef, Decision],
+    known: dict[cst.FunctionDef, Decision],
+    unfit: dict[cst.FunctionDef, Unfit],
+    effects: Effects,
 ) -> None:
-    """A function is no fitter than what it calls, unless a trace may not reach the call."""
+    """A function is no fitter than what it calls, unless a trace may not reach the call.
+
+    Takes the unfit ones out of `decisions`; `known` are the decisions about other functions, which stay.
+    """
     calls = {function: dict(effects.callees(function)) for function in decisions}
     changed = True
     while changed:
         changed = False
         for function in list(decisions):
-            bad = next((callee for callee in calls[function] if callee not in decisions), None)
+            bad = next(
+                (callee for callee in calls[function] if callee not in decisions and callee not in known),
+                None,
+            )
             if bad is None:
                 continue
             changed = True

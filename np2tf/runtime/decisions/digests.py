@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Iterator
 from functools import lru_cache
@@ -25,7 +26,8 @@ def digest_of_code(code: types.CodeType) -> str:
 
 
 def _parts(code: types.CodeType) -> Iterator[Any]:
-    yield code.co_qualname
+    # Python 3.10 knows no more of code than its name; equal methods of two classes share a digest there.
+    yield code.co_qualname if sys.version_info >= (3, 11) else code.co_name
     yield code.co_code
     yield code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
     yield code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags

@@ -27,6 +27,9 @@ _IMMEDIATE = frozenset({"sorted", "min", "max", "sum", "list", "tuple", "any", "
 _LAZY = frozenset({"map", "filter"})
 
 
+_INNER = frozenset({cst.FunctionDef, cst.Lambda})
+
+
 class Closures:
     """The inner functions of one function, by name."""
 
@@ -45,7 +48,9 @@ class Closures:
             elif not self._is_immediate(one):
                 self.loose |= free_names(one)
         escaping = {
-            node.value for node in self._parents if isinstance(node, cst.Name) and not self._is_call(node)
+            node.value  # type: ignore[attr-defined]
+            for node in self._parents
+            if type(node) is cst.Name and not self._is_call(node)  # type: ignore[arg-type]
         }
         for name, ones in named.items():
             found = _NONE.union(*map(free_names, ones))
@@ -59,8 +64,8 @@ class Closures:
         stack: list[cst.CSTNode] = [function]
         while stack:
             top = stack.pop()
-            if isinstance(top, (cst.FunctionDef, cst.Lambda)) and top is not function:
-                found.append(top)
+            if type(top) in _INNER and top is not function:
+                found.append(top)  # type: ignore[arg-type]
             for child in children(top):
                 self._parents[child] = top
                 stack.append(child)

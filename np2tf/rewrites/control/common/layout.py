@@ -8,7 +8,11 @@ import libcst as cst
 
 from np2tf.facts.dataflow.flow import block
 from np2tf.rewrites.control.common.naming import Naming
+from np2tf.tree.memo import remembered
 from np2tf.tree.templates import Statement
+from np2tf.tree.walk import every_child
+
+_BLOCKS = frozenset({cst.FunctionDef, cst.If, cst.For, cst.While, cst.With, cst.Try, cst.SimpleStatementLine})
 
 
 def line(text: str, leading: Sequence[cst.EmptyLine] = ()) -> cst.SimpleStatementLine:
@@ -23,9 +27,21 @@ def code(node: cst.CSTNode) -> str:
     return cst.Module([]).code_for_node(node)
 
 
+@remembered
 def has_comment(node: cst.CSTNode) -> bool:
     """Return whether a comment stands anywhere in `node`."""
-    return isinstance(node, cst.Comment) or any(has_comment(child) for child in node.children)
+    stack = [node]
+    while stack:
+        for child in every_child(stack.pop()):
+            kind = type(child)
+            if kind is cst.Comment:
+                return True
+            if kind in _BLOCKS:  # asked about again when a statement around it is asked about
+                if has_comment(child):
+                    return True
+            elif kind is not cst.SimpleWhitespace:
+                stack.append(child)
+    return False
 
 
 def tuple_of(names: Sequence[str]) -> str:

@@ -1,0 +1,38 @@
+"""The text of a tree, statement by statement: what has been printed before is not printed again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+import libcst as cst
+
+from np2tf.tree.memo import forgotten
+
+#: The texts of the statements at the top of modules.
+_texts: dict[int, tuple[cst.CSTNode, str, tuple[str, str]]] = forgotten({})
+
+
+def printed(module: cst.Module) -> str:
+    """Return `module.code`; the statements are remembered, and not printed again in another module."""
+    if not module.has_trailing_newline or not module.body:  # the last line ends as no statement does
+        return module.code
+    return "".join(chain(*parts(module)))
+
+
+def parts(module: cst.Module) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+    """Return the texts of the lines above the statements of a module, of the statements, and of the lines
+    below them.
+    """
+    header = [module.code_for_node(one) for one in module.header]
+    footer = [module.code_for_node(one) for one in module.footer]
+    return header, [_text(module, statement) for statement in module.body], footer
+
+
+def _text(module: cst.Module, statement: cst.CSTNode) -> str:
+    """Return the text of a statement, which depends on the module's usual indentation and line ends."""
+    habits = module.default_indent, module.default_newline
+    found = _texts.get(id(statement))
+    if found is None or found[2] != habits:
+        found = _texts[id(statement)] = statement, module.code_for_node(statement), habits
+    return found[1]
