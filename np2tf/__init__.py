@@ -35,6 +35,16 @@ _LAZY: dict[str, tuple[str, str]] = {
     "translate": ("np2tf.imports.functions.decorator", "translate"),
     "TranslationWarning": ("np2tf.imports.reporting.findings", "TranslationWarning"),
     "use_backend": ("np2tf.backend", "use_backend"),
+    **{
+        name: (f"np2tf.transforms.{module}", name)
+        for module, names in {
+            "gradients": ("grad", "value_and_grad"),
+            "products": ("vjp", "jvp", "linearize"),
+            "jacobians": ("jacfwd", "jacrev", "hessian"),
+            "stopping": ("stop_gradient",),
+        }.items()
+        for name in names
+    },
     "warn": ("np2tf.runtime.introspection.user_frames", "warn"),
 }
 
