@@ -42,6 +42,14 @@ _LAZY: dict[str, tuple[str, str]] = {
             "products": ("vjp", "jvp", "linearize"),
             "jacobians": ("jacfwd", "jacrev", "hessian"),
             "stopping": ("stop_gradient",),
+            "batching": ("vmap", "pmap"),
+            "collectives": ("psum", "pmean", "pmax", "all_gather", "axis_index"),
+            "scans": ("scan",),
+            "associative": ("associative_scan",),
+            "checkpoints": ("checkpoint",),
+            "custom_rules": ("custom_vjp", "custom_jvp"),
+            "shapes": ("eval_shape", "ShapeDtypeStruct"),
+            "checks": ("check_grads",),
         }.items()
         for name in names
     },

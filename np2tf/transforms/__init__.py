@@ -1,7 +1,6 @@
-"""Transforms of functions: gradients, products with Jacobians, batches, scans and rules of the user's.
+"""Transforms of functions: gradients, products with Jacobians, batches, scans, and derivatives that users give.
 
 The transforms have JAX's signatures and meaning. They work on translated functions, on functions of `tnp`, and
-on plain functions over NumPy, whose source is translated when a transform runs them. May import the run time
-and, for functions that are not translated yet, the translator (`np2tf.runtime.callees.eager_callees` loads it).
-Training, saving and data pipelines stay out.
+on plain functions over NumPy, whose source is translated when a transform runs them. May import `core`, which
+has the parts that they share, and the run time. Training, saving and data pipelines stay out.
 """

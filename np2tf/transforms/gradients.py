@@ -9,11 +9,11 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.transform_errors import OutputKindError
-from np2tf.transforms.arguments import Arguments, check_argnums, check_output, check_reverse_input
-from np2tf.transforms.functions import check_callable, name_like
-from np2tf.transforms.leaves import FLOAT0, Form, shape_of
-from np2tf.transforms.recordings import Recording
-from np2tf.transforms.structures import show
+from np2tf.transforms.core.arguments import Arguments, check_argnums, check_output, check_reverse_input
+from np2tf.transforms.core.functions import check_callable, name_like
+from np2tf.transforms.core.leaves import FLOAT0, Form, shape_of
+from np2tf.transforms.core.recordings import Recording
+from np2tf.transforms.core.structures import show
 
 
 def grad(

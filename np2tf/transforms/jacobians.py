@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.transforms.arguments import (
+from np2tf.transforms.core.arguments import (
     Arguments,
     check_argnums,
     check_forward_input,
     check_output,
     check_reverse_input,
 )
-from np2tf.transforms.functions import check_callable, name_like
-from np2tf.transforms.leaves import Form
-from np2tf.transforms.recordings import Recording
+from np2tf.transforms.core.functions import check_callable, name_like
+from np2tf.transforms.core.leaves import Form
+from np2tf.transforms.core.recordings import Recording
 
 #: Fewer products than this are computed one after another: vectorising them would take longer.
 _FEW = 12

@@ -10,11 +10,11 @@ import tensorflow as tf
 
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.transform_errors import TransformArgumentError
-from np2tf.transforms.arguments import Arguments
-from np2tf.transforms.functions import check_callable
-from np2tf.transforms.leaves import FLOAT0, Form, dtype_of, shape_of
-from np2tf.transforms.recordings import Recording
-from np2tf.transforms.structures import Structure
+from np2tf.transforms.core.arguments import Arguments
+from np2tf.transforms.core.functions import check_callable
+from np2tf.transforms.core.leaves import FLOAT0, Form, dtype_of, shape_of
+from np2tf.transforms.core.recordings import Recording
+from np2tf.transforms.core.structures import Structure
 
 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:

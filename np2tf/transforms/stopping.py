@@ -7,8 +7,8 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import is_array
-from np2tf.transforms.leaves import is_inexact, wrapper_of
-from np2tf.transforms.structures import map_leaves
+from np2tf.transforms.core.leaves import is_inexact, wrapper_of
+from np2tf.transforms.core.structures import map_leaves
 
 
 def stop_gradient(x: Any) -> Any:

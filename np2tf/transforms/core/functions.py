@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+import types
 from collections.abc import Callable
 from functools import WRAPPER_ASSIGNMENTS
 from typing import Any
@@ -14,6 +17,7 @@ from np2tf.tnp._front.following import differentiating
 from np2tf.tnp._front.loading import announce_programs_tensors
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transform_errors import TransformArgumentError
+from np2tf.transforms.core.leaves import Form
 
 
 def runnable(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -22,7 +26,7 @@ def runnable(function: Callable[..., Any]) -> Callable[..., Any]:
     While staging, the function becomes a part of the graph; otherwise it runs operation by operation.
     """
     if current_scope() is not None:
-        return staged_callee(function)  # type: ignore[no-any-return]
+        return function if _is_made_by_a_caller(function) else staged_callee(function)  # type: ignore[no-any-return]
     announce_programs_tensors()
     ready = eager_version(function)
 
@@ -35,6 +39,22 @@ def runnable(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def _is_made_by_a_caller(function: Any) -> bool:
+    """Return whether a lambda or inner function is made by code that is running, and translated with it."""
+    code = getattr(function, "__code__", None)
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and code is not None:
+        if any(constant is code for constant in frame.f_code.co_consts):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def runnable_for(function: Callable[..., Any], form: Form) -> Callable[..., Any]:
+    """Return the function to run for a call that may stay on the host: `function` itself, if it stays."""
+    return function if form.is_host else runnable(function)
+
+
 def check_callable(function: Any, transform: str) -> None:
     """Check the first argument of a transform.
 
@@ -43,6 +63,19 @@ def check_callable(function: Any, transform: str) -> None:
     """
     if not callable(function):
         raise TransformArgumentError(f"{transform} takes a function, and got a {type(function).__name__}")
+
+
+def bind_arguments(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Return the arguments of a call by position, with defaults."""
+    if not kwargs:
+        return args
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    if bound.kwargs:
+        raise TransformArgumentError(f"arguments by name only have no rule: {sorted(bound.kwargs)}")
+    return bound.args
 
 
 def name_like(made: Any, function: Any, transform: str) -> Any:

@@ -6,15 +6,36 @@ cotangent `c`, a holomorphic function gives `c * f'(z)`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import tensorflow as tf
 
 from np2tf.tnp._operands.conversion import as_tensor
-from np2tf.transforms.leaves import is_inexact, wrapper_of
-from np2tf.transforms.missing_gradients import missing_gradients_named
-from np2tf.transforms.structures import Structure
+from np2tf.transform_errors import OutputKindError
+from np2tf.transforms.core.leaves import is_inexact, wrapper_of
+from np2tf.transforms.core.missing_gradients import missing_gradients_named
+from np2tf.transforms.core.structures import Structure
+
+
+class _Recordings(threading.local):
+    """The number of recordings of this thread whose functions are running now."""
+
+    depth = 0
+
+
+recordings = _Recordings()
+
+
+@contextmanager
+def _counted() -> Iterator[None]:
+    recordings.depth += 1
+    try:
+        yield
+    finally:
+        recordings.depth -= 1
 
 
 class Recording:
@@ -37,7 +58,7 @@ class Recording:
         self.inputs = [tf.identity(as_tensor(leaf)) for leaf in leaves]
         self._function = function
         self._tape = tf.GradientTape(persistent=True, watch_accessed_variables=False)
-        with self._tape:
+        with self._tape, _counted():
             self._tape.watch(self.inputs)
             result = function(*[wrapper_of(leaf)(one) for leaf, one in zip(leaves, self.inputs, strict=True)])
             self.aux: Any = None
@@ -93,8 +114,6 @@ def split_aux(result: Any) -> tuple[Any, Any]:
     Raises:
         OutputKindError: the result is no pair.
     """
-    from np2tf.transform_errors import OutputKindError
-
     if not isinstance(result, (tuple, list)) or len(result) != 2:
         raise OutputKindError(f"with has_aux=True the function returns a pair, and not a {type(result).__name__}")
     return result[0], result[1]

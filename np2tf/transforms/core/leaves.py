@@ -17,10 +17,11 @@ from np2tf.tnp._array.ndarray import (
     tensor_scalar,
     weak_scalar,
 )
+from np2tf.tnp._dispatch.residency import new_arrays_on_host
 from np2tf.tnp._front.following import following
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.storage import current_scope
-from np2tf.transforms.structures import Structure
+from np2tf.transforms.core.structures import Structure
 
 #: The dtype of derivatives with respect to integers, which have no values: JAX's float0.
 FLOAT0 = np.dtype([("float0", "V")])
@@ -78,9 +79,7 @@ def as_array(leaf: Any) -> Any:
 
 def stays_on_tensorflow() -> bool:
     """Return whether results must be arrays on TensorFlow, because more derivatives may be asked of them."""
-    if current_scope() is not None or not tf.executing_eagerly() or following.depth > 0:
-        return True
-    return False
+    return current_scope() is not None or following.depth > 0 or not new_arrays_on_host()
 
 
 class Form:
@@ -95,6 +94,8 @@ class Form:
         leaves = [leaf for value in values for leaf in Structure(value).leaves]
         self._tensors = any(type(leaf) in raw for leaf in leaves) and not stays_on_tensorflow()
         self._arrays = self._tensors or stays_on_tensorflow() or any(map(is_array, leaves))
+        #: True if the call may run on the host, by NumPy alone.
+        self.is_host = not self._arrays
 
     def leaf(self, value: Any) -> Any:
         """Return one leaf in this form. A number without axes is a scalar of NumPy's."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from np2tf.transform_errors import InputDtypeError, OutputKindError, TransformArgumentError
-from np2tf.transforms.functions import runnable
-from np2tf.transforms.leaves import as_array, dtype_of, is_inexact
-from np2tf.transforms.structures import Structure, map_leaves
+from np2tf.transforms.core.functions import runnable
+from np2tf.transforms.core.leaves import as_array, dtype_of, is_inexact
+from np2tf.transforms.core.structures import Structure, map_leaves
 
 Argnums = int | Sequence[int]
 
