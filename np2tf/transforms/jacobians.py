@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from np2tf.transforms.core.arguments import (
 )
 from np2tf.transforms.core.functions import check_callable, name_like
 from np2tf.transforms.core.leaves import Form
+from np2tf.transforms.core.missing_gradients import quiet_tensorflow
 from np2tf.transforms.core.recordings import Recording
 
 #: Fewer products than this are computed one after another: vectorising them would take longer.
@@ -176,7 +175,7 @@ def _for_each(product: Callable[[tf.Tensor], list[tf.Tensor]], units: tf.Tensor)
     count = units.shape[0]
     if count >= _FEW:
         try:
-            with _quiet():
+            with quiet_tensorflow():
                 made = tf.vectorized_map(product, units, fallback_to_while_loop=False)
             return list(made)
         except (ValueError, NotImplementedError, TypeError, tf.errors.OpError):
@@ -185,17 +184,6 @@ def _for_each(product: Callable[[tf.Tensor], list[tf.Tensor]], units: tf.Tensor)
         return [tf.zeros([0, *one.shape], one.dtype) for one in product(tf.zeros(units.shape[1:], units.dtype))]
     rows = [product(units[k]) for k in range(count)]
     return [tf.stack(parts) for parts in zip(*rows, strict=True)]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Suppress TensorFlow's log messages about operations without a vectorised form."""
-    logger, silent = logging.getLogger("tensorflow"), lambda record: False
-    logger.addFilter(silent)
-    try:
-        yield
-    finally:
-        logger.removeFilter(silent)
 
 
 def _move_first_axis(part: tf.Tensor) -> tf.Tensor:

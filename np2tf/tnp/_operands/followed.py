@@ -18,6 +18,11 @@ from np2tf.tnp._warnings.user_lines import user_location
 from np2tf.transform_errors import LeftTensorFlowError
 
 
+def is_followed(value: Any) -> bool:
+    """Return whether a transform differentiates an array, a number or a tensor."""
+    return bool(following.depth) and record.could_possibly_record() and _are_followed((value,))
+
+
 def refuse_to_leave(what: str, values: Iterable[Any]) -> None:
     """Check that no value is being differentiated, because `what` takes the values to the host.
 

@@ -1,7 +1,10 @@
-"""Errors of TensorFlow about operations without a derivative, in the words of the user's program."""
+"""Errors of TensorFlow about operations without a derivative, in the words of the user's program; and its log
+messages about gradients, which say nothing about that program.
+"""
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,3 +36,16 @@ def missing_gradients_named(function: Callable[..., Any]) -> Iterator[None]:
             "apply np2tf.stop_gradient to its operands if the derivative is zero, or give the derivative with "
             "np2tf.custom_vjp"
         ) from None
+
+
+@contextmanager
+def quiet_tensorflow() -> Iterator[None]:
+    """Suppress TensorFlow's log messages: about operations without a vectorised form, which are then computed
+    one after another, and about complex gradients of real numbers, whose imaginary part has no meaning.
+    """
+    logger, silent = logging.getLogger("tensorflow"), lambda record: False
+    logger.addFilter(silent)
+    try:
+        yield
+    finally:
+        logger.removeFilter(silent)

@@ -16,7 +16,7 @@ import tensorflow as tf
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.transform_errors import OutputKindError
 from np2tf.transforms.core.leaves import is_inexact, wrapper_of
-from np2tf.transforms.core.missing_gradients import missing_gradients_named
+from np2tf.transforms.core.missing_gradients import missing_gradients_named, quiet_tensorflow
 from np2tf.transforms.core.structures import Structure
 
 
@@ -88,17 +88,18 @@ class Recording:
             adjoint = self._adjoint(ones)
 
         def push(tangents: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-            with missing_gradients_named(self._function):
-                return outer.gradient(  # type: ignore[no-any-return]
+            with missing_gradients_named(self._function), quiet_tensorflow():
+                found = outer.gradient(
                     adjoint, ones, output_gradients=list(tangents), unconnected_gradients=_ZERO
                 )
+            return [tf.convert_to_tensor(one) for one in found]
 
         return push
 
     def _adjoint(self, cotangents: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         if not self._targets or not self.inputs:
             return [tf.zeros_like(one) for one in self.inputs]
-        with missing_gradients_named(self._function):
+        with missing_gradients_named(self._function), quiet_tensorflow():
             found = self._tape.gradient(
                 self._targets, self.inputs, output_gradients=list(cotangents), unconnected_gradients=_ZERO
             )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from np2tf.pytree.containers import Container
-from np2tf.pytree.registry import STRUCTURES
+from np2tf.pytree.containers import LIST, TUPLE, Builder, Container
+from np2tf.pytree.registry import Registry
 from np2tf.runtime.introspection.user_objects import INSTANCE
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.transform_errors import TransformArgumentError
@@ -19,8 +19,34 @@ NONE = Container(
     builder=lambda value: lambda items: None,
     outline=lambda value: (),
 )
+
+
+def _sorted_keys(value: dict[Any, Any]) -> list[Any]:
+    try:
+        return sorted(value)
+    except TypeError:
+        return list(value)
+
+
+def _dict_builder(value: dict[Any, Any]) -> Builder:
+    keys, order = _sorted_keys(value), list(value)
+
+    def build(items: Sequence[Any]) -> dict[Any, Any]:
+        found = dict(zip(keys, items, strict=True))
+        return {key: found[key] for key in order}
+
+    return build
+
+
+#: Dicts with the same keys have the same structure, in whatever order the keys stand.
+DICT = Container(
+    dict,
+    keys=_sorted_keys,
+    items=lambda value: [value[key] for key in _sorted_keys(value)],
+    builder=_dict_builder,
+)
 #: Lists, dicts, tuples and named tuples, objects that consist of their attributes (dataclasses), and None.
-TREES = STRUCTURES | (NONE, INSTANCE)
+TREES = Registry(LIST, DICT, TUPLE, NONE, INSTANCE)
 
 
 class Structure:
