@@ -13,10 +13,11 @@ import tensorflow as tf
 
 from np2tf.runtime.callees.callees import staged_callee
 from np2tf.runtime.callees.eager_callees import eager_version
+from np2tf.runtime.introspection.user_frames import depth
 from np2tf.tnp._front.following import differentiating
 from np2tf.tnp._front.loading import announce_programs_tensors
 from np2tf.tnp._tensor.storage import current_scope
-from np2tf.transform_errors import TransformArgumentError
+from np2tf.transform_errors import TransformArgumentError, TransformError
 from np2tf.transforms.core.leaves import Form
 
 
@@ -34,16 +35,24 @@ def runnable(function: Callable[..., Any]) -> Callable[..., Any]:
         if not tf.executing_eagerly():
             return ready(*args, **kwargs)
         with differentiating():
-            return ready(*args, **kwargs)
+            try:
+                return ready(*args, **kwargs)
+            except Exception as error:
+                if isinstance(error.__cause__, TransformError):
+                    raise error.__cause__ from None  # NumPy has put an error of its own in its place
+                raise
 
     return run
 
 
 def _is_made_by_a_caller(function: Any) -> bool:
-    """Return whether a lambda or inner function is made by code that is running, and translated with it."""
-    code = getattr(function, "__code__", None)
+    """Return whether a lambda or inner function is made by code that is being traced, and translated with it."""
+    scope, code = current_scope(), getattr(function, "__code__", None)
+    assert scope is not None
     frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None and code is not None:
+    for _ in range(depth() - scope.trace.depth):
+        if frame is None or code is None:
+            return False
         if any(constant is code for constant in frame.f_code.co_consts):
             return True
         frame = frame.f_back

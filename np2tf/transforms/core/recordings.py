@@ -56,11 +56,12 @@ class Recording:
 
     def __init__(self, function: Callable[..., Any], leaves: Sequence[Any], has_aux: bool = False) -> None:
         self.inputs = [tf.identity(as_tensor(leaf)) for leaf in leaves]
-        self._function = function
+        wrappers = [wrapper_of(leaf) for leaf in leaves]
+        self._run = lambda: function(*[wrap(one) for wrap, one in zip(wrappers, self.inputs, strict=True)])
         self._tape = tf.GradientTape(persistent=True, watch_accessed_variables=False)
         with self._tape, _counted():
             self._tape.watch(self.inputs)
-            result = function(*[wrapper_of(leaf)(one) for leaf, one in zip(leaves, self.inputs, strict=True)])
+            result = self._run()
             self.aux: Any = None
             if has_aux:
                 result, self.aux = split_aux(result)
@@ -88,7 +89,7 @@ class Recording:
             adjoint = self._adjoint(ones)
 
         def push(tangents: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-            with missing_gradients_named(self._function), quiet_tensorflow():
+            with missing_gradients_named(self._run), quiet_tensorflow():
                 found = outer.gradient(
                     adjoint, ones, output_gradients=list(tangents), unconnected_gradients=_ZERO
                 )
@@ -99,7 +100,7 @@ class Recording:
     def _adjoint(self, cotangents: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         if not self._targets or not self.inputs:
             return [tf.zeros_like(one) for one in self.inputs]
-        with missing_gradients_named(self._function), quiet_tensorflow():
+        with missing_gradients_named(self._run), quiet_tensorflow():
             found = self._tape.gradient(
                 self._targets, self.inputs, output_gradients=list(cotangents), unconnected_gradients=_ZERO
             )
