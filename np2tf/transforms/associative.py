@@ -30,7 +30,8 @@ def associative_scan(fn: Callable[..., Any], elems: Any, reverse: bool = False, 
         axis: the axis of the sequence.
 
     Returns:
-        A value of the structure, shapes and dtypes of `elems`: element k is the combination of elements 0 to k.
+        A value of the structure, shapes and dtypes of `elems`: element k is the combination of elements 0 to
+        k.
 
     Raises:
         TransformArgumentError: the lengths along `axis` differ.

@@ -29,7 +29,8 @@ def vmap(
     """Return a function that applies `fun` to every slice of its arguments, and stacks the results.
 
     Args:
-        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the same.
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same.
         in_axes: for each positional argument the axis to slice, or None for an argument that all lanes get
             whole; an entry may be nested like its argument. One int is for all. Arguments given by name are
             sliced along axis 0.
@@ -50,7 +51,9 @@ def vmap(
     check_callable(fun, "vmap")
 
     def batched(*args: Any, **kwargs: Any) -> Any:
-        return _batch(fun, args, kwargs, (in_axes, out_axes, axis_name, axis_size), lambda lane: nullcontext())
+        return _batch(
+            fun, args, kwargs, (in_axes, out_axes, axis_name, axis_size), lambda lane: nullcontext()
+        )
 
     return name_like(batched, fun, "vmap")  # type: ignore[no-any-return]
 
@@ -65,8 +68,8 @@ def pmap(
 ) -> Callable[..., Any]:
     """Return a function that applies `fun` to every slice of its arguments, spread over TensorFlow's devices.
 
-    The devices are those of one kind that TensorFlow lists: its accelerators, or its logical CPUs. Lane k runs
-    on device k modulo the number of devices.
+    The devices are those of one kind that TensorFlow lists: its accelerators, or its logical CPUs. Lane k
+    runs on device k modulo the number of devices.
 
     Args:
         fun, axis_name, in_axes, out_axes, axis_size: as for `vmap`.
@@ -130,8 +133,8 @@ def _batch(
 
 def _of_no_lanes(call: Callable[[], Any]) -> Any:
     raise TransformArgumentError(
-        "vmap over an axis of length 0 has no lane that shows the shape of the result; return early for empty "
-        "arguments"
+        "vmap over an axis of length 0 has no lane that shows the shape of the result; return early for "
+        "empty arguments"
     )
 
 
@@ -140,8 +143,8 @@ def _in_axes(in_axes: Any, args: tuple[Any, ...]) -> list[Any]:
         in_axes = tuple(in_axes)
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
         raise TransformArgumentError(
-            f"vmap in_axes must be an int, None, or a tuple with one entry for each positional argument: there "
-            f"are {len(in_axes)} entries and {len(args)} arguments"
+            "vmap in_axes must be an int, None, or a tuple with one entry for each positional argument: "
+            f"there are {len(in_axes)} entries and {len(args)} arguments"
         )
     return broadcast_prefix(in_axes, args, "vmap in_axes")
 
@@ -158,8 +161,9 @@ def _axis_of(entry: Any, leaf: Any) -> int:
         )
     if not -rank <= axis < rank:
         raise TransformArgumentError(
-            f"vmap was requested to map its argument along axis {axis}, which implies that its rank should be at "
-            f"least {axis + 1 if axis >= 0 else -axis}, but is only {rank} (its shape is {shape_of(leaf)})"
+            f"vmap was requested to map its argument along axis {axis}, which implies that its rank should "
+            f"be at least {axis + 1 if axis >= 0 else -axis}, but is only {rank} (its shape is "
+            f"{shape_of(leaf)})"
         )
     return axis % rank
 
@@ -176,8 +180,8 @@ def _size(slices: Sequence[int | None], leaves: Sequence[Any], given: int | None
         raise TransformArgumentError("vmap needs an axis of known length, which one of its arguments lacks")
     if len(set(found)) > 1:
         raise TransformArgumentError(
-            f"vmap got inconsistent sizes for array axes to be mapped: {found}; all sliced axes must have one "
-            "length"
+            f"vmap got inconsistent sizes for array axes to be mapped: {found}; all sliced axes must have "
+            "one length"
         )
     return int(found[0])
 

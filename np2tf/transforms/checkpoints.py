@@ -17,14 +17,16 @@ from np2tf.transforms.core.leaves import Form, as_array, is_inexact, wrapper_of
 from np2tf.transforms.core.structures import Structure
 
 
-def checkpoint(fun: Callable[..., Any], *, prevent_cse: bool = True, policy: Any = None) -> Callable[..., Any]:
+def checkpoint(
+    fun: Callable[..., Any], *, prevent_cse: bool = True, policy: Any = None
+) -> Callable[..., Any]:
     """Return `fun` such that derivatives keep its arguments only, and compute it again.
 
     That saves memory and costs one more call of `fun` for each derivative.
 
     Args:
-        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the same.
-            It must compute the same each time.
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same. It must compute the same each time.
         prevent_cse, policy: accepted for JAX's sake; nothing is saved but the arguments.
 
     Returns:
@@ -108,7 +110,9 @@ def _tensors_from_outside(known: Sequence[tf.Tensor]) -> Iterator[list[tf.Tensor
     keep: list[Any] = []
     outside: dict[int, tf.Tensor] = {}
 
-    def note(kind: str, inputs: Any, attributes: Any, outputs: Any, name: Any = None, graph: Any = None) -> None:
+    def note(
+        kind: str, inputs: Any, attributes: Any, outputs: Any, name: Any = None, graph: Any = None
+    ) -> None:
         for one in inputs:
             is_new = id(one) not in made and isinstance(one, tf.Tensor)
             if is_new and (one.dtype.is_floating or one.dtype.is_complex) and kind != "Const":

@@ -13,8 +13,8 @@ from np2tf.tnp._operands.conversion import to_numpy
 from np2tf.transform_errors import CheckGradsError, TransformArgumentError
 from np2tf.transforms.core.functions import check_callable
 from np2tf.transforms.core.leaves import dtype_of
-from np2tf.transforms.products import jvp, vjp
 from np2tf.transforms.core.structures import Structure, map_leaves
+from np2tf.transforms.products import jvp, vjp
 
 #: The step and the tolerance by dtype.
 _STEPS = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4, "float64": 1e-6, "complex128": 1e-6}
@@ -33,8 +33,8 @@ def check_grads(
     """Compare the derivatives of `f` with finite differences, in random directions.
 
     Args:
-        f: a function of arrays of any shapes and inexact dtypes, or of nested values of these, that returns the
-            same.
+        f: a function of arrays of any shapes and inexact dtypes, or of nested values of these, that returns
+            the same.
         args: the arguments of `f`, as a tuple.
         order: up to which order derivatives are compared; 2 includes derivatives of derivatives.
         modes: "fwd" for `jvp`, "rev" for `vjp`, or both.
@@ -100,7 +100,9 @@ class _Check:
     def _direction(self, leaf: Any) -> Any:
         dtype = dtype_of(leaf)
         if dtype is None or dtype.kind not in "fc":
-            raise TransformArgumentError(f"check_grads takes floating-point and complex values, and got {dtype}")
+            raise TransformArgumentError(
+                f"check_grads takes floating-point and complex values, and got {dtype}"
+            )
         made = np.asarray(self._random.standard_normal(np.shape(leaf)))
         if dtype.kind == "c":
             made = made + 1j * self._random.standard_normal(np.shape(leaf))
@@ -109,9 +111,7 @@ class _Check:
     def _difference(self, f: Callable[..., Any], args: tuple[Any, ...], tangents: Any) -> Any:
         """Return the central difference of `f` along the tangents."""
         half = self._step / 2
-        after, before = (
-            Structure(_on_host(f(*_moved(args, tangents, one)))) for one in (half, -half)
-        )
+        after, before = (Structure(_on_host(f(*_moved(args, tangents, one)))) for one in (half, -half))
         pairs = zip(after.leaves, before.leaves, strict=True)
         return after.build([(one - other) / np.asarray(self._step, one.real.dtype) for one, other in pairs])
 

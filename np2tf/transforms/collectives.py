@@ -25,7 +25,9 @@ Combine = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class _Stopped(BaseException):
-    """Raised by a collective in a lane that must wait for the others. (User code cannot catch it by accident.)"""
+    """Raised by a collective in a lane that must wait for the others. (User code cannot catch it by
+    accident.)
+    """
 
     def __init__(self, axis: _Axis, value: Any, combine: Combine, name: str) -> None:
         super().__init__(name)
@@ -67,7 +69,8 @@ def _entered(axis: _Axis) -> Iterator[None]:
 
 
 def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
-    """Return the results of ``lane(0)``, …, ``lane(size - 1)``, which may use collectives over the axis `name`.
+    """Return the results of ``lane(0)``, …, ``lane(size - 1)``, which may use collectives over the axis
+    `name`.
 
     Raises:
         TransformArgumentError: some lanes meet a collective that others do not meet.
@@ -249,5 +252,3 @@ def axis_index(axis_name: Any) -> int:
     See https://docs.jax.dev/en/latest/_autosummary/jax.lax.axis_index.html.
     """
     return _find(axis_name).lane
-
-

@@ -31,7 +31,9 @@ _running = _Running()
 
 @contextmanager
 def _running_rule_of(function: Any) -> Iterator[None]:
-    """Let calls of the function, in its own rule, compute the function itself; its rule is asked for later."""
+    """Let calls of the function, in its own rule, compute the function itself; its rule is asked for
+    later.
+    """
     before = _running.functions
     _running.functions = {*before, id(function)}
     try:
@@ -104,7 +106,8 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
     """Return `fun` with a rule of the user's for its products with cotangents.
 
     Args:
-        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the same.
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same.
         nondiff_argnums: the positions of arguments that are not differentiated, such as functions.
 
     Returns:
@@ -123,7 +126,9 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
 
     def with_rule(*args: Any, **kwargs: Any) -> Any:
         if not rules:
-            raise CustomRuleError(f"no VJP defined for custom_vjp function {_name(fun)}: call its defvjp(fwd, bwd)")
+            raise CustomRuleError(
+                f"no VJP defined for custom_vjp function {_name(fun)}: call its defvjp(fwd, bwd)"
+            )
         args = bind_arguments(fun, args, kwargs)
         form = Form(args)
         if form.is_host:
@@ -165,7 +170,8 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
     """Return `fun` with a rule of the user's for its products with tangents.
 
     Args:
-        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the same.
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same.
         nondiff_argnums: the positions of arguments that are not differentiated, such as functions.
 
     Returns:
@@ -185,7 +191,9 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
 
     def with_rule(*args: Any, **kwargs: Any) -> Any:
         if not rules:
-            raise CustomRuleError(f"no JVP defined for custom_jvp function {_name(fun)}: call its defjvp(rule)")
+            raise CustomRuleError(
+                f"no JVP defined for custom_jvp function {_name(fun)}: call its defjvp(rule)"
+            )
         args = bind_arguments(fun, args, kwargs)
         form = Form(args)
         if form.is_host:
@@ -210,7 +218,9 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
                 made.append(result)
                 told = f"the tangent that the rule of {_name(fun)} returns"
                 leaves = result.structure.leaves_of(pair[1], told)
-                products = [as_tensor(leaves[k], dtype_of(result.structure.leaves[k])) for k in result.inexact]
+                products = [
+                    as_tensor(leaves[k], dtype_of(result.structure.leaves[k])) for k in result.inexact
+                ]
 
             def backward(gradients: Sequence[tf.Tensor]) -> list[Any]:
                 return tape.gradient(products, directions, output_gradients=list(gradients))  # type: ignore[no-any-return]
@@ -242,9 +252,7 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
     return named
 
 
-def _without_rule(
-    fun: Callable[..., Any], call: _Call, ruled: Operation, made: list[_Result]
-) -> Operation:
+def _without_rule(fun: Callable[..., Any], call: _Call, ruled: Operation, made: list[_Result]) -> Operation:
     """Return the operation for a call in the function's own rule: a derivative of it runs the rule again."""
 
     def operation(tensors: Sequence[tf.Tensor]) -> Any:
@@ -278,14 +286,16 @@ def _cotangents(found: Any, call: _Call, name: str) -> list[Any]:
     for primal, cotangent in zip(primals, found, strict=True):
         structure = Structure(primal)
         none = [None] * len(structure.leaves)
-        leaves += none if cotangent is None else structure.leaves_of(cotangent, f"a cotangent of bwd of {name}")
+        leaves += (
+            none if cotangent is None else structure.leaves_of(cotangent, f"a cotangent of bwd of {name}")
+        )
     made: list[Any] = []
     for place in call.inexact:
         leaf, like = leaves[place], call.structure.leaves[place]
         if leaf is not None and tuple(shape_of(leaf)) != tuple(shape_of(like)):
             raise CustomRuleError(
-                f"the function bwd of {name} returns a cotangent of shape {tuple(shape_of(leaf))} for an argument "
-                f"of shape {tuple(shape_of(like))}"
+                f"the function bwd of {name} returns a cotangent of shape {tuple(shape_of(leaf))} for an "
+                f"argument of shape {tuple(shape_of(like))}"
             )
         made.append(None if leaf is None else _conjugate(as_tensor(leaf, dtype_of(like))))
     return made

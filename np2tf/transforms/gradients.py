@@ -35,9 +35,9 @@ def grad(
         allow_int: whether integers may be among the arguments; their gradients are of dtype float0.
 
     Returns:
-        A function with the arguments of `fun`. It returns the gradient: arrays of the shapes and dtypes of the
-        argument, in its structure; a tuple of these if `argnums` has several positions. With `has_aux`, it
-        returns a pair of gradient and auxiliary data.
+        A function with the arguments of `fun`. It returns the gradient: arrays of the shapes and dtypes of
+        the argument, in its structure; a tuple of these if `argnums` has several positions. With `has_aux`,
+        it returns a pair of gradient and auxiliary data.
 
     Raises:
         TransformError: on a call, if an input or the result has no gradient, or an operation has no
@@ -68,8 +68,8 @@ def value_and_grad(
         fun, argnums, has_aux, holomorphic, allow_int: as for `grad`.
 
     Returns:
-        A function with the arguments of `fun` that returns the pair ``(value, gradient)``; with `has_aux`, the
-        pair ``((value, aux), gradient)``. The value has shape ().
+        A function with the arguments of `fun` that returns the pair ``(value, gradient)``; with `has_aux`,
+        the pair ``((value, aux), gradient)``. The value has shape ().
 
     Raises:
         TransformError: on a call, as for `grad`.

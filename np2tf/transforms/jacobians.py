@@ -42,7 +42,8 @@ def jacrev(
         allow_int: whether integers may be among the arguments.
 
     Returns:
-        A function with the arguments of `fun`. It returns a value of the structure of the result, with a value
+        A function with the arguments of `fun`. It returns a value of the structure of the result, with a
+        value
         of the structure of the argument in the place of each array: arrays of shape ``result.shape +
         argument.shape``. With `has_aux`, it returns a pair of that and the auxiliary data.
 
@@ -63,7 +64,10 @@ def jacrev(
             check_output(leaf, "jacrev", holomorphic)
         rows = _products(recording.pull_back, [recording.outputs[k] for k in recording.places])
         blocks = [
-            [_with_axes(block, out.shape, one.shape) for block, one in zip(row, recording.inputs, strict=True)]
+            [
+                _with_axes(block, out.shape, one.shape)
+                for block, one in zip(row, recording.inputs, strict=True)
+            ]
             for row, out in zip(rows, recording.outputs, strict=True)
         ]
         return _result(form, recording, arguments, blocks, has_aux)
@@ -156,8 +160,8 @@ def hessian(
 def _products(
     multiply: Callable[[Sequence[tf.Tensor]], list[tf.Tensor]], like: Sequence[tf.Tensor]
 ) -> list[list[tf.Tensor]]:
-    """Return, for each tensor of `like`, the products with the unit vectors of its elements, along a new first
-    axis.
+    """Return, for each tensor of `like`, the products with the unit vectors of its elements, along a new
+    first axis.
     """
     found = []
     for place, one in enumerate(like):
@@ -181,7 +185,9 @@ def _for_each(product: Callable[[tf.Tensor], list[tf.Tensor]], units: tf.Tensor)
         except (ValueError, NotImplementedError, TypeError, tf.errors.OpError):
             pass  # an operation has no vectorised form
     if not count:
-        return [tf.zeros([0, *one.shape], one.dtype) for one in product(tf.zeros(units.shape[1:], units.dtype))]
+        return [
+            tf.zeros([0, *one.shape], one.dtype) for one in product(tf.zeros(units.shape[1:], units.dtype))
+        ]
     rows = [product(units[k]) for k in range(count)]
     return [tf.stack(parts) for parts in zip(*rows, strict=True)]
 
@@ -201,5 +207,3 @@ def _result(
     made = [form.build(arguments.structure, row) for row in blocks]
     jacobian = recording.structure.build(made)
     return (jacobian, form.of(recording.aux)) if has_aux else jacobian
-
-

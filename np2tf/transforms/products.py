@@ -14,14 +14,14 @@ from np2tf.transforms.core.arguments import Arguments
 from np2tf.transforms.core.functions import check_callable
 from np2tf.transforms.core.leaves import FLOAT0, Form, dtype_of, shape_of
 from np2tf.transforms.core.recordings import Recording
-from np2tf.transforms.core.structures import Structure
 
 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Compute `fun`, and return the function that multiplies its Jacobian by vectors from the left.
 
     Args:
-        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the same.
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same.
         *primals: the arguments of `fun`.
         has_aux: whether `fun` returns a pair of its result and auxiliary data.
 
@@ -57,14 +57,15 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
     """Compute `fun`, and the product of its Jacobian with a vector from the right.
 
     Args:
-        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the same.
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same.
         primals: the arguments of `fun`, as a tuple or list.
         tangents: the vector: a tuple or list of the structure, shapes and dtypes of `primals`.
         has_aux: whether `fun` returns a pair of its result and auxiliary data.
 
     Returns:
-        The pair ``(result, tangent)``, or ``(result, tangent, aux)``. The tangent has the structure, shapes and
-        dtypes of the result.
+        The pair ``(result, tangent)``, or ``(result, tangent, aux)``. The tangent has the structure, shapes
+        and dtypes of the result.
 
     Raises:
         TransformError: an operation has no derivative, or the tangents do not fit the primals.
@@ -86,7 +87,8 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     """Compute `fun`, and return the function that multiplies its Jacobian by vectors from the right.
 
     Args:
-        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the same.
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same.
         *primals: the arguments of `fun`.
         has_aux: whether `fun` returns a pair of its result and auxiliary data.
 
@@ -142,7 +144,7 @@ def _as_directions(
                     f"{of} has the dtype {wanted}, whose {what} has the dtype float0: give "
                     f"np.zeros({tuple(shape_of(leaf))}, [('float0', 'V')]), or differentiate other arguments"
                 )
-        elif found != wanted and not type(one) in (int, float, complex):
+        elif found != wanted and type(one) not in (int, float, complex):
             raise TransformArgumentError(
                 f"the {what} has the dtype {found}, where {of} has {wanted}: use {what}.astype({wanted})"
             )

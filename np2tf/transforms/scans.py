@@ -15,8 +15,8 @@ from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transform_errors import CarryTypeError, TransformArgumentError
 from np2tf.transforms.core.functions import check_callable, runnable_for
 from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
-from np2tf.transforms.shapes import shapes_of_result
 from np2tf.transforms.core.structures import Structure
+from np2tf.transforms.shapes import shapes_of_result
 
 #: Loops of at most this many steps are unrolled while staging.
 _UNROLL = 8
@@ -35,8 +35,8 @@ def scan(
     Args:
         f: a function ``(carry, x) -> (carry, y)``. The carry keeps its structure, shapes and dtypes.
         init: the first carry: an array, a number, or a nested value of these.
-        xs: arrays of any dtypes that are sliced along their first axis, or a nested value of these; None if `f`
-            takes no slices, so that ``x`` is None.
+        xs: arrays of any dtypes that are sliced along their first axis, or a nested value of these; None if
+            `f` takes no slices, so that ``x`` is None.
         length: the number of steps; it is needed if `xs` has no arrays.
         reverse: whether the steps run from the last slice to the first.
         unroll: has no effect on the result, as in JAX.
@@ -91,7 +91,9 @@ class _Body:
 
     def shapes(self, carry: Any) -> tuple[Any, Any]:
         """Return the carry and the result of a step as shapes and dtypes."""
-        x = self._rows.build([_row(leaf, 0) if shape_of(leaf)[0] else _empty_row(leaf) for leaf in self._given])
+        x = self._rows.build(
+            [_row(leaf, 0) if shape_of(leaf)[0] else _empty_row(leaf) for leaf in self._given]
+        )
         return shapes_of_result(self._run, (carry, x))  # type: ignore[no-any-return]
 
 
@@ -156,8 +158,8 @@ def _check_carry(before: Any, after: Any) -> None:
         if kinds[0] != kinds[1] and type(one) not in (bool, int, float, complex):
             raise CarryTypeError(
                 "the function of scan must return a carry of the type that it gets: a value is "
-                f"{kinds[0][0]}{list(kinds[0][1])} before a step and {kinds[1][0]}{list(kinds[1][1])} after it; "
-                "give init the dtype and shape that the step makes"
+                f"{kinds[0][0]}{list(kinds[0][1])} before a step and {kinds[1][0]}{list(kinds[1][1])} after "
+                "it; give init the dtype and shape that the step makes"
             )
 
 
@@ -176,7 +178,9 @@ def _unrolled(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[Any, 
         outline = Structure(body.shapes(carry)[1])
         return carry, outline.build([np.zeros((0, *one.shape), one.dtype) for one in outline.leaves])
     structure = Structure(results[0])
-    columns = zip(*(structure.leaves_of(one, "the result of each step of scan") for one in results), strict=True)
+    columns = zip(
+        *(structure.leaves_of(one, "the result of each step of scan") for one in results), strict=True
+    )
     return carry, structure.build([_stacked(parts) for parts in columns])
 
 

@@ -56,8 +56,8 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return the shapes and dtypes of the result of `fun`, without computing it.
 
     Args:
-        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the same.
-        *args, **kwargs: the arguments: arrays, numbers, or `ShapeDtypeStruct` in their place.
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+        same. *args, **kwargs: the arguments: arrays, numbers, or `ShapeDtypeStruct` in their place.
 
     Returns:
         A value of the structure of the result, with a `ShapeDtypeStruct` for each array and number.
@@ -71,7 +71,9 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return shapes_of_result(fun, args, kwargs)
 
 
-def shapes_of_result(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
+def shapes_of_result(
+    fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None
+) -> Any:
     """Return the same for arguments as a sequence and a dict."""
     structure = Structure((tuple(args), kwargs or {}))
     if current_scope() is not None:
@@ -130,5 +132,3 @@ def _description(leaf: Any) -> Any:
             )
         shape = shape.as_list()
     return ShapeDtypeStruct(tuple(shape), dtype)
-
-

@@ -157,7 +157,11 @@ ERRORS = [
     (lambda: np2tf.vmap(norm(np), out_axes=None)(A), TransformArgumentError, "out_axes is None"),
     (lambda: np2tf.vmap(norm(np))("abc"), TransformArgumentError, "cannot slice a str"),
     (lambda: np2tf.vmap(norm(np))(A[:0]), TransformArgumentError, "length 0"),
-    (lambda: np2tf.vmap(lambda a: np.zeros(int(a)))(np.arange(4.0)), TransformArgumentError, "different shapes"),
+    (
+        lambda: np2tf.vmap(lambda a: np.zeros(int(a)))(np.arange(4.0)),
+        TransformArgumentError,
+        "different shapes",
+    ),
     (lambda: np2tf.psum(1.0, "k"), AxisNameError, "unbound axis name: 'k'"),
     (
         lambda: np2tf.vmap(lambda a: np2tf.psum(a, "i") if a > 0 else a, axis_name="i")(B),

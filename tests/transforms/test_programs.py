@@ -1,4 +1,4 @@
-"""Programs of fixtures/programs, differentiated as they are: `check_grads` compares with finite differences."""
+"""Programs of fixtures/programs, differentiated as they are, against finite differences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def program(name: str, translated: bool = False) -> ModuleType:
     if translated:
         return np2tf.import_module(path)
     spec = importlib.util.spec_from_file_location(f"fixture_{name}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -87,7 +88,7 @@ def kmeans(own: ModuleType) -> tuple[Callable[..., Any], Any]:
 
 def wave_equation(own: ModuleType) -> tuple[Callable[..., Any], Any]:
     """A wave at the end, by the wave at the start; buffers that change places."""
-    drop = np.exp(-np.linspace(-2, 2, 8) ** 2)
+    drop = np.exp(-(np.linspace(-2, 2, 8) ** 2))
     start = drop[:, None] * drop
     return lambda u: np.sum(own.propagate(u, own.sponge(8, 2), 4)[0] ** 2), start
 

@@ -17,8 +17,8 @@ from np2tf.runtime.environment.tensorflow_patches import is_translated_code
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.jit.jitted import Jitted
 
-#: id of the code of a function -> the code itself, which keeps the id valid, and the translated function; None
-#: if the translation changes nothing.
+#: id of the code of a function -> the code itself, which keeps the id valid, and the translated function;
+#: None if the translation changes nothing.
 _translations: dict[int, tuple[types.CodeType, types.FunctionType | None]] = {}
 
 
@@ -49,9 +49,10 @@ def _function(function: types.FunctionType) -> Callable[..., Any]:
     if known is None:
         # Imported only here, because it loads the translator.
         translator = importlib.import_module("np2tf.imports.functions.callees")
-        made = translator.eager_version(function)
+        made: Any = translator.eager_version(function)
         made = made.__wrapped__ if isinstance(made, Jitted) else made
-        known = _translations[id(code)] = code, made
+        known = code, made
+        _translations[id(code)] = known
     return function if known[1] is None else _with_closure_of(function, known[1])
 
 

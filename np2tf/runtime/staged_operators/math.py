@@ -77,7 +77,9 @@ def _log10(x: tf.Tensor) -> tf.Tensor:
 
 
 def _with_value(result: tf.Tensor, exact: tf.Tensor, where: tf.Tensor) -> tf.Tensor:
-    """Return `exact` where the condition holds, with the derivative of `result`. (The difference is exact.)"""
+    """Return `exact` where the condition holds, with the derivative of `result`. (The difference is
+    exact.)
+    """
     return result + tf.stop_gradient(tf.where(where, exact - result, 0.0))
 
 
@@ -122,7 +124,9 @@ def _followed_value(name: str, builtin: Callable[..., Any], args: tuple[Any, ...
     if name not in _FLOATS:
         return builtin(*args)
     builtin(*known)
-    tensors = [as_float(arg).tensor if is_followed(arg) else tf.constant(float(arg), tf.float64) for arg in args]
+    tensors = [
+        as_float(arg).tensor if is_followed(arg) else tf.constant(float(arg), tf.float64) for arg in args
+    ]
     return weak_scalar(_FLOATS[name](*tensors), float)
 
 

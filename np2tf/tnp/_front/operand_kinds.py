@@ -122,7 +122,8 @@ surroundings = _Surroundings()
 def new_arrays_are_tensors() -> bool:
     """Return whether TensorFlow requires that a new array is a tensor, whatever np2tf's settings.
 
-    This is so in a graph, while a gradient tape records or a transform runs, and in a device scope that names an accelerator.
+    This is so in a graph, while a gradient tape records or a transform runs, and in a device scope that
+    names an accelerator.
     """
     if surroundings.graphs is None and ("tensorflow" not in sys.modules or not surroundings.found()):
         return False

@@ -115,8 +115,8 @@ def refuse_to_lose_gradient(values: Any) -> None:
     if tensors and record.should_record_backprop(tensors):
         place = "{}:{}: ".format(*user_location()) if following.depth else ""
         raise GradientLostError(
-            f"{place}a tensor that a gradient tape follows is written into an array on the host, where its gradient "
-            "would be lost; make the array under the tape, or with np2tf.device_put",
+            f"{place}a tensor that a gradient tape follows is written into an array on the host, where its "
+            "gradient would be lost; make the array under the tape, or with np2tf.device_put",
         )
 
 

@@ -1,4 +1,5 @@
-"""Values that a transform differentiates: they must not leave TensorFlow, where their derivative would be lost.
+"""Values that a transform differentiates: they must not leave TensorFlow, where their derivative would be
+lost.
 
 A gradient tape of the program's own is not protected in this way, because its user works with tensors.
 """

@@ -27,7 +27,9 @@ def check_argnums(argnums: Any) -> Argnums:
             return tuple(map(operator.index, argnums))
         return operator.index(argnums)
     except TypeError:
-        raise TransformArgumentError(f"argnums must be an int or a tuple of ints, and is {argnums!r}") from None
+        raise TransformArgumentError(
+            f"argnums must be an int or a tuple of ints, and is {argnums!r}"
+        ) from None
 
 
 class Arguments:
@@ -53,8 +55,8 @@ class Arguments:
             if not -count <= one < count:
                 raise TransformArgumentError(
                     f"differentiating with respect to argnums={argnums} requires at least "
-                    f"{one + 1 if one >= 0 else -one} positional arguments, and the call has {count}: arguments "
-                    "given by name are not differentiated"
+                    f"{one + 1 if one >= 0 else -one} positional arguments, and the call has {count}: "
+                    "arguments given by name are not differentiated"
                 )
         self._chosen = [one % count for one in several]
         self._args = [arg if k in self._chosen else map_leaves(as_array, arg) for k, arg in enumerate(args)]
@@ -97,8 +99,8 @@ def check_reverse_input(leaves: Sequence[Any], name: str, holomorphic: bool, all
         elif dtype.kind not in "fcV" and not (allow_int and dtype.kind in "biu"):
             raise InputDtypeError(
                 f"{name} requires real- or complex-valued inputs (input dtype that is a sub-dtype of "
-                f"np.inexact), but got {dtype.name}. If you want to use Boolean- or integer-valued inputs, use "
-                "vjp or set allow_int to True; to differentiate, give floats: 3.0, or x.astype(float)"
+                f"np.inexact), but got {dtype.name}. If you want to use Boolean- or integer-valued inputs, "
+                "use vjp or set allow_int to True; to differentiate, give floats: 3.0, or x.astype(float)"
             )
 
 
@@ -117,9 +119,10 @@ def check_forward_input(leaves: Sequence[Any], name: str, holomorphic: bool) -> 
                 )
         elif dtype.kind != "f" and not _is_low_precision(dtype):
             raise InputDtypeError(
-                f"{name} requires real-valued inputs (input dtype that is a sub-dtype of np.floating), but got "
-                f"{dtype.name}. For holomorphic differentiation, pass holomorphic=True. For differentiation of "
-                "non-holomorphic functions involving complex inputs or integer inputs, use jvp directly"
+                f"{name} requires real-valued inputs (input dtype that is a sub-dtype of np.floating), but "
+                f"got {dtype.name}. For holomorphic differentiation, pass holomorphic=True. For "
+                "differentiation of non-holomorphic functions involving complex inputs or integer inputs, "
+                "use jvp directly"
             )
 
 
@@ -131,7 +134,9 @@ def check_output(leaf: Any, name: str, holomorphic: bool) -> None:
     """
     dtype = dtype_of(leaf)
     if dtype is None:
-        raise OutputKindError(f"{name} requires functions that return numbers, but got a {type(leaf).__name__}")
+        raise OutputKindError(
+            f"{name} requires functions that return numbers, but got a {type(leaf).__name__}"
+        )
     if holomorphic:
         if dtype.kind != "c":
             raise OutputKindError(

@@ -9,7 +9,9 @@ import tensorflow as tf
 
 #: Tensors of the operands -> tensors of the results, and the function from gradients of the results, in
 #: TensorFlow's convention, to gradients of the operands.
-Operation = Callable[[Sequence[tf.Tensor]], tuple[list[tf.Tensor], Callable[[Sequence[tf.Tensor]], list[Any]]]]
+Operation = Callable[
+    [Sequence[tf.Tensor]], tuple[list[tf.Tensor], Callable[[Sequence[tf.Tensor]], list[Any]]]
+]
 
 
 def apply_operation(operation: Operation, operands: Sequence[tf.Tensor]) -> list[tf.Tensor]:

@@ -46,7 +46,9 @@ def runnable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_made_by_a_caller(function: Any) -> bool:
-    """Return whether a lambda or inner function is made by code that is being traced, and translated with it."""
+    """Return whether a lambda or inner function is made by code that is being traced, and translated with
+    it.
+    """
     scope, code = current_scope(), getattr(function, "__code__", None)
     assert scope is not None
     frame: types.FrameType | None = sys._getframe(1)
@@ -90,7 +92,9 @@ def bind_arguments(
 def name_like(made: Any, function: Any, transform: str) -> Any:
     """Give the result of a transform the name and the docstring of its function, and return it."""
     for attribute in WRAPPER_ASSIGNMENTS:
-        if attribute not in ("__module__", "__type_params__", "__annotations__") and hasattr(function, attribute):
+        if attribute not in ("__module__", "__type_params__", "__annotations__") and hasattr(
+            function, attribute
+        ):
             setattr(made, attribute, getattr(function, attribute))
     made.__name__ = f"{transform}({getattr(function, '__name__', type(function).__name__)})"
     return made

@@ -69,7 +69,9 @@ def wrapper_of(leaf: Any) -> Callable[[tf.Tensor], Any]:
 def as_array(leaf: Any) -> Any:
     """Return the form of a leaf that a function gets from a transform: a copy on TensorFlow for an array."""
     if isinstance(leaf, np.ndarray) and not is_array(leaf):
-        return leaf if dtype_of(leaf) is None or type(leaf) is not np.ndarray else tensor_array(as_tensor(leaf))
+        return (
+            leaf if dtype_of(leaf) is None or type(leaf) is not np.ndarray else tensor_array(as_tensor(leaf))
+        )
     if is_array(leaf) and type(leaf) is not scalar:
         return tensor_array(tf.identity(leaf.tensor))
     if type(leaf) in raw and dtype_of(leaf) is not None:

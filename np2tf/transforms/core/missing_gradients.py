@@ -40,8 +40,8 @@ def missing_gradients_named(again: Callable[[], Any]) -> Iterator[None]:
         operation = found.groups()[-1] if found else ""
         told = f"TensorFlow's operation {operation} has no derivative" if found else text
         raise NoDerivativeError(
-            f"{told}; write it with other functions of NumPy, apply np2tf.stop_gradient to its operands if the "
-            "derivative is zero, or give the derivative with np2tf.custom_vjp",
+            f"{told}; write it with other functions of NumPy, apply np2tf.stop_gradient to its operands if "
+            "the derivative is zero, or give the derivative with np2tf.custom_vjp",
             _line_of(operation, again) if found else None,
         ) from None
 

@@ -117,7 +117,9 @@ def split_aux(result: Any) -> tuple[Any, Any]:
         OutputKindError: the result is no pair.
     """
     if not isinstance(result, (tuple, list)) or len(result) != 2:
-        raise OutputKindError(f"with has_aux=True the function returns a pair, and not a {type(result).__name__}")
+        raise OutputKindError(
+            f"with has_aux=True the function returns a pair, and not a {type(result).__name__}"
+        )
     return result[0], result[1]
 
 
