@@ -61,7 +61,7 @@ def scan(
     if current_scope() is not None and count > _UNROLL:
         carry, results = _staged(body, carry, count, reverse)
     else:
-        carry, results = _unrolled(body, carry, count, reverse)
+        carry, results = _step_by_step(body, carry, count, reverse)
     return form.of(carry), form.of(results)
 
 
@@ -167,7 +167,7 @@ def _order(count: int, reverse: bool) -> range:
     return range(count - 1, -1, -1) if reverse else range(count)
 
 
-def _unrolled(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[Any, Any]:
+def _step_by_step(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[Any, Any]:
     results = []
     for k in _order(count, reverse):
         carry, result = body.step(carry, k)
