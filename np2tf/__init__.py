@@ -35,6 +35,24 @@ _LAZY: dict[str, tuple[str, str]] = {
     "translate": ("np2tf.imports.functions.decorator", "translate"),
     "TranslationWarning": ("np2tf.imports.reporting.findings", "TranslationWarning"),
     "use_backend": ("np2tf.backend", "use_backend"),
+    **{
+        name: (f"np2tf.transforms.{module}", name)
+        for module, names in {
+            "gradients": ("grad", "value_and_grad"),
+            "products": ("vjp", "jvp", "linearize"),
+            "jacobians": ("jacfwd", "jacrev", "hessian"),
+            "stopping": ("stop_gradient",),
+            "batching": ("vmap", "pmap"),
+            "collectives": ("psum", "pmean", "pmax", "all_gather", "axis_index"),
+            "scans": ("scan",),
+            "associative": ("associative_scan",),
+            "checkpoints": ("checkpoint",),
+            "custom_rules": ("custom_vjp", "custom_jvp"),
+            "shapes": ("eval_shape", "ShapeDtypeStruct"),
+            "checks": ("check_grads",),
+        }.items()
+        for name in names
+    },
     "warn": ("np2tf.runtime.introspection.user_frames", "warn"),
 }
 
@@ -71,6 +89,30 @@ if TYPE_CHECKING:
     from np2tf.staging import StagingError as StagingError
     from np2tf.tnp._dispatch.devices import device_get as device_get
     from np2tf.tnp._dispatch.devices import device_put as device_put
+    from np2tf.transforms.associative import associative_scan as associative_scan
+    from np2tf.transforms.batching import pmap as pmap
+    from np2tf.transforms.batching import vmap as vmap
+    from np2tf.transforms.checkpoints import checkpoint as checkpoint
+    from np2tf.transforms.checks import check_grads as check_grads
+    from np2tf.transforms.collectives import all_gather as all_gather
+    from np2tf.transforms.collectives import axis_index as axis_index
+    from np2tf.transforms.collectives import pmax as pmax
+    from np2tf.transforms.collectives import pmean as pmean
+    from np2tf.transforms.collectives import psum as psum
+    from np2tf.transforms.custom_rules import custom_jvp as custom_jvp
+    from np2tf.transforms.custom_rules import custom_vjp as custom_vjp
+    from np2tf.transforms.gradients import grad as grad
+    from np2tf.transforms.gradients import value_and_grad as value_and_grad
+    from np2tf.transforms.jacobians import hessian as hessian
+    from np2tf.transforms.jacobians import jacfwd as jacfwd
+    from np2tf.transforms.jacobians import jacrev as jacrev
+    from np2tf.transforms.products import jvp as jvp
+    from np2tf.transforms.products import linearize as linearize
+    from np2tf.transforms.products import vjp as vjp
+    from np2tf.transforms.scans import scan as scan
+    from np2tf.transforms.shapes import ShapeDtypeStruct as ShapeDtypeStruct
+    from np2tf.transforms.shapes import eval_shape as eval_shape
+    from np2tf.transforms.stopping import stop_gradient as stop_gradient
 
 
 def __getattr__(name: str) -> Any:

@@ -39,10 +39,14 @@ TREE = ("np2tf.tree", *FLOOR)
 FACTS = ("np2tf.facts", "np2tf.linking.summary", *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
 TRANSLATE = ("np2tf.pipeline", *REWRITES)
-RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.pytree", "np2tf.staging", *FLOOR)
+RIGHT_FLOOR = (
+    *("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.pytree", "np2tf.staging"),
+    *("np2tf.transform_errors", *FLOOR),
+)
 TNP = ("np2tf.tnp", *RIGHT_FLOOR)
 SCIPY = ("np2tf.scipy", *TNP)
 RUNTIME = ("np2tf.runtime", *SCIPY)
+TRANSFORMS = ("np2tf.transforms.core", *RUNTIME)
 #: The levels of `tnp`, each over those before it.
 LEVELS = (
     *("_front", "_warnings", "_tensor", "_slicing", "_array", "_operands", "_masked", "_dispatch"),
@@ -183,6 +187,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         for one, rest in RUNTIME_FOLDERS.items()
     },
     "np2tf.runtime": (),
+    "np2tf.transform_errors": (),
+    "np2tf.transforms.core": TRANSFORMS,
+    "np2tf.transforms": TRANSFORMS,
     **{
         f"np2tf.imports.{one}": (*BOTH_COLUMNS, *within("np2tf.imports", *rest))
         for one, rest in IMPORTS_FOLDERS.items()
@@ -200,6 +207,7 @@ LOADED_LATER = {
 #: the run time asks for code that it meets, and whose cache keeps its decisions.
 LOADED_BY_NAME = {
     ("np2tf.runtime.callees.callees", "np2tf.imports.functions.callees"),
+    ("np2tf.runtime.callees.eager_callees", "np2tf.imports.functions.callees"),
     ("np2tf.runtime.callees.implicit_calls", "np2tf.imports.functions.callees"),
     ("np2tf.runtime.decisions.decisions", "np2tf.imports.cache.fingerprint"),
     ("np2tf.runtime.environment.host_memory", "np2tf.tnp._dispatch.devices"),
@@ -241,6 +249,8 @@ RIGHT = (
     "np2tf.lazy",
     "np2tf.pytree",
     "np2tf.staging",
+    "np2tf.transform_errors",
+    "np2tf.transforms",
 )
 BOTH = ("np2tf.rules", "np2tf.suppressions", "np2tf.diagnostics", "np2tf.coverage")
 

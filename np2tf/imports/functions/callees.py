@@ -43,6 +43,16 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
     return (why or [one.message for one in findings] or ["is not of a kind that is staged"])[0], None
 
 
+def eager_version(function: types.FunctionType) -> Any:
+    """Return a function's translation for eager code; None if it has no source or nothing changes."""
+    try:
+        block = _of_lambda(function) if function.__code__.co_name == "<lambda>" else block_of([function])
+        made, _ = translate_block(block, [function], _OPTIONS)
+    except UntranslatableError:
+        return None
+    return made.get(function)
+
+
 def asked_by(function: types.FunctionType) -> tuple[set[str], list[str]]:
     """Return the operators of np2tf that a function's staged version uses, and the callees that `np2tf.call`
     checks.

@@ -20,6 +20,7 @@ import numpy as np
 
 from np2tf import rules
 from np2tf.runtime.callees import assertions, known_callees
+from np2tf.runtime.callees.eager_callees import eager_version
 from np2tf.runtime.callees.implicit_calls import ImplicitCallCheck
 from np2tf.runtime.effects import ordered
 from np2tf.runtime.effects.appended import AppendedList
@@ -30,6 +31,7 @@ from np2tf.runtime.random.streams import Draws
 from np2tf.scipy import lookup
 from np2tf.staging import CalleeError, RandomUseError, StagingError
 from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._front.following import following
 from np2tf.tnp._front.front import Function
 from np2tf.tnp._tensor.storage import current_scope
 
@@ -60,12 +62,14 @@ def call(callee: Any) -> Any:
         callee: any callable.
 
     Returns:
-        `callee`, or its staged version.
+        `callee`, or its staged version; in a function that a transform runs, its translation.
 
     Raises:
         StagingError: if the callee has effects besides computing, or its effects are unknown.
     """
-    return callee if current_scope() is None else staged_callee(callee)
+    if current_scope() is not None:
+        return staged_callee(callee)
+    return eager_version(callee) if following.depth else callee
 
 
 def staged_callee(callee: Any) -> Any:

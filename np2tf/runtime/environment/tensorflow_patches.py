@@ -41,6 +41,11 @@ def _is_left_alone(function: Any) -> bool:
     return _MARK in function.__globals__ or code in _translated
 
 
+def is_translated_code(function: types.FunctionType) -> bool:
+    """Return whether the code of a function was translated, in place or with its whole module."""
+    return _MARK in function.__globals__ or function.__code__ in _translated
+
+
 def _patch_autograph(is_unsupported: Callable[[Any], bool]) -> None:
     @functools.wraps(is_unsupported)
     def is_excluded(function: Any) -> bool:

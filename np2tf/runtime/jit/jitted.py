@@ -29,6 +29,7 @@ from np2tf.runtime.introspection.array_search import code_names_numpy, holds_arr
 from np2tf.runtime.jit.callables import jit_callable
 from np2tf.staging import NotStagedError
 from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.following import following
 from np2tf.tnp._front.promotion_mode import promotion_scope, uses_numpy_rules
 
 if TYPE_CHECKING:
@@ -131,6 +132,8 @@ class Jitted:
             return bound(self.__wrapped__(*args, **kwargs))
         if raw and (has_raw(args) or has_raw(kwargs.values())):
             return across(self, args, kwargs)
+        if following.depth and not tensorflow.graphs.stack:
+            return bound(self.__wrapped__(*args, **kwargs))
         host = self._host
         if host.calls.depth and is_on_host(args, kwargs):
             # A call inside a call on the host stays on the host.

@@ -16,6 +16,7 @@ from np2tf.runtime.staged_operators.iterables import sequence
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar, weak_scalar
+from np2tf.tnp._operands.followed import is_followed
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
@@ -86,14 +87,15 @@ def float(*args: Any) -> Any:
     """Return ``float(x)``.
 
     Args:
-        *args: as for the builtin; x may be a staged number, or an array of one element and any real dtype.
+        *args: as for the builtin; x may be a staged number, or an array of one element and any real dtype. A
+            number that a transform differentiates stays on TensorFlow.
 
     Raises:
         TypeError: if x is staged and complex, or has several elements.
 
     See https://docs.python.org/3/library/functions.html#float.
     """
-    if len(args) != 1 or not is_staged(args[0]):
+    if len(args) != 1 or not (is_staged(args[0]) or is_followed(args[0])):
         return builtins.float(*args)
     tensor = _single(args[0])
     if tensor.dtype.is_complex:
@@ -113,7 +115,7 @@ def complex(*args: Any, **kwargs: Any) -> Any:
 
     See https://docs.python.org/3/library/functions.html#complex.
     """
-    if len(args) != 1 or kwargs or not is_staged(args[0]):
+    if len(args) != 1 or kwargs or not (is_staged(args[0]) or is_followed(args[0])):
         return builtins.complex(*args, **kwargs)
     return weak_scalar(tf.cast(_single(args[0]), tf.complex128), builtins.complex)
 

@@ -17,9 +17,11 @@ import tensorflow as tf
 from np2tf.runtime.staged_operators.builtins import float as as_float
 from np2tf.runtime.staged_operators.builtins import is_staged, whole
 from np2tf.staging import ValueNeededError
-from np2tf.tnp._array.ndarray import weak_scalar
+from np2tf.tnp._array.ndarray import is_array, weak_scalar
+from np2tf.tnp._operands.followed import is_followed
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._ufuncs.real import fmod
 
 _FLOATS: dict[str, Callable[..., tf.Tensor]] = {
     "sqrt": tf.sqrt,
@@ -48,7 +50,7 @@ _FLOATS: dict[str, Callable[..., tf.Tensor]] = {
     "hypot": lambda *xs: tf.sqrt(tf.add_n([x * x for x in xs])),
     "degrees": lambda x: x * (180 / _math.pi),
     "radians": lambda x: x * (_math.pi / 180),
-    "fmod": lambda x, y: tf.truncatemod(x, y),
+    "fmod": fmod,
     "log": lambda x, *base: tf.math.log(x) / tf.math.log(base[0]) if base else tf.math.log(x),
 }
 _POWERS = [float(f"1e{k}") for k in range(-307, 309)]
@@ -62,7 +64,8 @@ def _log2(x: tf.Tensor) -> tf.Tensor:
         tf.bitwise.bitwise_or(tf.bitwise.bitwise_and(bits, 0xFFFFFFFFFFFFF), 1023 << 52), tf.float64
     )
     exact = tf.cast(exponent, tf.float64) + tf.math.log(fraction) / _math.log(2)
-    return tf.where((x >= 2.0**-1022) & tf.math.is_finite(x), exact, tf.math.log(x) / _math.log(2))
+    plain = tf.math.log(x) / _math.log(2)
+    return _with_value(plain, exact, (x >= 2.0**-1022) & tf.math.is_finite(x))
 
 
 def _log10(x: tf.Tensor) -> tf.Tensor:
@@ -70,7 +73,14 @@ def _log10(x: tf.Tensor) -> tf.Tensor:
     result = tf.math.log(x) / _math.log(10)
     nearest = tf.round(result)
     place = tf.cast(tf.where(tf.abs(nearest) < 307, nearest, 0.0), tf.int32) + 307
-    return tf.where(tf.gather(tf.constant(_POWERS, tf.float64), place) == x, nearest, result)
+    return _with_value(result, nearest, tf.gather(tf.constant(_POWERS, tf.float64), place) == x)
+
+
+def _with_value(result: tf.Tensor, exact: tf.Tensor, where: tf.Tensor) -> tf.Tensor:
+    """Return `exact` where the condition holds, with the derivative of `result`. (The difference is
+    exact.)
+    """
+    return result + tf.stop_gradient(tf.where(where, exact - result, 0.0))
 
 
 _INTEGERS: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
@@ -106,12 +116,28 @@ def _staged_value(name: str, args: tuple[Any, ...]) -> Any:
     return weak_scalar(result, float)
 
 
+def _followed_value(name: str, builtin: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """Return the same for numbers that a transform differentiates; `builtin` raises errors of the domain."""
+    known = [arg.numpy()[()] if is_array(arg) else arg for arg in args]
+    if name in _INTEGERS or name in _TESTS:
+        return builtin(*known)  # its derivative is zero
+    if name not in _FLOATS:
+        return builtin(*args)
+    builtin(*known)
+    tensors = [
+        as_float(arg).tensor if is_followed(arg) else tf.constant(float(arg), tf.float64) for arg in args
+    ]
+    return weak_scalar(_FLOATS[name](*tensors), float)
+
+
 def _function(name: str) -> Callable[..., Any]:
     builtin = getattr(_math, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not kwargs and any(map(is_staged, args)):
             return _staged_value(name, args)
+        if not kwargs and any(map(is_followed, args)):
+            return _followed_value(name, builtin, args)
         return builtin(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = name

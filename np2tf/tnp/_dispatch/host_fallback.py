@@ -18,6 +18,7 @@ from np2tf.tnp._dispatch.op import OPS, write_back
 from np2tf.tnp._dispatch.residency import has_tensor, keep_kind
 from np2tf.tnp._front.front import WRITES
 from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.tnp._operands.followed import refuse_host_result, refuse_to_leave
 from np2tf.tnp._tensor.storage import current_scope
 
 #: Functions that act on files or on settings: running them once, while staging, would be wrong.
@@ -46,6 +47,7 @@ def fallback(function: Callable[..., Any], qualified: str) -> Callable[..., Any]
     def call(*args: Any, **kwargs: Any) -> Any:
         given, named = host_arguments(qualified, args, kwargs)
         result = function(*given, **named)
+        refuse_host_result(qualified, (*args, *kwargs.values()), result)
         if kwargs.get("out") is not None:
             return write_back(kwargs["out"], named["out"])
         return keep_kind(result, args, kwargs)
@@ -68,6 +70,7 @@ def _wrap_writer(function: Callable[..., Any], qualified: str, target: str) -> C
     def call(*args: Any, **kwargs: Any) -> Any:
         given, named = host_arguments(qualified, args, kwargs)
         function(*given, **named)
+        refuse_to_leave(qualified, (*args, *kwargs.values()))
         return write_back(args[0], given[0]) if args else write_back(kwargs[target], named[target])
 
     call.host_only = True  # type: ignore[attr-defined]

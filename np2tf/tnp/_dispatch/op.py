@@ -32,6 +32,7 @@ from np2tf.tnp._front.front import CREATES
 from np2tf.tnp._masked.operations import apply_to_selections
 from np2tf.tnp._operands.array_protocol import call_with_protocol
 from np2tf.tnp._operands.conversion import refuse_to_lose_gradient, to_numpy
+from np2tf.tnp._operands.followed import refuse_host_result
 from np2tf.tnp._tensor.storage import staging_for_xla
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -144,13 +145,17 @@ class _Plan:
 
 def call_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call NumPy's own function; a result that it writes to `out` is written to the given array."""
+    name = f"numpy.{getattr(function, '__name__', function)}"
     if not kwargs:
-        return keep_kind(call_with_protocol(function, args, {}), args, kwargs)
+        result = call_with_protocol(function, args, {})
+        refuse_host_result(name, args, result)
+        return keep_kind(result, args, kwargs)
     named = {name: to_numpy(value) for name, value in kwargs.items()}
     out = kwargs.get("out")
     if isinstance(out, np.ndarray) and not is_array(out):
         refuse_to_lose_gradient(args)
     result = call_with_protocol(function, args, named)
+    refuse_host_result(name, args, result)
     if out is None or out is Ellipsis or any(map(_answers_itself, out if isinstance(out, tuple) else (out,))):
         return keep_kind(result, args, kwargs)
     if type(out) is not tuple or type(result) is tuple:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.tnp._front.following import following
+
 #: Types whose values neither are arrays nor hold arrays.
 PLAIN = frozenset(
     {
@@ -120,10 +122,11 @@ surroundings = _Surroundings()
 def new_arrays_are_tensors() -> bool:
     """Return whether TensorFlow requires that a new array is a tensor, whatever np2tf's settings.
 
-    This is so in a graph, while a gradient tape records, and in a device scope that names an accelerator.
+    This is so in a graph, while a gradient tape records or a transform runs, and in a device scope that
+    names an accelerator.
     """
     if surroundings.graphs is None and ("tensorflow" not in sys.modules or not surroundings.found()):
         return False
-    if surroundings.graphs.stack or not surroundings.has_no_tape():
+    if surroundings.graphs.stack or following.depth or not surroundings.has_no_tape():
         return True
     return surroundings.has_accelerator and surroundings.names_accelerator()

@@ -24,6 +24,7 @@ from np2tf.tnp._dispatch.op import attach
 from np2tf.tnp._indexing.get_set import getitem, setitem
 from np2tf.tnp._methods.move_to_host import bring_to_host
 from np2tf.tnp._operands.conversion import cast, convert_assigned, to_numpy
+from np2tf.tnp._operands.followed import is_followed, refuse_to_leave
 from np2tf.tnp._operands.value_range import refuse_unfit
 from np2tf.tnp._slicing.view_transforms import BasicIndexing, Bitcast, BroadcastTo, ReadOnlyFlag
 from np2tf.tnp._tensor.index_bounds import record_violation
@@ -68,8 +69,8 @@ type_of = type
 
 
 def _number(tensor: tf.Tensor) -> Any:
-    """Return a tensor of no axes as a Python number, staged if its value is not known."""
-    if hasattr(tensor, "numpy"):
+    """Return a tensor of no axes as a Python number; on TensorFlow if its value is not known or followed."""
+    if hasattr(tensor, "numpy") and not is_followed(tensor):
         return tensor.numpy().item()
     kind: type = bool if tensor.dtype == tf.bool else int if tensor.dtype.is_integer else float
     kind = complex if tensor.dtype.is_complex else kind
@@ -95,6 +96,8 @@ def _item_method(self: ndarray, *args: Any) -> Any:
 
 def _tolist_method(self: ndarray) -> Any:
     tensor = self.tensor
+    if is_followed(tensor):
+        return _nested_list(tensor)
     if hasattr(tensor, "numpy"):
         return self.numpy().tolist()
     static = tf.get_static_value(tensor)
@@ -120,6 +123,7 @@ def _read_only(name: str) -> None:
     own = getattr(np.ndarray, name)
 
     def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+        refuse_to_leave(f".{name}()", (self, *args))
         return own(self.numpy(), *map(to_numpy, args), **{k: to_numpy(v) for k, v in kwargs.items()})
 
     method.__name__ = name

@@ -16,12 +16,14 @@ from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._dispatch.devices import device_put
 from np2tf.tnp._dispatch.residency import move_to_tensorflow
 from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.tnp._operands.followed import refuse_to_leave
 from np2tf.tnp._tensor.storage import current_scope
 
 # -- conversion ----------------------------------------------------------------------------------------------
 
 
 def _array(self: ndarray, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    refuse_to_leave("a function that takes np.ndarray", (self,))
     return np.array(self.numpy(), dtype=dtype, copy=copy)
 
 
@@ -53,10 +55,12 @@ def _int(self: ndarray) -> int:
 
 
 def _float(self: ndarray) -> float:
+    refuse_to_leave("float(x)", (self,))
     return float(self.numpy())
 
 
 def _complex(self: ndarray) -> complex:
+    refuse_to_leave("complex(x)", (self,))
     return complex(self.numpy())
 
 
@@ -134,6 +138,11 @@ def _reduce_number(self: scalar) -> tuple[Any, ...]:
     return type(number), (number,)
 
 
+def _float_of_number(self: scalar) -> float:
+    refuse_to_leave("float(x)", (self,))
+    return float(self.numpy()[()])
+
+
 def _hash_number(self: scalar) -> int:
     return hash(self.numpy()[()])
 
@@ -163,7 +172,7 @@ _OF_ARRAYS = {
 _OF_NUMBERS = {
     # NumPy takes the real part of a complex number, with a warning; it refuses a complex array.
     "__int__": lambda self: int(self.numpy()[()]),
-    "__float__": lambda self: float(self.numpy()[()]),
+    "__float__": _float_of_number,
     "__repr__": _number_shown_by(repr),
     "__str__": _number_shown_by(str),
     "__reduce__": _reduce_number,

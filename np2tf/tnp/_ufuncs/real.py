@@ -245,7 +245,14 @@ def nextafter(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     undefined = tf.math.is_nan(a) | tf.math.is_nan(b)
     # This case is that of zeros with different signs.
     kept = a if a.dtype == tf.float16 and NUMPY < (2, 5) else b
-    return tf.where(undefined, constant(np.nan, a), tf.where(tf.equal(a, b), kept, moved))
+    result = tf.where(undefined, constant(np.nan, a), tf.where(tf.equal(a, b), kept, moved))
+    return _with_derivative_of(tf.broadcast_to(a, tf.shape(result)), tf.stop_gradient(result))
+
+
+@tf.custom_gradient
+def _with_derivative_of(x: tf.Tensor, result: tf.Tensor) -> Any:
+    """Return `result`, whose bits are those of x moved by a constant, with the derivative of x."""
+    return tf.identity(result), lambda upstream: (upstream, None)
 
 
 def spacing(x: tf.Tensor) -> tf.Tensor:

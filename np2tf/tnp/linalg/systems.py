@@ -46,7 +46,7 @@ def invert(a: tf.Tensor) -> tf.Tensor:
 def determinant(a: tf.Tensor) -> tf.Tensor:
     """Return the determinants (...) of square matrices (..., n, n)."""
     if not _is_small(a):
-        return tf.linalg.det(a)
+        return _complex_determinant(a) if a.dtype.is_complex else tf.linalg.det(a)
     pivots, sign = _pivots(a)
     return _drop_minus_zero(sign * tf.reduce_prod(pivots, -1))
 
@@ -54,11 +54,44 @@ def determinant(a: tf.Tensor) -> tf.Tensor:
 def sign_and_log_determinant(a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Return the signs of determinants, 0 for singular matrices, and the logarithms of their sizes."""
     if not _is_small(a):
-        sign, logarithm = tf.linalg.slogdet(a)
+        if a.dtype.is_complex:
+            sign, logarithm = _complex_sign_and_log(a)
+        else:
+            sign, logarithm = tf.linalg.slogdet(a)
         return sign, tf.math.real(logarithm)
     pivots, sign = _pivots(a)
     sign = _drop_minus_zero(sign * tf.reduce_prod(tf.sign(pivots), -1))
     return sign, tf.reduce_sum(tf.math.log(tf.abs(pivots)), -1)
+
+
+@tf.custom_gradient
+def _complex_determinant(a: tf.Tensor) -> Any:
+    """Return the determinants of complex matrices, whose gradient TensorFlow takes without a conjugate."""
+    found = tf.linalg.det(a)
+
+    def gradient(upstream: tf.Tensor) -> tf.Tensor:
+        # (The operation itself is asked again, so that its own gradient is right, too.)
+        return (upstream * tf.math.conj(_complex_determinant(a)))[..., None, None] * _inverse_adjoint(a)
+
+    return found, gradient
+
+
+@tf.custom_gradient
+def _complex_sign_and_log(a: tf.Tensor) -> Any:
+    """Return the signs and logarithms of complex determinants; TensorFlow has no gradient of the signs."""
+    found = tf.linalg.slogdet(a)
+
+    def gradient(of_sign: tf.Tensor, of_logarithm: tf.Tensor) -> tf.Tensor:
+        sign = _complex_sign_and_log(a)[0]
+        turned = tf.math.imag(of_sign * tf.math.conj(sign))
+        both = tf.complex(tf.math.real(of_logarithm), turned)
+        return both[..., None, None] * _inverse_adjoint(a)
+
+    return found, gradient
+
+
+def _inverse_adjoint(a: tf.Tensor) -> tf.Tensor:
+    return tf.linalg.inv(a, adjoint=True)
 
 
 def _is_small(a: tf.Tensor) -> bool:

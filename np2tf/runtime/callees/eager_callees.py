@@ -1,0 +1,70 @@
+"""The functions that a transform runs eagerly: translations of functions that are not translated yet.
+
+A gradient tape records TensorFlow's operations only. So each Python function that a transform runs, and each
+function that it calls by way of `np2tf.call`, must be translated. No operator is staged, so a function may do
+anything; nothing is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import types
+from collections.abc import Callable
+from typing import Any
+
+from np2tf.runtime.environment.tensorflow_patches import is_translated_code
+from np2tf.runtime.introspection.libraries import is_of_library
+from np2tf.runtime.jit.jitted import Jitted
+
+#: id of the code of a function -> the code itself, which keeps the id valid, and the translated function;
+#: None if the translation changes nothing.
+_translations: dict[int, tuple[types.CodeType, types.FunctionType | None]] = {}
+
+
+def eager_version(callee: Any) -> Any:
+    """Return the function to run in the place of `callee`: its translation, if `callee` has source."""
+    kind = type(callee)
+    if kind is types.FunctionType:
+        return _function(callee)
+    if kind is types.MethodType:
+        function = callee.__func__
+        return types.MethodType(_function(function), callee.__self__) if _is_plain(function) else callee
+    if kind is functools.partial:
+        return functools.partial(eager_version(callee.func), *callee.args, **callee.keywords)
+    return callee
+
+
+def _is_plain(function: Any) -> bool:
+    return type(function) is types.FunctionType
+
+
+def _function(function: types.FunctionType) -> Callable[..., Any]:
+    if (function.__module__ or "").partition(".")[0] == "np2tf" or is_translated_code(function):
+        return function
+    if is_of_library(function):
+        return function
+    code = function.__code__
+    known = _translations.get(id(code))
+    if known is None:
+        # Imported only here, because it loads the translator.
+        translator = importlib.import_module("np2tf.imports.functions.callees")
+        made: Any = translator.eager_version(function)
+        made = made.__wrapped__ if isinstance(made, Jitted) else made
+        known = code, made
+        _translations[id(code)] = known
+    return function if known[1] is None else _with_closure_of(function, known[1])
+
+
+def _with_closure_of(function: types.FunctionType, translation: types.FunctionType) -> types.FunctionType:
+    """Return a translation of the same code with the globals, closure and defaults of `function`."""
+    cells = dict(zip(translation.__code__.co_freevars, translation.__closure__ or ()))
+    cells.update(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    closure = tuple(cells[name] for name in translation.__code__.co_freevars)
+    made = types.FunctionType(
+        translation.__code__, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__dict__.update(function.__dict__)
+    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+    return made

@@ -1,0 +1,30 @@
+"""The transforms (`np2tf.transforms`) whose functions this thread is running."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class _Following(threading.local):
+    """The number of these transforms, one inside another."""
+
+    depth = 0
+
+
+following = _Following()
+
+
+@contextmanager
+def differentiating() -> Iterator[None]:
+    """Run the block as a part of a function that is being differentiated.
+
+    Jitted functions run operation by operation, callees are translated, and values that are being
+    differentiated may not leave TensorFlow.
+    """
+    following.depth += 1
+    try:
+        yield
+    finally:
+        following.depth -= 1

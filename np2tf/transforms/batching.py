@@ -1,0 +1,237 @@
+"""`vmap` and `pmap`: a function applied to every slice of its arguments."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf import tnp
+from np2tf.tnp._array.ndarray import is_array
+from np2tf.transform_errors import TransformArgumentError
+from np2tf.transforms.collectives import run_lanes
+from np2tf.transforms.core.functions import check_callable, name_like, runnable_for
+from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
+from np2tf.transforms.core.structures import Structure, broadcast_prefix, map_leaves
+
+
+def vmap(
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Hashable | None = None,
+    axis_size: int | None = None,
+) -> Callable[..., Any]:
+    """Return a function that applies `fun` to every slice of its arguments, and stacks the results.
+
+    Args:
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same.
+        in_axes: for each positional argument the axis to slice, or None for an argument that all lanes get
+            whole; an entry may be nested like its argument. One int is for all. Arguments given by name are
+            sliced along axis 0.
+        out_axes: the axis of the results along which they are stacked, nested like the result; None for a
+            result that is equal in all lanes, which is returned once.
+        axis_name: a name by which `psum`, `pmean`, `pmax` and `all_gather` refer to the lanes.
+        axis_size: the number of lanes; it is needed if no argument is sliced.
+
+    Returns:
+        A function with the arguments of `fun`, whose arrays have one axis more. It returns what a Python loop
+        over the lanes and ``np.stack`` would return.
+
+    Raises:
+        TransformError: on a call, if axes and arguments do not fit together.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html.
+    """
+    check_callable(fun, "vmap")
+
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        return _batch(
+            fun, args, kwargs, (in_axes, out_axes, axis_name, axis_size), lambda lane: nullcontext()
+        )
+
+    return name_like(batched, fun, "vmap")  # type: ignore[no-any-return]
+
+
+def pmap(
+    fun: Callable[..., Any],
+    axis_name: Hashable | None = None,
+    *,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_size: int | None = None,
+) -> Callable[..., Any]:
+    """Return a function that applies `fun` to every slice of its arguments, spread over TensorFlow's devices.
+
+    The devices are those of one kind that TensorFlow lists: its accelerators, or its logical CPUs. Lane k
+    runs on device k modulo the number of devices.
+
+    Args:
+        fun, axis_name, in_axes, out_axes, axis_size: as for `vmap`.
+
+    Returns:
+        A function as `vmap` returns it, with the same values.
+
+    Raises:
+        TransformError: on a call, as for `vmap`.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.pmap.html.
+    """
+    check_callable(fun, "pmap")
+
+    def spread(*args: Any, **kwargs: Any) -> Any:
+        devices = _devices()
+
+        def place(lane: int) -> AbstractContextManager[Any]:
+            one = len(devices) == 1 or not tf.executing_eagerly()
+            return nullcontext() if one else tf.device(devices[lane % len(devices)])
+
+        return _batch(fun, args, kwargs, (in_axes, out_axes, axis_name, axis_size), place)
+
+    return name_like(spread, fun, "pmap")  # type: ignore[no-any-return]
+
+
+def _devices() -> list[str]:
+    every = tf.config.list_logical_devices()
+    accelerators = [one.name for one in every if one.device_type != "CPU"]
+    return accelerators or [one.name for one in every]
+
+
+def _batch(
+    fun: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    axes: tuple[Any, Any, Any, int | None],
+    place: Callable[[int], AbstractContextManager[Any]],
+) -> Any:
+    in_axes, out_axes, axis_name, axis_size = axes
+    form = Form((args, kwargs))
+    structure = Structure((args, kwargs))
+    entries = [*_in_axes(in_axes, args), *[0] * len(Structure(kwargs).leaves)]
+    slices = [None if one is None else _axis_of(one, leaf) for one, leaf in zip(entries, structure.leaves)]
+    size = _size(slices, structure.leaves, axis_size)
+    run = runnable_for(fun, form)
+
+    def lane(k: int) -> Any:
+        leaves = [
+            _whole(leaf, form) if axis is None else _slice(leaf, axis, k, form)
+            for leaf, axis in zip(structure.leaves, slices, strict=True)
+        ]
+        own_args, own_kwargs = structure.build(leaves)
+        with place(k):
+            return run(*own_args, **own_kwargs)
+
+    if not size:
+        return _of_no_lanes(lambda: run(*args, **kwargs))
+    return _stack(run_lanes(lane, size, axis_name), out_axes, form)
+
+
+def _of_no_lanes(call: Callable[[], Any]) -> Any:
+    raise TransformArgumentError(
+        "vmap over an axis of length 0 has no lane that shows the shape of the result; return early for "
+        "empty arguments"
+    )
+
+
+def _in_axes(in_axes: Any, args: tuple[Any, ...]) -> list[Any]:
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+        raise TransformArgumentError(
+            "vmap in_axes must be an int, None, or a tuple with one entry for each positional argument: "
+            f"there are {len(in_axes)} entries and {len(args)} arguments"
+        )
+    return broadcast_prefix(in_axes, args, "vmap in_axes")
+
+
+def _axis_of(entry: Any, leaf: Any) -> int:
+    try:
+        axis = operator.index(entry)
+    except TypeError:
+        raise TransformArgumentError(f"an entry of in_axes is an int or None, and not {entry!r}") from None
+    rank = len(shape_of(leaf))
+    if dtype_of(leaf) is None and not hasattr(leaf, "shape"):
+        raise TransformArgumentError(
+            f"vmap cannot slice a {type(leaf).__name__}: give None for it in in_axes, or pass it by a closure"
+        )
+    if not -rank <= axis < rank:
+        raise TransformArgumentError(
+            f"vmap was requested to map its argument along axis {axis}, which implies that its rank should "
+            f"be at least {axis + 1 if axis >= 0 else -axis}, but is only {rank} (its shape is "
+            f"{shape_of(leaf)})"
+        )
+    return axis % rank
+
+
+def _size(slices: Sequence[int | None], leaves: Sequence[Any], given: int | None) -> int:
+    found = [shape_of(leaf)[axis] for axis, leaf in zip(slices, leaves, strict=True) if axis is not None]
+    if given is not None:
+        found.append(given)
+    if not found:
+        raise TransformArgumentError(
+            "vmap must have at least one non-None value in in_axes, or axis_size must be given"
+        )
+    if any(not isinstance(one, int) for one in found):
+        raise TransformArgumentError("vmap needs an axis of known length, which one of its arguments lacks")
+    if len(set(found)) > 1:
+        raise TransformArgumentError(
+            f"vmap got inconsistent sizes for array axes to be mapped: {found}; all sliced axes must have "
+            "one length"
+        )
+    return int(found[0])
+
+
+def _slice(leaf: Any, axis: int, k: int, form: Form) -> Any:
+    """Return a copy of one slice, so that writes to it do not reach the argument."""
+    key = (*[slice(None)] * axis, k)
+    if form.is_host:
+        part = leaf[key]
+        return part if not part.shape else np.array(part)
+    part = tnp.asarray(as_array(leaf))[key]
+    return as_array(part)
+
+
+def _whole(leaf: Any, form: Form) -> Any:
+    if form.is_host:
+        return np.array(leaf) if type(leaf) is np.ndarray and dtype_of(leaf) is not None else leaf
+    return as_array(leaf)
+
+
+def _stack(results: Sequence[Any], out_axes: Any, form: Form) -> Any:
+    structure = Structure(results[0])
+    if isinstance(out_axes, list):
+        out_axes = tuple(out_axes)
+    entries = broadcast_prefix(out_axes, results[0], "vmap out_axes")
+    rows = [structure.leaves, *[structure.leaves_of(one, "the result of each lane") for one in results[1:]]]
+    made = [_join(parts, axis, form) for parts, axis in zip(zip(*rows, strict=True), entries, strict=True)]
+    return form.build(structure, made)
+
+
+def _join(parts: Sequence[Any], axis: Any, form: Form) -> Any:
+    if axis is None:
+        first = parts[0]
+        if any(one is not first and not _are_equal(one, first) for one in parts):
+            raise TransformArgumentError(
+                "vmap has mapped output but out_axes is None: the results of the lanes differ; give an axis"
+            )
+        return first
+    shapes = {tuple(shape_of(one)) for one in parts}
+    if len(shapes) > 1:
+        raise TransformArgumentError(
+            f"the results of the lanes have different shapes, {sorted(shapes)}, and cannot be stacked"
+        )
+    if any(dtype_of(one) is None for one in parts):
+        raise TransformArgumentError(f"vmap cannot stack results of type {type(parts[0]).__name__}")
+    return (np if form.is_host and not any(map(is_array, parts)) else tnp).stack(list(parts), axis=axis)
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    if dtype_of(one) is None:
+        return bool(one == other)
+    same = map_leaves(lambda leaf: leaf.tensor if is_array(leaf) else leaf, (one, other))
+    return bool(tf.reduce_all(tf.equal(*same))) if tf.executing_eagerly() else one is other

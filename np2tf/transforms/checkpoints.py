@@ -1,0 +1,129 @@
+"""`checkpoint`: a function whose intermediate values are computed again when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.eager import record
+from tensorflow.python.framework import op_callbacks
+
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.transforms.core.custom_operations import apply_operation
+from np2tf.transforms.core.functions import check_callable, name_like, runnable
+from np2tf.transforms.core.leaves import Form, as_array, is_inexact, wrapper_of
+from np2tf.transforms.core.structures import Structure
+
+
+def checkpoint(
+    fun: Callable[..., Any], *, prevent_cse: bool = True, policy: Any = None
+) -> Callable[..., Any]:
+    """Return `fun` such that derivatives keep its arguments only, and compute it again.
+
+    That saves memory and costs one more call of `fun` for each derivative.
+
+    Args:
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same. It must compute the same each time.
+        prevent_cse, policy: accepted for JAX's sake; nothing is saved but the arguments.
+
+    Returns:
+        A function with the arguments and the results of `fun`.
+
+    Raises:
+        TransformError: on a derivative, as the derivative of `fun`.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html.
+    """
+    check_callable(fun, "checkpoint")
+
+    def again(*args: Any, **kwargs: Any) -> Any:
+        form = Form((args, kwargs))
+        if form.is_host:
+            return fun(*args, **kwargs)
+        structure = Structure((args, kwargs))
+        places = [k for k, leaf in enumerate(structure.leaves) if is_inexact(leaf)]
+        ready = runnable(fun)
+
+        def run(tensors: Sequence[tf.Tensor]) -> Structure:
+            leaves = [as_array(leaf) for leaf in structure.leaves]
+            for place, tensor in zip(places, tensors, strict=True):
+                leaves[place] = wrapper_of(structure.leaves[place])(tensor)
+            own_args, own_kwargs = structure.build(leaves)
+            return Structure(ready(*own_args, **own_kwargs))
+
+        operands = [tf.identity(as_tensor(structure.leaves[k])) for k in places]
+        with record.stop_recording(), _tensors_from_outside(operands) as outside:
+            result = run(operands)
+            tensors = _inexact_tensors(result)
+        recomputed = _Recomputed(run, len(places), tensors)
+        return form.of(_rebuilt(result, apply_operation(recomputed, [*operands, *outside])))
+
+    return name_like(again, fun, "checkpoint")  # type: ignore[no-any-return]
+
+
+class _Recomputed:
+    """A function as an operation that runs it again for its gradient.
+
+    Args:
+        run: the function of tensors.
+        count: the number of tensors that are its arguments; the others are read from outside.
+        results: the results of the first run.
+    """
+
+    def __init__(
+        self, run: Callable[[Sequence[tf.Tensor]], Structure], count: int, results: list[tf.Tensor]
+    ) -> None:
+        self._run, self._count, self._results = run, count, results
+
+    def __call__(self, tensors: Sequence[tf.Tensor]) -> Any:
+        def backward(gradients: Sequence[tf.Tensor]) -> list[Any]:
+            with tf.GradientTape(watch_accessed_variables=False) as tape:
+                fresh = [tf.identity(one) for one in tensors[: self._count]]
+                tape.watch([*fresh, *tensors[self._count :]])
+                with tf.control_dependencies([] if tf.executing_eagerly() else list(gradients)):
+                    targets = _inexact_tensors(self._run(fresh))
+            return tape.gradient(  # type: ignore[no-any-return]
+                targets, [*fresh, *tensors[self._count :]], output_gradients=list(gradients)
+            )
+
+        return self._results, backward
+
+
+def _inexact_tensors(structure: Structure) -> list[tf.Tensor]:
+    return [as_tensor(leaf) for leaf in structure.leaves if is_inexact(leaf)]
+
+
+def _rebuilt(structure: Structure, tensors: Sequence[tf.Tensor]) -> Any:
+    left = list(tensors)
+    return structure.build(
+        [wrapper_of(leaf)(left.pop(0)) if is_inexact(leaf) else leaf for leaf in structure.leaves]
+    )
+
+
+@contextmanager
+def _tensors_from_outside(known: Sequence[tf.Tensor]) -> Iterator[list[tf.Tensor]]:
+    """Collect the inexact tensors that the block reads and has not made: those of closures and globals."""
+    made = {id(one) for one in known}
+    keep: list[Any] = []
+    outside: dict[int, tf.Tensor] = {}
+
+    def note(
+        kind: str, inputs: Any, attributes: Any, outputs: Any, name: Any = None, graph: Any = None
+    ) -> None:
+        for one in inputs:
+            is_new = id(one) not in made and isinstance(one, tf.Tensor)
+            if is_new and (one.dtype.is_floating or one.dtype.is_complex) and kind != "Const":
+                outside[id(one)] = one
+        made.update(map(id, outputs))
+        keep.extend(outputs)
+
+    found: list[tf.Tensor] = []
+    op_callbacks.add_op_callback(note)
+    try:
+        yield found
+    finally:
+        op_callbacks.remove_op_callback(note)
+        found += outside.values()

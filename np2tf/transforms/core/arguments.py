@@ -1,0 +1,171 @@
+"""The arguments of a call that a transform differentiates, and the checks of their dtypes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from np2tf.transform_errors import InputDtypeError, OutputKindError, TransformArgumentError
+from np2tf.transforms.core.functions import runnable
+from np2tf.transforms.core.leaves import as_array, dtype_of, is_inexact
+from np2tf.transforms.core.structures import Structure, map_leaves
+
+Argnums = int | Sequence[int]
+
+
+def check_argnums(argnums: Any) -> Argnums:
+    """Return `argnums` as an int or a tuple of ints.
+
+    Raises:
+        TransformArgumentError: it is neither.
+    """
+    try:
+        if isinstance(argnums, (tuple, list)):
+            return tuple(map(operator.index, argnums))
+        return operator.index(argnums)
+    except TypeError:
+        raise TransformArgumentError(
+            f"argnums must be an int or a tuple of ints, and is {argnums!r}"
+        ) from None
+
+
+class Arguments:
+    """A call's arguments, and those of its leaves that are differentiated.
+
+    Args:
+        function: the user's function.
+        args, kwargs: the arguments of the call.
+        argnums: the positions of the arguments to differentiate; an int for one argument.
+
+    Attributes:
+        structure: the structure of the differentiated arguments: of one argument, or of a tuple.
+        places: the places of the inexact leaves in it.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums
+    ) -> None:
+        self._ready = runnable(function)
+        count = len(args)
+        several = argnums if isinstance(argnums, tuple) else (argnums,)
+        for one in several:
+            if not -count <= one < count:
+                raise TransformArgumentError(
+                    f"differentiating with respect to argnums={argnums} requires at least "
+                    f"{one + 1 if one >= 0 else -one} positional arguments, and the call has {count}: "
+                    "arguments given by name are not differentiated"
+                )
+        self._chosen = [one % count for one in several]
+        self._args = [arg if k in self._chosen else map_leaves(as_array, arg) for k, arg in enumerate(args)]
+        self._kwargs = {name: map_leaves(as_array, value) for name, value in kwargs.items()}
+        chosen = tuple(args[k] for k in self._chosen)
+        self._one = not isinstance(argnums, tuple)
+        self.structure = Structure(chosen[0] if self._one else chosen)
+        self.places = [k for k, leaf in enumerate(self.structure.leaves) if is_inexact(leaf)]
+
+    @property
+    def leaves(self) -> list[Any]:
+        """The leaves that are differentiated."""
+        return [self.structure.leaves[k] for k in self.places]
+
+    def run(self, *leaves: Any) -> Any:
+        """Call the function with other values for the differentiated leaves."""
+        every = [leaf if k in self.places else as_array(leaf) for k, leaf in enumerate(self.structure.leaves)]
+        for place, leaf in zip(self.places, leaves, strict=True):
+            every[place] = leaf
+        made = self.structure.build(every)
+        args = list(self._args)
+        for place, value in zip(self._chosen, (made,) if self._one else made, strict=True):
+            args[place] = value
+        return self._ready(*args, **self._kwargs)
+
+
+def check_reverse_input(leaves: Sequence[Any], name: str, holomorphic: bool, allow_int: bool) -> None:
+    """Check the leaves that a reverse-mode transform differentiates.
+
+    Raises:
+        InputDtypeError: a leaf has no derivative.
+    """
+    for leaf in leaves:
+        dtype = _known_dtype(leaf, name)
+        if holomorphic:
+            if dtype.kind != "c":
+                raise InputDtypeError(
+                    f"{name} with holomorphic=True requires inputs with complex dtype, but got {dtype.name}"
+                )
+        elif dtype.kind not in "fcV" and not (allow_int and dtype.kind in "biu"):
+            raise InputDtypeError(
+                f"{name} requires real- or complex-valued inputs (input dtype that is a sub-dtype of "
+                f"np.inexact), but got {dtype.name}. If you want to use Boolean- or integer-valued inputs, "
+                "use vjp or set allow_int to True; to differentiate, give floats: 3.0, or x.astype(float)"
+            )
+
+
+def check_forward_input(leaves: Sequence[Any], name: str, holomorphic: bool) -> None:
+    """Check the leaves that a forward-mode transform differentiates.
+
+    Raises:
+        InputDtypeError: a leaf has no derivative.
+    """
+    for leaf in leaves:
+        dtype = _known_dtype(leaf, name)
+        if holomorphic:
+            if dtype.kind != "c":
+                raise InputDtypeError(
+                    f"{name} with holomorphic=True requires inputs with complex dtype, but got {dtype.name}"
+                )
+        elif dtype.kind != "f" and not _is_low_precision(dtype):
+            raise InputDtypeError(
+                f"{name} requires real-valued inputs (input dtype that is a sub-dtype of np.floating), but "
+                f"got {dtype.name}. For holomorphic differentiation, pass holomorphic=True. For "
+                "differentiation of non-holomorphic functions involving complex inputs or integer inputs, "
+                "use jvp directly"
+            )
+
+
+def check_output(leaf: Any, name: str, holomorphic: bool) -> None:
+    """Check a leaf of the result of a function that a reverse-mode transform differentiates.
+
+    Raises:
+        OutputKindError: it has no gradient.
+    """
+    dtype = dtype_of(leaf)
+    if dtype is None:
+        raise OutputKindError(
+            f"{name} requires functions that return numbers, but got a {type(leaf).__name__}"
+        )
+    if holomorphic:
+        if dtype.kind != "c":
+            raise OutputKindError(
+                f"{name} with holomorphic=True requires outputs with complex dtype, but got {dtype.name}"
+            )
+    elif dtype.kind == "c":
+        raise OutputKindError(
+            f"{name} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got "
+            f"{dtype.name}. For holomorphic differentiation, pass holomorphic=True. For differentiation of "
+            "non-holomorphic functions involving complex outputs, use vjp directly"
+        )
+    elif dtype.kind != "f" and not _is_low_precision(dtype):
+        raise OutputKindError(
+            f"{name} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), but got "
+            f"{dtype.name}: integers, such as those of argmax, have no gradient. For differentiation of "
+            "functions with integer outputs, use vjp directly"
+        )
+
+
+def _known_dtype(leaf: Any, name: str) -> np.dtype[Any]:
+    dtype = dtype_of(leaf)
+    if dtype is None:
+        raise InputDtypeError(
+            f"{name} requires arrays and numbers as inputs, but got a {type(leaf).__name__}: pass other "
+            "arguments at positions that are not in argnums, or by name"
+        )
+    return dtype
+
+
+def _is_low_precision(dtype: np.dtype[Any]) -> bool:
+    """Return whether a dtype is bfloat16 or a float of 8 bits, which NumPy sees as opaque."""
+    return dtype.kind == "V" and "float" in dtype.name

@@ -1,0 +1,100 @@
+"""The function that a transform runs in the place of the user's."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+from collections.abc import Callable
+from functools import WRAPPER_ASSIGNMENTS
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.runtime.callees.callees import staged_callee
+from np2tf.runtime.callees.eager_callees import eager_version
+from np2tf.runtime.introspection.user_frames import depth
+from np2tf.tnp._front.following import differentiating
+from np2tf.tnp._front.loading import announce_programs_tensors
+from np2tf.tnp._tensor.storage import current_scope
+from np2tf.transform_errors import TransformArgumentError, TransformError
+from np2tf.transforms.core.leaves import Form
+
+
+def runnable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that runs `function` on arrays on TensorFlow, with every callee translated.
+
+    While staging, the function becomes a part of the graph; otherwise it runs operation by operation.
+    """
+    if current_scope() is not None:
+        return function if _is_made_by_a_caller(function) else staged_callee(function)  # type: ignore[no-any-return]
+    announce_programs_tensors()
+    ready = eager_version(function)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if not tf.executing_eagerly():
+            return ready(*args, **kwargs)
+        with differentiating():
+            try:
+                return ready(*args, **kwargs)
+            except Exception as error:
+                if isinstance(error.__cause__, TransformError):
+                    raise error.__cause__ from None  # NumPy has put an error of its own in its place
+                raise
+
+    return run
+
+
+def _is_made_by_a_caller(function: Any) -> bool:
+    """Return whether a lambda or inner function is made by code that is being traced, and translated with
+    it.
+    """
+    scope, code = current_scope(), getattr(function, "__code__", None)
+    assert scope is not None
+    frame: types.FrameType | None = sys._getframe(1)
+    for _ in range(depth() - scope.trace.depth):
+        if frame is None or code is None:
+            return False
+        if any(constant is code for constant in frame.f_code.co_consts):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def runnable_for(function: Callable[..., Any], form: Form) -> Callable[..., Any]:
+    """Return the function to run for a call that may stay on the host: `function` itself, if it stays."""
+    return function if form.is_host else runnable(function)
+
+
+def check_callable(function: Any, transform: str) -> None:
+    """Check the first argument of a transform.
+
+    Raises:
+        TransformArgumentError: it is no function.
+    """
+    if not callable(function):
+        raise TransformArgumentError(f"{transform} takes a function, and got a {type(function).__name__}")
+
+
+def bind_arguments(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Return the arguments of a call by position, with defaults."""
+    if not kwargs:
+        return args
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    if bound.kwargs:
+        raise TransformArgumentError(f"arguments by name only have no rule: {sorted(bound.kwargs)}")
+    return bound.args
+
+
+def name_like(made: Any, function: Any, transform: str) -> Any:
+    """Give the result of a transform the name and the docstring of its function, and return it."""
+    for attribute in WRAPPER_ASSIGNMENTS:
+        if attribute not in ("__module__", "__type_params__", "__annotations__") and hasattr(
+            function, attribute
+        ):
+            setattr(made, attribute, getattr(function, attribute))
+    made.__name__ = f"{transform}({getattr(function, '__name__', type(function).__name__)})"
+    return made

@@ -1,0 +1,309 @@
+"""`custom_vjp` and `custom_jvp`: functions whose derivative the user gives."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import record
+
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.transform_errors import CustomRuleError
+from np2tf.transforms.core.custom_operations import Operation, apply_operation
+from np2tf.transforms.core.functions import bind_arguments, check_callable, name_like, runnable
+from np2tf.transforms.core.leaves import FLOAT0, Form, as_array, dtype_of, is_inexact, shape_of, wrapper_of
+from np2tf.transforms.core.structures import Structure, map_leaves
+
+
+class _Running(threading.local):
+    """The functions whose rules this thread is running now."""
+
+    def __init__(self) -> None:
+        self.functions: set[int] = set()
+
+
+_running = _Running()
+
+
+@contextmanager
+def _running_rule_of(function: Any) -> Iterator[None]:
+    """Let calls of the function, in its own rule, compute the function itself; its rule is asked for
+    later.
+    """
+    before = _running.functions
+    _running.functions = {*before, id(function)}
+    try:
+        yield
+    finally:
+        _running.functions = before
+
+
+class _Call:
+    """A call of a function with a rule: its arguments, and the leaves that the rule is about."""
+
+    def __init__(self, args: Sequence[Any], nondiff: Sequence[int]) -> None:
+        self.nondiff = [args[k] for k in nondiff]
+        self._places = [k for k in range(len(args)) if k not in nondiff]
+        self._args = [map_leaves(as_array, arg) for arg in args]
+        self.structure = Structure(tuple(args[k] for k in self._places))
+        self.inexact = [k for k, leaf in enumerate(self.structure.leaves) if is_inexact(leaf)]
+        self.operands = [as_tensor(self.structure.leaves[k]) for k in self.inexact]
+
+    def primals(self, tensors: Sequence[tf.Tensor]) -> tuple[Any, ...]:
+        """Return the differentiated arguments with these values."""
+        leaves = [as_array(leaf) for leaf in self.structure.leaves]
+        for place, tensor in zip(self.inexact, tensors, strict=True):
+            leaves[place] = wrapper_of(self.structure.leaves[place])(tensor)
+        return self.structure.build(leaves)  # type: ignore[no-any-return]
+
+    def all_arguments(self, primals: Sequence[Any]) -> list[Any]:
+        """Return all arguments in their order, with these differentiated ones."""
+        args = list(self._args)
+        for place, value in zip(self._places, primals, strict=True):
+            args[place] = value
+        return args
+
+    def tangents(self, tensors: Sequence[tf.Tensor]) -> tuple[Any, ...]:
+        """Return tangents for the differentiated arguments: those of integers have the dtype float0."""
+        leaves: list[Any] = [np.zeros(shape_of(leaf), FLOAT0) for leaf in self.structure.leaves]
+        for place, tensor in zip(self.inexact, tensors, strict=True):
+            leaves[place] = wrapper_of(self.structure.leaves[place])(tensor)
+        return self.structure.build(leaves)  # type: ignore[no-any-return]
+
+
+class _Result:
+    """The result of a function with a rule; its inexact leaves are results of an operation."""
+
+    def __init__(self, value: Any) -> None:
+        self.structure = Structure(value)
+        self.inexact = [k for k, leaf in enumerate(self.structure.leaves) if is_inexact(leaf)]
+
+    @property
+    def tensors(self) -> list[tf.Tensor]:
+        """The inexact leaves as tensors."""
+        return [as_tensor(self.structure.leaves[k]) for k in self.inexact]
+
+    def build(self, tensors: Sequence[tf.Tensor]) -> Any:
+        """Return the result with other inexact leaves."""
+        leaves = list(self.structure.leaves)
+        for place, tensor in zip(self.inexact, tensors, strict=True):
+            leaves[place] = wrapper_of(leaves[place])(tensor)
+        return self.structure.build(leaves)
+
+    def cotangent(self, gradients: Sequence[tf.Tensor]) -> Any:
+        """Return the cotangent of the result, in JAX's convention for complex numbers."""
+        leaves: list[Any] = [np.zeros(shape_of(leaf), FLOAT0) for leaf in self.structure.leaves]
+        for place, gradient in zip(self.inexact, gradients, strict=True):
+            leaves[place] = wrapper_of(self.structure.leaves[place])(_conjugate(gradient))
+        return self.structure.build(leaves)
+
+
+def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> Any:
+    """Return `fun` with a rule of the user's for its products with cotangents.
+
+    Args:
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same.
+        nondiff_argnums: the positions of arguments that are not differentiated, such as functions.
+
+    Returns:
+        A function like `fun` with the method ``defvjp(fwd, bwd)``. ``fwd(*args)`` returns the pair of result
+        and residuals. ``bwd(*nondiff_args, residuals, cotangent)`` returns a tuple with a cotangent for each
+        differentiated argument; None stands for zeros.
+
+    Raises:
+        CustomRuleError: on a call, if there is no rule, or it returns another structure.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html.
+    """
+    check_callable(fun, "custom_vjp")
+    rules: list[Callable[..., Any]] = []
+    fixed = tuple(nondiff_argnums)
+
+    def with_rule(*args: Any, **kwargs: Any) -> Any:
+        if not rules:
+            raise CustomRuleError(
+                f"no VJP defined for custom_vjp function {_name(fun)}: call its defvjp(fwd, bwd)"
+            )
+        args = bind_arguments(fun, args, kwargs)
+        form = Form(args)
+        if form.is_host:
+            return fun(*args)
+        call = _Call(args, fixed)
+        fwd, bwd = map(runnable, rules)
+        made: list[_Result] = []
+
+        def ruled(tensors: Sequence[tf.Tensor]) -> Any:
+            with _running_rule_of(fun):
+                pair = fwd(*call.all_arguments(call.primals(tensors)))
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise CustomRuleError(
+                    f"the function fwd of {_name(fun)} must return a pair (result, residuals), and returns a "
+                    f"{type(pair).__name__}"
+                )
+            result, residuals = _Result(pair[0]), pair[1]
+            made.append(result)
+
+            def backward(gradients: Sequence[tf.Tensor]) -> list[Any]:
+                found = bwd(*call.nondiff, residuals, result.cotangent(gradients))
+                return _cotangents(found, call, _name(fun))
+
+            return result.tensors, backward
+
+        operation = _without_rule(fun, call, ruled, made) if id(fun) in _running.functions else ruled
+        tensors = apply_operation(operation, call.operands)
+        return form.of(made[-1].build(tensors))
+
+    def defvjp(fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
+        rules[:] = fwd, bwd
+
+    named = name_like(with_rule, fun, "custom_vjp")
+    named.defvjp = defvjp
+    return named
+
+
+def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> Any:
+    """Return `fun` with a rule of the user's for its products with tangents.
+
+    Args:
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same.
+        nondiff_argnums: the positions of arguments that are not differentiated, such as functions.
+
+    Returns:
+        A function like `fun` with the methods ``defjvp(rule)`` and ``defjvps(*rules)``. ``rule(*nondiff_args,
+        primals, tangents)`` returns the pair of result and tangent, and is linear in the tangents. With
+        ``defjvps``, each argument has a rule ``(tangent, result, *primals) -> tangent of the result``; None
+        stands for zeros.
+
+    Raises:
+        CustomRuleError: on a call, if there is no rule, or it returns another structure.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html.
+    """
+    check_callable(fun, "custom_jvp")
+    rules: list[Callable[..., Any]] = []
+    fixed = tuple(nondiff_argnums)
+
+    def with_rule(*args: Any, **kwargs: Any) -> Any:
+        if not rules:
+            raise CustomRuleError(
+                f"no JVP defined for custom_jvp function {_name(fun)}: call its defjvp(rule)"
+            )
+        args = bind_arguments(fun, args, kwargs)
+        form = Form(args)
+        if form.is_host:
+            return fun(*args)
+        call = _Call(args, fixed)
+        rule = runnable(rules[0])
+        made: list[_Result] = []
+
+        def ruled(tensors: Sequence[tf.Tensor]) -> Any:
+            primals = call.primals(tensors)
+            directions = [tf.ones_like(one) for one in tensors]
+            tape = tf.GradientTape(persistent=True, watch_accessed_variables=False)
+            with tape, _running_rule_of(fun):
+                tape.watch(directions)
+                pair = rule(*call.nondiff, primals, call.tangents(directions))
+                if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                    raise CustomRuleError(
+                        f"the rule of {_name(fun)} must return a pair (result, tangent), and returns a "
+                        f"{type(pair).__name__}"
+                    )
+                result = _Result(pair[0])
+                made.append(result)
+                told = f"the tangent that the rule of {_name(fun)} returns"
+                leaves = result.structure.leaves_of(pair[1], told)
+                products = [
+                    as_tensor(leaves[k], dtype_of(result.structure.leaves[k])) for k in result.inexact
+                ]
+
+            def backward(gradients: Sequence[tf.Tensor]) -> list[Any]:
+                return tape.gradient(products, directions, output_gradients=list(gradients))  # type: ignore[no-any-return]
+
+            return result.tensors, backward
+
+        operation = _without_rule(fun, call, ruled, made) if id(fun) in _running.functions else ruled
+        tensors = apply_operation(operation, call.operands)
+        return form.of(made[-1].build(tensors))
+
+    def defjvp(rule: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
+        rules[:] = (rule,)
+        return rule
+
+    def defjvps(*parts: Callable[..., Any] | None) -> None:
+        def rule(primals: Any, tangents: Any) -> Any:
+            result = runnable(fun)(*primals)
+            terms = [
+                runnable(part)(tangent, result, *primals)
+                for part, tangent in zip(parts, tangents, strict=True)
+                if part is not None
+            ]
+            return result, _sum_of(terms, result)
+
+        rules[:] = (rule,)
+
+    named = name_like(with_rule, fun, "custom_jvp")
+    named.defjvp, named.defjvps = defjvp, defjvps
+    return named
+
+
+def _without_rule(fun: Callable[..., Any], call: _Call, ruled: Operation, made: list[_Result]) -> Operation:
+    """Return the operation for a call in the function's own rule: a derivative of it runs the rule again."""
+
+    def operation(tensors: Sequence[tf.Tensor]) -> Any:
+        with record.stop_recording():
+            result = _Result(runnable(fun)(*call.all_arguments(call.primals(tensors))))
+            tensors_of_result = result.tensors
+        made.append(result)
+        return tensors_of_result, lambda gradients: ruled(tensors)[1](gradients)
+
+    return operation
+
+
+def _sum_of(terms: Sequence[Any], like: Any) -> Any:
+    structure = Structure(like)
+    if not terms:
+        return map_leaves(lambda leaf: leaf * 0, like)
+    columns = zip(*(structure.leaves_of(term, "a tangent") for term in terms), strict=True)
+    return structure.build([sum(parts[1:], parts[0]) for parts in columns])
+
+
+def _cotangents(found: Any, call: _Call, name: str) -> list[Any]:
+    """Return the gradients of the inexact leaves, in TensorFlow's convention."""
+    primals = call.structure.build(call.structure.leaves)
+    if not isinstance(found, (tuple, list)) or len(found) != len(primals):
+        raise CustomRuleError(
+            f"the function bwd of {name} must return a tuple with a cotangent for each of {len(primals)} "
+            f"differentiated arguments, and returns {type(found).__name__}"
+            + (f" of length {len(found)}" if isinstance(found, (tuple, list)) else "")
+        )
+    leaves: list[Any] = []
+    for primal, cotangent in zip(primals, found, strict=True):
+        structure = Structure(primal)
+        none = [None] * len(structure.leaves)
+        leaves += (
+            none if cotangent is None else structure.leaves_of(cotangent, f"a cotangent of bwd of {name}")
+        )
+    made: list[Any] = []
+    for place in call.inexact:
+        leaf, like = leaves[place], call.structure.leaves[place]
+        if leaf is not None and tuple(shape_of(leaf)) != tuple(shape_of(like)):
+            raise CustomRuleError(
+                f"the function bwd of {name} returns a cotangent of shape {tuple(shape_of(leaf))} for an "
+                f"argument of shape {tuple(shape_of(like))}"
+            )
+        made.append(None if leaf is None else _conjugate(as_tensor(leaf, dtype_of(like))))
+    return made
+
+
+def _conjugate(tensor: tf.Tensor) -> tf.Tensor:
+    return tf.math.conj(tensor) if tensor.dtype.is_complex else tensor
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", function))

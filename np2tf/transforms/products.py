@@ -1,0 +1,151 @@
+"""`vjp`, `jvp` and `linearize`: products with Jacobians."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.transform_errors import TransformArgumentError
+from np2tf.transforms.core.arguments import Arguments
+from np2tf.transforms.core.functions import check_callable
+from np2tf.transforms.core.leaves import FLOAT0, Form, dtype_of, shape_of
+from np2tf.transforms.core.recordings import Recording
+
+
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """Compute `fun`, and return the function that multiplies its Jacobian by vectors from the left.
+
+    Args:
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same.
+        *primals: the arguments of `fun`.
+        has_aux: whether `fun` returns a pair of its result and auxiliary data.
+
+    Returns:
+        The pair ``(result, vjp_fun)``, or ``(result, vjp_fun, aux)``. ``vjp_fun(cotangent)`` takes a value of
+        the structure, shapes and dtypes of the result, and returns a tuple with one value for each primal, of
+        its structure, shapes and dtypes.
+
+    Raises:
+        TransformError: an operation has no derivative, or a cotangent does not fit the result.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.vjp.html.
+    """
+    check_callable(fun, "vjp")
+    form = Form(primals)
+    arguments = Arguments(fun, primals, {}, tuple(range(len(primals))))
+    recording = Recording(arguments.run, arguments.leaves, has_aux)
+
+    def vjp_fun(cotangent: Any) -> Any:
+        given = recording.structure.leaves_of(cotangent, "the cotangent")
+        own = Form((primals, cotangent))
+        tensors = _as_directions(given, recording.outputs, recording.places, "cotangent", "the result")
+        leaves = [np.zeros(shape_of(leaf), FLOAT0) for leaf in arguments.structure.leaves]
+        for place, product in zip(arguments.places, recording.pull_back(tensors), strict=True):
+            leaves[place] = product
+        return own.build(arguments.structure, leaves)
+
+    result = form.build(recording.structure, recording.outputs)
+    return (result, vjp_fun, form.of(recording.aux)) if has_aux else (result, vjp_fun)
+
+
+def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+    """Compute `fun`, and the product of its Jacobian with a vector from the right.
+
+    Args:
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same.
+        primals: the arguments of `fun`, as a tuple or list.
+        tangents: the vector: a tuple or list of the structure, shapes and dtypes of `primals`.
+        has_aux: whether `fun` returns a pair of its result and auxiliary data.
+
+    Returns:
+        The pair ``(result, tangent)``, or ``(result, tangent, aux)``. The tangent has the structure, shapes
+        and dtypes of the result.
+
+    Raises:
+        TransformError: an operation has no derivative, or the tangents do not fit the primals.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.jvp.html.
+    """
+    check_callable(fun, "jvp")
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TransformArgumentError(
+            "primal and tangent arguments to jvp must be tuples or lists; found "
+            f"{type(primals).__name__} and {type(tangents).__name__}: write jvp(f, (x,), (t,))"
+        )
+    result, push, aux = _linearized(fun, tuple(primals), has_aux, Form((primals, tangents)))
+    tangent = push(*tangents)
+    return (result, tangent, aux) if has_aux else (result, tangent)
+
+
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """Compute `fun`, and return the function that multiplies its Jacobian by vectors from the right.
+
+    Args:
+        fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
+            same.
+        *primals: the arguments of `fun`.
+        has_aux: whether `fun` returns a pair of its result and auxiliary data.
+
+    Returns:
+        The pair ``(result, jvp_fun)``, or ``(result, jvp_fun, aux)``. ``jvp_fun(*tangents)`` takes one value
+        for each primal, of its structure, shapes and dtypes, and returns a value like the result.
+
+    Raises:
+        TransformError: an operation has no derivative, or the tangents do not fit the primals.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.linearize.html.
+    """
+    check_callable(fun, "linearize")
+    result, push, aux = _linearized(fun, primals, has_aux, Form(primals))
+    return (result, push, aux) if has_aux else (result, push)
+
+
+def _linearized(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, form: Form) -> Any:
+    arguments = Arguments(fun, primals, {}, tuple(range(len(primals))))
+    recording = Recording(arguments.run, arguments.leaves, has_aux)
+    push = recording.push_forward()
+
+    def jvp_fun(*tangents: Any) -> Any:
+        given = arguments.structure.leaves_of(tangents, "the tangents")
+        own = Form((primals, tangents))
+        every = arguments.structure.leaves
+        tensors = push(_as_directions(given, every, arguments.places, "tangent", "the primal"))
+        leaves: list[Any] = [np.zeros(shape_of(leaf), FLOAT0) for leaf in recording.outputs]
+        for place, tensor in zip(recording.places, tensors, strict=True):
+            leaves[place] = tensor
+        return own.build(recording.structure, leaves)
+
+    return form.build(recording.structure, recording.outputs), jvp_fun, form.of(recording.aux)
+
+
+def _as_directions(
+    given: Sequence[Any], like: Sequence[Any], places: Sequence[int], what: str, of: str
+) -> list[tf.Tensor]:
+    """Return the tangents or cotangents of the inexact leaves as tensors.
+
+    Raises:
+        TransformArgumentError: a shape or dtype differs from that of the leaf it belongs to.
+    """
+    for k, (one, leaf) in enumerate(zip(given, like, strict=True)):
+        if tuple(shape_of(one)) != tuple(shape_of(leaf)):
+            raise TransformArgumentError(
+                f"the {what} has shape {tuple(shape_of(one))}, where {of} has shape {tuple(shape_of(leaf))}"
+            )
+        wanted, found = dtype_of(leaf), dtype_of(one)
+        if k not in places:
+            if found is not None or getattr(one, "dtype", None) != FLOAT0:
+                raise TransformArgumentError(
+                    f"{of} has the dtype {wanted}, whose {what} has the dtype float0: give "
+                    f"np.zeros({tuple(shape_of(leaf))}, [('float0', 'V')]), or differentiate other arguments"
+                )
+        elif found != wanted and type(one) not in (int, float, complex):
+            raise TransformArgumentError(
+                f"the {what} has the dtype {found}, where {of} has {wanted}: use {what}.astype({wanted})"
+            )
+    return [as_tensor(given[k], dtype_of(like[k])) for k in places]

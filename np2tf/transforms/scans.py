@@ -1,0 +1,206 @@
+"""`scan`: a loop with carried values and one result for each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from np2tf import tnp
+from np2tf.runtime.staged_operators.control import for_loop
+from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._front.at import at
+from np2tf.tnp._tensor.storage import current_scope
+from np2tf.transform_errors import CarryTypeError, TransformArgumentError
+from np2tf.transforms.core.functions import check_callable, runnable_for
+from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
+from np2tf.transforms.core.structures import Structure
+from np2tf.transforms.shapes import shapes_of_result
+
+#: Loops of at most this many steps are unrolled while staging.
+_UNROLL = 8
+
+
+def scan(
+    f: Callable[..., Any],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+) -> tuple[Any, Any]:
+    """Run ``carry, y = f(carry, x)`` for each slice of `xs`, and stack the results `y`.
+
+    Args:
+        f: a function ``(carry, x) -> (carry, y)``. The carry keeps its structure, shapes and dtypes.
+        init: the first carry: an array, a number, or a nested value of these.
+        xs: arrays of any dtypes that are sliced along their first axis, or a nested value of these; None if
+            `f` takes no slices, so that ``x`` is None.
+        length: the number of steps; it is needed if `xs` has no arrays.
+        reverse: whether the steps run from the last slice to the first.
+        unroll: has no effect on the result, as in JAX.
+
+    Returns:
+        The pair of the last carry and the results `y`, stacked along a new first axis in the order of `xs`.
+
+    Raises:
+        CarryTypeError: the carry changes its structure, a shape or a dtype.
+        TransformArgumentError: the first axes of `xs` have different lengths, or there is no length.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html.
+    """
+    check_callable(f, "scan")
+    form = Form((init, xs))
+    rows = Structure(xs)
+    count = _length(rows.leaves, length)
+    run = runnable_for(f, form)
+    given = rows.leaves if form.is_host else [as_array(leaf) for leaf in rows.leaves]
+    body = _Body(run, rows, given, form)
+    carry = _typed(init, body, count)
+    if current_scope() is not None and count > _UNROLL:
+        carry, results = _staged(body, carry, count, reverse)
+    else:
+        carry, results = _step_by_step(body, carry, count, reverse)
+    return form.of(carry), form.of(results)
+
+
+class _Body:
+    """One step of a scan.
+
+    Args:
+        run: the function of the step.
+        rows: the structure of the slices.
+        given: the arrays that are sliced.
+        form: the form of the call.
+    """
+
+    def __init__(self, run: Callable[..., Any], rows: Structure, given: Sequence[Any], form: Form) -> None:
+        self._run, self._rows, self._given, self.form = run, rows, given, form
+
+    def step(self, carry: Any, k: Any) -> tuple[Any, Any]:
+        """Return the carry and the result of step `k`."""
+        x = self._rows.build([_row(leaf, k) for leaf in self._given])
+        made = self._run(carry, x)
+        if not isinstance(made, (tuple, list)) or len(made) != 2:
+            raise TransformArgumentError(
+                f"the function of scan must return a pair (carry, y), and returns a {type(made).__name__}"
+            )
+        _check_carry(carry, made[0])
+        return made[0], made[1]
+
+    def shapes(self, carry: Any) -> tuple[Any, Any]:
+        """Return the carry and the result of a step as shapes and dtypes."""
+        x = self._rows.build(
+            [_row(leaf, 0) if shape_of(leaf)[0] else _empty_row(leaf) for leaf in self._given]
+        )
+        return shapes_of_result(self._run, (carry, x))  # type: ignore[no-any-return]
+
+
+def _row(leaf: Any, k: Any) -> Any:
+    part = leaf[k]
+    return part if is_array(part) or not part.shape else np.array(part)
+
+
+def _empty_row(leaf: Any) -> Any:
+    return np.zeros(shape_of(leaf)[1:], dtype_of(leaf))
+
+
+def _length(leaves: Sequence[Any], length: int | None) -> int:
+    for leaf in leaves:
+        if not shape_of(leaf):
+            raise TransformArgumentError(
+                "scan slices xs along the first axis, and a value of xs has no axis: pass it by a closure"
+            )
+    found = [shape_of(leaf)[0] for leaf in leaves]
+    found += [] if length is None else [length]
+    if not found:
+        raise TransformArgumentError("scan needs xs with arrays, or length")
+    if len(set(found)) > 1:
+        raise TransformArgumentError(f"scan got values with different leading axis sizes: {found}")
+    return int(found[0])
+
+
+def _typed(init: Any, body: _Body, count: int) -> Any:
+    """Return the first carry: Python's numbers in it get the dtype that the step gives them."""
+    structure = Structure(init)
+    leaves = structure.leaves if body.form.is_host else [as_array(leaf) for leaf in structure.leaves]
+    if not any(type(leaf) in (bool, int, float, complex) for leaf in leaves):
+        return structure.build(leaves)
+    if count and body.form.is_host:
+        after = body.step(structure.build(leaves), 0)[0]
+    else:
+        after = body.shapes(structure.build(leaves))[0]
+    made = structure.leaves_of(after, "the carry that the function of scan returns")
+    typed = []
+    for leaf, one in zip(leaves, made, strict=True):
+        if type(leaf) in (bool, int, float, complex):
+            value = np.asarray(leaf, np.result_type(leaf, dtype_of(one)))[()]
+            leaf = as_array(value) if body.form.is_host else tnp.asarray(tnp.array(value))
+        typed.append(leaf)
+    return structure.build(typed)
+
+
+def _check_carry(before: Any, after: Any) -> None:
+    """Check that a step has kept the type of the carry.
+
+    Raises:
+        CarryTypeError: it has not.
+    """
+    structure = Structure(before)
+    if structure.outline != Structure(after).outline:
+        raise CarryTypeError(
+            f"the function of scan must return a carry of the structure that it gets, {structure.text}, and "
+            f"returns {Structure(after).text}"
+        )
+    for one, other in zip(structure.leaves, Structure(after).leaves, strict=True):
+        kinds = [(dtype_of(leaf), tuple(shape_of(leaf))) for leaf in (one, other)]
+        if kinds[0] != kinds[1] and type(one) not in (bool, int, float, complex):
+            raise CarryTypeError(
+                "the function of scan must return a carry of the type that it gets: a value is "
+                f"{kinds[0][0]}{list(kinds[0][1])} before a step and {kinds[1][0]}{list(kinds[1][1])} after "
+                "it; give init the dtype and shape that the step makes"
+            )
+
+
+def _order(count: int, reverse: bool) -> range:
+    return range(count - 1, -1, -1) if reverse else range(count)
+
+
+def _step_by_step(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[Any, Any]:
+    results = []
+    for k in _order(count, reverse):
+        carry, result = body.step(carry, k)
+        results.append(result)
+    if reverse:
+        results.reverse()
+    if not results:
+        outline = Structure(body.shapes(carry)[1])
+        return carry, outline.build([np.zeros((0, *one.shape), one.dtype) for one in outline.leaves])
+    structure = Structure(results[0])
+    columns = zip(
+        *(structure.leaves_of(one, "the result of each step of scan") for one in results), strict=True
+    )
+    return carry, structure.build([_stacked(parts) for parts in columns])
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    return (tnp if any(map(is_array, parts)) else np).stack(list(parts))
+
+
+def _staged(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[Any, Any]:
+    """Run the steps as one staged loop, which writes the results into arrays."""
+    outline = Structure(body.shapes(carry)[1])
+    buffers = [tnp.zeros((count, *one.shape), one.dtype) for one in outline.leaves]
+    carried = Structure(carry)
+
+    def step(k: Any, *state: Any) -> tuple[Any, ...]:
+        leaves, written = state[: len(carried.leaves)], state[len(carried.leaves) :]
+        place = count - 1 - k if reverse else k
+        after, result = body.step(carried.build(leaves), place)
+        made = outline.leaves_of(result, "the result of each step of scan")
+        rows = [at(buffer)[place].set(one) for buffer, one in zip(written, made, strict=True)]
+        return (*Structure(after).leaves, *rows)
+
+    state = for_loop(range(count), step, (*carried.leaves, *buffers))
+    return carried.build(state[: len(carried.leaves)]), outline.build(state[len(carried.leaves) :])
