@@ -36,6 +36,9 @@ _LAZY: dict[str, tuple[str, str]] = {
     "TranslationWarning": ("np2tf.imports.reporting.findings", "TranslationWarning"),
     "use_backend": ("np2tf.backend", "use_backend"),
     "warn": ("np2tf.runtime.introspection.user_frames", "warn"),
+    "save": ("np2tf.serving.saving", "save"),
+    "load": ("np2tf.serving.loading", "load"),
+    "stablehlo": ("np2tf.serving.saving", "stablehlo"),
 }
 
 #: What IPython asks for at `%load_ext np2tf` and `%unload_ext np2tf`.
@@ -68,6 +71,9 @@ if TYPE_CHECKING:
     from np2tf.runtime.staged_operators.control import or_ as or_
     from np2tf.runtime.staged_operators.control import while_loop as while_loop
     from np2tf.runtime.staged_operators.map_loop import map_loop as map_loop
+    from np2tf.serving.loading import load as load
+    from np2tf.serving.saving import save as save
+    from np2tf.serving.saving import stablehlo as stablehlo
     from np2tf.staging import StagingError as StagingError
     from np2tf.tnp._dispatch.devices import device_get as device_get
     from np2tf.tnp._dispatch.devices import device_put as device_put
