@@ -40,6 +40,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "load": ("np2tf.serving.loading", "load"),
     "stablehlo": ("np2tf.serving.saving", "stablehlo"),
     "nn": ("np2tf.nn", ""),
+    "random": ("np2tf.random", ""),
 }
 
 #: What IPython asks for at `%load_ext np2tf` and `%unload_ext np2tf`.
@@ -52,6 +53,7 @@ __all__ = ["__version__", "config", *_LAZY, *_OPERATORS]
 
 if TYPE_CHECKING:
     from np2tf import nn as nn
+    from np2tf import random as random
     from np2tf import tnp as tnp
     from np2tf.backend import use_backend as use_backend
     from np2tf.imports.functions.decorator import translate as translate
