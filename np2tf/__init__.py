@@ -41,6 +41,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "stablehlo": ("np2tf.serving.saving", "stablehlo"),
     "nn": ("np2tf.nn", ""),
     "random": ("np2tf.random", ""),
+    "keras": ("np2tf.keras", ""),
 }
 
 #: What IPython asks for at `%load_ext np2tf` and `%unload_ext np2tf`.
@@ -52,6 +53,7 @@ _IPYTHON = {
 __all__ = ["__version__", "config", *_LAZY, *_OPERATORS]
 
 if TYPE_CHECKING:
+    from np2tf import keras as keras
     from np2tf import nn as nn
     from np2tf import random as random
     from np2tf import tnp as tnp

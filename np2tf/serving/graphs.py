@@ -2,60 +2,23 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.imports.functions.callees import staged_version
+from np2tf.imports.functions.jitted_functions import jitted_of
 from np2tf.runtime.compilation.open_trace import example, stage_open
 from np2tf.runtime.compilation.prepared_call import PreparedCall
-from np2tf.runtime.introspection.code_names import all_names
-from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.xla.op_placement import ops_of
-from np2tf.staging import CalleeError, ExportError
+from np2tf.staging import ExportError
 from np2tf.tnp._operands.conversion import as_tensor
 
 #: Operations that call a function of Python, and thus run in the process alone that has made the graph.
 _CALLBACKS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 #: Arrays of so many bytes are saved as variables: a graph as text holds two gigabytes at most.
 _LARGE = 1 << 20
-
-
-def jitted_of(function: Callable[..., Any]) -> tuple[Jitted, tuple[Any, ...]]:
-    """Return the jitted function behind a callable, translated if needed, and the arguments bound to it.
-
-    Raises:
-        StagingError: if the function cannot be translated, or has effects.
-    """
-    if isinstance(function, Jitted):
-        return _translated(function), ()
-    if isinstance(function, types.MethodType):
-        jitted, bound = jitted_of(function.__func__)
-        return jitted, (function.__self__, *bound)
-    if isinstance(getattr(function, "_jitted", None), Jitted) and not function._kwargs:  # type: ignore[attr-defined]
-        return _translated(function._jitted), function._args  # type: ignore[attr-defined]
-    name = getattr(function, "__qualname__", type(function).__name__)
-    if not isinstance(function, types.FunctionType):
-        raise CalleeError(f"`{name}` is no function of Python, and cannot be translated")
-    reason, made = staged_version(function)
-    if made is None:
-        place = function.__code__.co_filename, function.__code__.co_firstlineno
-        raise CalleeError(f"`{name}` ({place[0]}:{place[1]}) cannot be staged: it {reason}", place)
-    return made, ()
-
-
-def _translated(jitted: Jitted) -> Jitted:
-    """Return a jitted function, translated if its code still reads the module numpy."""
-    function = jitted.__wrapped__
-    space = getattr(function, "__globals__", {})
-    if not isinstance(function, types.FunctionType) or all(
-        space.get(name) is not np for name in all_names(function.__code__)
-    ):
-        return jitted
-    return staged_version(function)[1] or jitted
 
 
 class OpenGraph:
@@ -127,4 +90,4 @@ def _kinds(tensors: Sequence[Any]) -> tuple[Any, ...]:
     return tuple((one.dtype, tuple(one.shape)) for one in tensors)
 
 
-__all__ = ["OpenGraph", "jitted_of"]
+__all__ = ["OpenGraph"]
