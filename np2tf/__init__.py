@@ -42,6 +42,8 @@ _LAZY: dict[str, tuple[str, str]] = {
     "nn": ("np2tf.nn", ""),
     "random": ("np2tf.random", ""),
     "keras": ("np2tf.keras", ""),
+    "device": ("np2tf.tnp._dispatch.devices", "device"),
+    "devices": ("np2tf.tnp._dispatch.devices", "devices"),
 }
 
 #: What IPython asks for at `%load_ext np2tf` and `%unload_ext np2tf`.
@@ -81,8 +83,10 @@ if TYPE_CHECKING:
     from np2tf.serving.saving import save as save
     from np2tf.serving.saving import stablehlo as stablehlo
     from np2tf.staging import StagingError as StagingError
+    from np2tf.tnp._dispatch.devices import device as device
     from np2tf.tnp._dispatch.devices import device_get as device_get
     from np2tf.tnp._dispatch.devices import device_put as device_put
+    from np2tf.tnp._dispatch.devices import devices as devices
 
 
 def __getattr__(name: str) -> Any:
