@@ -107,7 +107,8 @@ def _tensor(value: Any, spec: Any) -> Any:
 def _given(value: Any) -> Any:
     """Return a result with NumPy's arrays, and Python's own lists and dicts."""
     if isinstance(value, dict):
-        return {key: _given(item) for key, item in value.items()}
+        # A saved model keeps no order of keys.
+        return {key: _given(value[key]) for key in sorted(value, key=str)}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(_given, value))
     if isinstance(value, (list, tuple)):
