@@ -54,6 +54,14 @@ _LAZY: dict[str, tuple[str, str]] = {
         for name in names
     },
     "warn": ("np2tf.runtime.introspection.user_frames", "warn"),
+    "save": ("np2tf.serving.saving", "save"),
+    "load": ("np2tf.serving.loading", "load"),
+    "stablehlo": ("np2tf.serving.saving", "stablehlo"),
+    "nn": ("np2tf.nn", ""),
+    "random": ("np2tf.random", ""),
+    "keras": ("np2tf.keras", ""),
+    "device": ("np2tf.tnp._dispatch.devices", "device"),
+    "devices": ("np2tf.tnp._dispatch.devices", "devices"),
 }
 
 #: What IPython asks for at `%load_ext np2tf` and `%unload_ext np2tf`.
@@ -65,6 +73,9 @@ _IPYTHON = {
 __all__ = ["__version__", "config", *_LAZY, *_OPERATORS]
 
 if TYPE_CHECKING:
+    from np2tf import keras as keras
+    from np2tf import nn as nn
+    from np2tf import random as random
     from np2tf import tnp as tnp
     from np2tf.backend import use_backend as use_backend
     from np2tf.imports.functions.decorator import translate as translate
@@ -86,9 +97,14 @@ if TYPE_CHECKING:
     from np2tf.runtime.staged_operators.control import or_ as or_
     from np2tf.runtime.staged_operators.control import while_loop as while_loop
     from np2tf.runtime.staged_operators.map_loop import map_loop as map_loop
+    from np2tf.serving.loading import load as load
+    from np2tf.serving.saving import save as save
+    from np2tf.serving.saving import stablehlo as stablehlo
     from np2tf.staging import StagingError as StagingError
+    from np2tf.tnp._dispatch.devices import device as device
     from np2tf.tnp._dispatch.devices import device_get as device_get
     from np2tf.tnp._dispatch.devices import device_put as device_put
+    from np2tf.tnp._dispatch.devices import devices as devices
     from np2tf.transforms.associative import associative_scan as associative_scan
     from np2tf.transforms.batching import pmap as pmap
     from np2tf.transforms.batching import vmap as vmap

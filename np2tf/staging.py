@@ -280,6 +280,13 @@ class EffectError(StagingError):
     code = "NP2TF556"
 
 
+class ExportError(StagingError):
+    """A function that is to be saved needs this process."""
+
+    code = "NP2TF558"
+    is_quiet = is_certain = True
+
+
 # -- the function as a whole ---------------------------------------------------------------------------------
 
 

@@ -195,6 +195,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         for one, rest in IMPORTS_FOLDERS.items()
     },
     "np2tf.imports": (*BOTH_COLUMNS, *within("np2tf.imports", *IMPORTS_FOLDERS)),
+    "np2tf.keras": (*BOTH_COLUMNS, "np2tf.imports"),
+    "np2tf.nn": (*SCIPY, "np2tf.tnp"),
+    "np2tf.random": ("np2tf.nn", "np2tf.tnp", *RIGHT_FLOOR),
+    "np2tf.serving": (*BOTH_COLUMNS, "np2tf.imports"),
 }
 #: Functions that load, at the first call that needs it, the half of a package that needs TensorFlow.
 LOADED_LATER = {
@@ -241,6 +245,8 @@ LEFT = (
     ),
 )
 RIGHT = (
+    "np2tf.nn",
+    "np2tf.random",
     "np2tf.tnp",
     "np2tf.scipy",
     "np2tf.runtime",

@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "explain": "Explain a diagnostic code or a NumPy name.",
     "coverage": "Show how every public NumPy name is provided.",
     "run": "Run a script or module translated, as `python` would run it.",
+    "export": "Save a function of a script as a model that TensorFlow loads without np2tf.",
     "report": "Report what becomes of a repository, as a page or as Markdown.",
     "cache": "Show or empty the cache of translations made at import.",
     "verify": "Run programs on NumPy, their translations on TensorFlow, and compare.",

@@ -24,6 +24,8 @@ from np2tf.runtime.environment.tensorflow_patches import note_translated
 from np2tf.tree.source import Source, SourceError
 
 _FACTORY = "__np2tf_names__"
+#: What arrays have and raw tensors do not, or have otherwise: methods, attributes, writes to elements.
+_OF_ARRAYS = (ast.Attribute, ast.Subscript)
 _Def = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -35,13 +37,23 @@ def translations(
     Raises:
         Refused: if there is no source, or it cannot be translated.
     """
-    return translate_block(block_of(functions), functions, options)
+    return translate_block(block_of(functions), functions, options, with_boundaries=True)
 
 
 def translate_block(
-    block: Block, functions: Sequence[types.FunctionType], options: Options
+    block: Block,
+    functions: Sequence[types.FunctionType],
+    options: Options,
+    with_boundaries: bool = False,
 ) -> tuple[dict[types.FunctionType, Any], list[Finding]]:
     """Return the translations of the functions in a block, and the findings about them.
+
+    Args:
+        block: the source.
+        functions: the functions.
+        options: the options of the translation.
+        with_boundaries: whether functions that the translation leaves as they are get boundaries too, so that
+            raw tensors among their arguments become arrays.
 
     Raises:
         Refused: if the block cannot be translated.
@@ -52,16 +64,25 @@ def translate_block(
         raise UntranslatableError(error.diagnostic.message) from None
     result = translate(source, options)
     findings = [_relocate_finding(Finding.of(found), block) for found in result.diagnostics]
-    if not result.changed:
+    if not result.changed and not with_boundaries:
         return {}, findings
-    tree = ast.parse(result.text)
-    SourceMap(source, result).relocate(tree, block.down, block.right)
-    block.place(tree)
+    if result.changed:
+        tree = ast.parse(result.text)
+        SourceMap(source, result).relocate(tree, block.down, block.right)
+        block.place(tree)
+    else:
+        tree = ast.increment_lineno(ast.parse(block.text), block.down)
+        block.place(tree)
     tree.body = [one for one in tree.body if not is_stand_in(one)]
     libraries = {**_libraries(tree, block), **NAMES}
     first_lines = {place: one.__code__.co_firstlineno for one, place in block.definitions.items()}
     jitted = _take_off_decorators(tree, first_lines)
+    if not result.changed and not any(isinstance(one, _OF_ARRAYS) for one in ast.walk(tree)):
+        return {}, findings
+    before = "" if result.changed else ast.dump(tree)
     add_boundaries(tree, _relocate(block.text, block), result.foreign)
+    if not result.changed and ast.dump(tree) == before:
+        return {}, findings
     codes = dict(_codes(_compile_block(tree, block, functions, libraries)))
     new: dict[types.FunctionType, Any] = {}
     for function in functions:

@@ -11,10 +11,10 @@ import threading
 import time
 import types
 import weakref
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import tensorflow as tf
 
@@ -73,6 +73,7 @@ ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
 SHARED_BY = 4
 #: A function with this many traces and fewer than this many calls per trace is not compiled any more.
 MOST_TRACES, CALLS_PER_TRACE = 48, 2
+_Made = TypeVar("_Made")
 
 
 class Compiler:
@@ -355,15 +356,43 @@ class Compiler:
                 call = self._prepare(call.args, call.kwargs, call.changing)
                 cache = self._cache_of(call)
             except (NewCallee, ListIsRead) as met:
-                with self._lock:
-                    assert self._dependencies is not None
-                    if isinstance(met, ListIsRead):
-                        self._dependencies.reads_list(met.attribute)
-                    else:
-                        self._dependencies.follow(met.function)
-                    self._functions = functions_among(current(self._dependencies.captures))
+                self._learn(met)
                 call = self._prepare(call.args, call.kwargs, call.changing)
                 cache = self._cache_of(call)
+
+    def _learn(self, met: NewCallee | ListIsRead) -> None:
+        """Note a dependency that a trace has found."""
+        with self._lock:
+            assert self._dependencies is not None
+            if isinstance(met, ListIsRead):
+                self._dependencies.reads_list(met.attribute)
+            else:
+                self._dependencies.follow(met.function)
+            self._functions = functions_among(current(self._dependencies.captures))
+
+    def trace_apart(self, args: tuple[Any, ...], trace: Callable[[PreparedCall, Any], _Made]) -> _Made:
+        """Return what `trace` makes of a prepared call, apart from the compiled code that calls use.
+
+        The call is prepared again if the trace finds a function with unknown dependencies, or a list that is
+        read.
+
+        Args:
+            args: the arguments of the call.
+            trace: makes something of the prepared call and the function to trace.
+
+        Raises:
+            StagingError: if the call cannot be prepared or traced.
+        """
+        while True:
+            call = self._prepare(args, {})
+            for kind in call.signature.classes - self._checked:
+                check_class(kind, self._names)
+                self._checked.add(kind)
+            try:
+                with self._guard_captures(call):
+                    return trace(call, self._function)
+            except (NewCallee, ListIsRead) as met:
+                self._learn(met)
 
     def _find_or_compile(
         self, cache: SpecializationCache, call: PreparedCall
@@ -388,7 +417,7 @@ class Compiler:
                 self._checked.add(kind)
             try:
                 bounds = cache.bounds(inputs, signature)
-                body, handled = call.body(self._function, bool(bounds)), self._handles_exceptions
+                body, handled = call.body(self._function, bool(bounds)), self.handles_exceptions
                 shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
                 names = stable_names(key_of(self.code), cache.digest, shapes, signature.number_key, inputs)
                 with self._guard_captures(call), self._budget.tracing(), names:
@@ -449,7 +478,8 @@ class Compiler:
         return self._dependencies.names if self._dependencies is not None else set()
 
     @property
-    def _handles_exceptions(self) -> bool:
+    def handles_exceptions(self) -> bool:
+        """True if the function, or one that it calls, handles exceptions."""
         return self._dependencies is not None and self._dependencies.handles_exceptions
 
     # -- running ---------------------------------------------------------------------------------------------
@@ -469,7 +499,7 @@ class Compiler:
             return self._execute(compiled, is_new, cache, call, start)
         except (DiscardedCall, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
-            if self._handles_exceptions and uses_numpy_rules():  # … or handles it
+            if self.handles_exceptions and uses_numpy_rules():  # … or handles it
                 if self._may_run_prepared_on_host(call):
                     cache.note_discarded_call()
                 return self._host.run_timed(call.args, call.kwargs, cache.add_host_time)

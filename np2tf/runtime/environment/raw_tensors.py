@@ -46,6 +46,8 @@ for _module, _name in (
     ("tensorflow.python.distribute.values", "MirroredVariable"),
     ("tensorflow.python.distribute.values", "SyncOnReadVariable"),
     ("keras.src.backend.tensorflow.core", "Variable"),
+    # Newer versions of Keras derive the class of their layers' weights from it.
+    ("keras", "Variable"),
 ):
     tensorflow_import.when_there(_module, _name, _add)
 

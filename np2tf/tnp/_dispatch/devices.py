@@ -39,6 +39,43 @@ def device_put(x: Any, device: str | None = None) -> ndarray:
         return lay_out_copy(tf.identity(tensor), x)
 
 
+def devices() -> list[str]:
+    """Return the names of the devices that TensorFlow can use here, such as "cpu:0" and "gpu:0".
+
+    Returns:
+        The names, which `device` and `device_put` accept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/config/list_logical_devices.
+    """
+    found = tf.config.list_logical_devices()
+    return [one.name.removeprefix("/device:").lower() for one in found]
+
+
+def device(name: str) -> Any:
+    """Return a context manager in which TensorFlow's part runs on a device.
+
+    In a block on an accelerator new arrays are on TensorFlow. Jitted functions that are called in the block
+    are compiled for the device.
+
+    Args:
+        name: the device: "cpu", "gpu", "gpu:1", "tpu:0" …; without a number, the first of its kind.
+
+    Returns:
+        A context manager for a `with` block.
+
+    Raises:
+        ValueError: the machine has no such device.
+
+    See https://www.tensorflow.org/api_docs/python/tf/device.
+    """
+    kind, _, number = name.lower().removeprefix("/").removeprefix("device:").partition(":")
+    wanted = f"{kind}:{number or 0}"
+    have = devices()
+    if wanted not in have:
+        raise ValueError(f"there is no device {name}; TensorFlow has {', '.join(have)}")
+    return tf.device(f"/device:{wanted.upper()}")
+
+
 def device_get(x: Any) -> Any:
     """Return `x` on the host: arrays on TensorFlow and tensors become np.ndarray, also in containers.
 
@@ -92,4 +129,4 @@ def _sole_reference_counts() -> tuple[int, int]:
     return outer(name)
 
 
-__all__ = ["device_get", "device_put", "move_out"]
+__all__ = ["device", "device_get", "device_put", "devices", "move_out"]

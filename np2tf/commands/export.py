@@ -1,0 +1,100 @@
+"""`np2tf export`: saves a function of a script as a model that TensorFlow loads without np2tf."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import types
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from np2tf.diagnostics import codes
+from np2tf.imports.programs.startup_log import keep_quiet
+
+
+@click.command(options_metavar="[OPTION…]")
+@click.argument("target", metavar="FILE:FUNCTION")
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="Write the model here.",
+)
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="TEXT",
+    help="An argument: 'x: f64[?, 3]', with ? for a length known only when the model runs. Once for each.",
+)
+@click.option(
+    "--stablehlo",
+    "text",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Also write StableHLO text, for which all lengths must be known.",
+)
+@click.option("--overwrite", is_flag=True, help="Write to the folder even if it is not empty.")
+def export(target: str, folder: Path, inputs: tuple[str, ...], text: Path | None, overwrite: bool) -> None:
+    """Save a function of a script as a model that TensorFlow loads without np2tf.
+
+    The file is run as a module to find the function, and the function is translated. `tf.saved_model.load`
+    and `np2tf.load` read the model.
+    """
+    if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
+        _refuse("NP2TF925")
+    file, _, name = target.rpartition(":")
+    if not file or not name:
+        raise click.UsageError(f"name a file and a function, such as script.py:function, and not {target!r}")
+    if not inputs:
+        raise click.UsageError("name the arguments, such as --input 'x: f64[?, 3]'")
+    if not Path(file).is_file():
+        _refuse("NP2TF931", name=file)
+    keep_quiet()
+    found = getattr(_module(Path(file)), name, None)
+    if not callable(found):
+        _refuse("NP2TF952", file=file, name=name)
+    from np2tf.serving.inputs import InputError
+    from np2tf.serving.saving import save, stablehlo
+    from np2tf.staging import StagingError
+
+    try:
+        shown = stablehlo(found, inputs) if text is not None else ""
+        save(found, folder, [inputs], overwrite=overwrite)
+    except StagingError as error:
+        place = f"{error.place[0]}:{error.place[1]}: " if error.place else ""
+        click.echo(f"np2tf export: {place}{error.code} `{name}` cannot be saved: {error}", err=True)
+        click.echo(f"  {codes()[error.code].remedy}", err=True)
+        sys.exit(2)
+    except (InputError, OSError) as error:
+        click.echo(f"np2tf export: {error}", err=True)
+        sys.exit(2)
+    click.echo(f"{name} is saved in {folder}")
+    if text is not None:
+        text.write_text(shown, encoding="utf-8")
+        click.echo(f"StableHLO of {name} is in {text}")
+
+
+def _module(file: Path) -> types.ModuleType:
+    """Return the module that a file is, run with its folder on the path as `python FILE` would have it."""
+    sys.path.insert(0, str(file.resolve().parent))
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        _refuse("NP2TF933", name=str(file))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(file.stem, module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        _refuse("NP2TF953", reason=f"{type(error).__name__}: {error}")
+    return module
+
+
+def _refuse(code: str, **words: Any) -> NoReturn:
+    entry = codes()[code]
+    click.echo(f"np2tf export: {code} {entry.message.format_map(words)}\n  {entry.remedy}", err=True)
+    sys.exit(2)

@@ -1,0 +1,51 @@
+"""The jitted function behind any callable, translated if needed."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from np2tf.imports.functions.callees import staged_version
+from np2tf.runtime.introspection.code_names import all_names
+from np2tf.runtime.jit.jitted import Jitted
+from np2tf.staging import CalleeError
+
+
+def jitted_of(function: Callable[..., Any]) -> tuple[Jitted, tuple[Any, ...]]:
+    """Return the jitted function behind a callable, translated if needed, and the arguments bound to it.
+
+    Raises:
+        StagingError: if the function cannot be translated, or has effects.
+    """
+    if isinstance(function, Jitted):
+        return _translated(function), ()
+    if isinstance(function, types.MethodType):
+        jitted, bound = jitted_of(function.__func__)
+        return jitted, (function.__self__, *bound)
+    if isinstance(getattr(function, "_jitted", None), Jitted) and not function._kwargs:  # type: ignore[attr-defined]
+        return _translated(function._jitted), function._args  # type: ignore[attr-defined]
+    name = getattr(function, "__qualname__", type(function).__name__)
+    if not isinstance(function, types.FunctionType):
+        raise CalleeError(f"`{name}` is no function of Python, and cannot be translated")
+    reason, made = staged_version(function)
+    if made is None:
+        place = function.__code__.co_filename, function.__code__.co_firstlineno
+        raise CalleeError(f"`{name}` ({place[0]}:{place[1]}) cannot be staged: it {reason}", place)
+    return made, ()
+
+
+def _translated(jitted: Jitted) -> Jitted:
+    """Return a jitted function, translated if its code still reads the module numpy."""
+    function = jitted.__wrapped__
+    space = getattr(function, "__globals__", {})
+    if not isinstance(function, types.FunctionType) or all(
+        space.get(name) is not np for name in all_names(function.__code__)
+    ):
+        return jitted
+    return staged_version(function)[1] or jitted
+
+
+__all__ = ["jitted_of"]

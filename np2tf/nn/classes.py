@@ -1,0 +1,119 @@
+"""Functions over classes: one-hot vectors, and exponentials normalised along an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from np2tf import tnp
+from np2tf.nn.operands import dtype_of, inexact
+
+
+def one_hot(x: Any, num_classes: int, *, dtype: Any = np.float64, axis: int = -1) -> Any:
+    """Return vectors that are one at the place of a class and zero elsewhere.
+
+    Args:
+        x: integer array of any shape, with the classes; a class outside ``range(num_classes)`` gives zeros.
+        num_classes: the length of the vectors.
+        dtype: the dtype of the result.
+        axis: the axis of the result that has the vectors.
+
+    Returns:
+        An array with one axis more than x.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.nn.one_hot.html.
+    """
+    x = tnp.asarray(x)
+    made = (tnp.expand_dims(x, -1) == tnp.arange(num_classes, dtype=dtype_of(x))).astype(dtype)
+    return made if axis in (-1, x.ndim) else tnp.moveaxis(made, -1, axis)
+
+
+def logsumexp(
+    a: Any,
+    axis: Any = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: Any = None,
+) -> Any:
+    """Return ``log(sum(b * exp(a)))`` without overflow.
+
+    Args:
+        a: array of any shape and real dtype; integers are taken as float64.
+        axis: the axis or axes of the sum; None for all.
+        b: factors that broadcast to a; a factor of zero leaves its element out.
+        keepdims: whether summed axes stay, with length 1.
+        return_sign: whether to return the sign of the sum too. Without it a negative sum gives NaN.
+        where: booleans that broadcast to a; elements at False are left out.
+
+    Returns:
+        The logarithm of the sum's absolute value, or a tuple of it and the sign.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.scipy.special.logsumexp.html.
+    """
+    a = inexact(a)
+    if where is not None:
+        a = tnp.where(where, a, -np.inf)
+    if b is not None:
+        b = tnp.asarray(b)
+        a, b = tnp.broadcast_arrays(tnp.where(b != 0, a, -np.inf), b.astype(dtype_of(a)))
+    top = tnp.max(a, axis=axis, keepdims=True)
+    top = tnp.where(tnp.isfinite(top), top, tnp.zeros_like(top))
+    terms = tnp.exp(a - top)
+    total = tnp.sum(terms if b is None else terms * b, axis=axis, keepdims=True)
+    sign = tnp.sign(total)
+    size = tnp.abs(total)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        made = tnp.log(size if return_sign else total) + top
+    if not keepdims:
+        dropped = tuple(range(a.ndim)) if axis is None else axis
+        made, sign = tnp.squeeze(made, axis=dropped), tnp.squeeze(sign, axis=dropped)
+    return (made, sign) if return_sign else made
+
+
+def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
+    """Return exponentials that are divided by their sum along an axis.
+
+    Args:
+        x: array of any shape; integers are taken as float64.
+        axis: the axis or axes of the sum.
+        where: booleans that broadcast to x; elements at False are left out, and are zero in the result.
+
+    Returns:
+        An array of the shape and floating-point dtype of x.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.nn.softmax.html.
+    """
+    x = inexact(x)
+    if where is not None:
+        x = tnp.where(where, x, -np.inf)
+    with np.errstate(invalid="ignore"):  # where everything is left out
+        terms = tnp.exp(x - tnp.max(x, axis=axis, keepdims=True))
+        made = terms / tnp.sum(terms, axis=axis, keepdims=True)
+    return made if where is None else tnp.where(where, made, tnp.zeros_like(made))
+
+
+def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
+    """Return the logarithm of `softmax`, without loss of digits.
+
+    Args:
+        x: array of any shape; integers are taken as float64.
+        axis: the axis or axes of the sum.
+        where: booleans that broadcast to x; elements at False are left out, and are -inf in the result.
+
+    Returns:
+        An array of the shape and floating-point dtype of x.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.nn.log_softmax.html.
+    """
+    x = inexact(x)
+    if where is not None:
+        x = tnp.where(where, x, -np.inf)
+    with np.errstate(invalid="ignore"):  # where everything is left out
+        shifted = x - tnp.max(x, axis=axis, keepdims=True)
+        made = shifted - tnp.log(tnp.sum(tnp.exp(shifted), axis=axis, keepdims=True))
+    return made if where is None else tnp.where(where, made, tnp.full_like(made, -np.inf))
+
+
+__all__ = ["log_softmax", "logsumexp", "one_hot", "softmax"]

@@ -1,0 +1,211 @@
+"""Convolutions: sums of products over a window, along any number of axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from np2tf import tnp
+from np2tf.lazy import tf
+from np2tf.nn import windows
+from np2tf.nn.operands import dtype_of
+from np2tf.nn.windows import Pads
+from np2tf.tnp._array.ndarray import is_array, tensor_array
+
+Layout = tuple[str, str, str]
+
+
+def conv(lhs: Any, rhs: Any, window_strides: Sequence[int], padding: str | Pads) -> Any:
+    """Return the convolution of a batch with a kernel, channels before the other axes.
+
+    Args:
+        lhs: array with the axes batch, channels, and any number of others.
+        rhs: array with the axes output channels, input channels, and those of the window.
+        window_strides: the step of the window along each axis.
+        padding: "VALID", "SAME", "SAME_LOWER", or a pair of numbers for each axis.
+
+    Returns:
+        An array with the axes batch, output channels, and a place of the window along each other axis.
+
+    Raises:
+        ValueError: if shapes, strides and padding do not fit together.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv.html.
+    """
+    return conv_general_dilated(lhs, rhs, window_strides, padding)
+
+
+def conv_general_dilated(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: str | Pads,
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Layout | None = None,
+    feature_group_count: int = 1,
+) -> Any:
+    """Return a convolution with any strides, padding, dilations, layout and groups of channels.
+
+    Args:
+        lhs: array with the batch.
+        rhs: array with the kernel.
+        window_strides: the step of the window along each axis.
+        padding: "VALID", "SAME", "SAME_LOWER", or a pair of numbers for each axis, which may be negative.
+        lhs_dilation: the distance of the elements of lhs along each axis, with zeros between them.
+        rhs_dilation: the distance of the elements of the window along each axis.
+        dimension_numbers: the axes of lhs, rhs and the result, as in ("NHWC", "HWIO", "NHWC"); None for
+            channels before the other axes.
+        feature_group_count: the number of groups of channels, each of which has its own kernel.
+
+    Returns:
+        An array of the dtype to which lhs and rhs are promoted.
+
+    Raises:
+        ValueError: if shapes, strides, padding and layout do not fit together.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_general_dilated.html.
+    """
+    lhs, rhs = tnp.asarray(lhs), tnp.asarray(rhs)
+    rank = lhs.ndim - 2
+    if lhs.ndim != rhs.ndim or len(window_strides) != rank:
+        raise ValueError(f"{lhs.ndim} and {rhs.ndim} axes do not fit to {len(window_strides)} strides")
+    layout = dimension_numbers or _default_layout(rank)
+    spatial = "".join(axis for axis in layout[1] if axis not in "IO")
+    if rank and any(len(one) != rank + 2 for one in layout):
+        raise ValueError(f"dimension_numbers={layout} names other axes than {rank} and two more")
+    x = tnp.transpose(lhs, [layout[0].index(axis) for axis in f"N{spatial}C"])
+    w = tnp.transpose(rhs, [layout[1].index(axis) for axis in f"{spatial}IO"])
+    if x.shape[-1] != w.shape[-2] * feature_group_count or w.shape[-1] % feature_group_count:
+        raise ValueError(
+            f"{x.shape[-1]} channels do not fit to a kernel of {w.shape[-2]} input and {w.shape[-1]} output "
+            f"channels in {feature_group_count} groups"
+        )
+    ones = (1,) * rank
+    if isinstance(padding, str) and tuple(lhs_dilation or ones) != ones:
+        raise ValueError(f"with lhs_dilation padding is pairs of numbers, not {padding!r}")
+    made = _convolve(
+        *(x, w, tuple(window_strides), padding),
+        *(tuple(lhs_dilation or ones), tuple(rhs_dilation or ones), feature_group_count),
+    )
+    return tnp.transpose(made, [f"N{spatial}C".index(axis) for axis in layout[2]])
+
+
+def conv_transpose(
+    lhs: Any,
+    rhs: Any,
+    strides: Sequence[int],
+    padding: str | Pads,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Layout | None = None,
+    transpose_kernel: bool = False,
+) -> Any:
+    """Return the transposed convolution, which makes axes longer by their strides.
+
+    Args:
+        lhs: array with the batch.
+        rhs: array with the kernel.
+        strides: the distance of the elements of lhs along each axis.
+        padding: "VALID", "SAME", or a pair of numbers for each axis of the dilated lhs.
+        rhs_dilation: the distance of the elements of the window along each axis.
+        dimension_numbers: the axes of lhs, rhs and the result; None for ("NHWC", "HWIO", "NHWC") and its
+            like for other numbers of axes.
+        transpose_kernel: whether to flip the window and exchange its channels, so that the result is the
+            gradient of a convolution with rhs.
+
+    Returns:
+        An array of the dtype to which lhs and rhs are promoted.
+
+    Raises:
+        ValueError: if shapes, strides, padding and layout do not fit together.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_transpose.html.
+    """
+    rhs = tnp.asarray(rhs)
+    rank = rhs.ndim - 2
+    inner = _SPATIAL[-rank:] if rank else ""
+    layout = dimension_numbers or (f"N{inner}C", f"{inner}IO", f"N{inner}C")
+    spatial = [layout[1].index(axis) for axis in layout[1] if axis not in "IO"]
+    dilations = tuple(rhs_dilation or (1,) * rank)
+    extents = [windows.extent(rhs.shape[axis], d) for axis, d in zip(spatial, dilations, strict=True)]
+    if isinstance(padding, str):
+        padding = [_transposed_pads(k, s, padding) for k, s in zip(extents, strides, strict=True)]
+    if transpose_kernel:
+        rhs = tnp.swapaxes(tnp.flip(rhs, spatial), layout[1].index("I"), layout[1].index("O"))
+    return conv_general_dilated(lhs, rhs, (1,) * rank, padding, strides, dilations, layout)
+
+
+_SPATIAL = "DHW"
+
+
+def _default_layout(rank: int) -> Layout:
+    inner = "ABEFGHJK"[:rank]
+    return f"NC{inner}", f"OI{inner}", f"NC{inner}"
+
+
+def _transposed_pads(window: int, stride: int, padding: str) -> tuple[int, int]:
+    """Return the padding with which a transposed convolution undoes the lengths of a convolution."""
+    kind = padding.upper()
+    if kind == "SAME":
+        total = window + stride - 2
+        low = window - 1 if stride > window - 1 else -(-total // 2)
+    elif kind == "VALID":
+        total = window + stride - 2 + max(window - stride, 0)
+        low = window - 1
+    else:
+        raise ValueError(f"padding is VALID, SAME or pairs, not {padding!r}")
+    return low, total - low
+
+
+def _convolve(
+    x: Any,
+    w: Any,
+    strides: tuple[int, ...],
+    padding: str | Pads,
+    lhs_dilation: tuple[int, ...],
+    rhs_dilation: tuple[int, ...],
+    groups: int,
+) -> Any:
+    """Return the convolution of an array (batch, …, channels) with a kernel (…, input, output channels)."""
+    axes = range(1, x.ndim - 1)
+    for axis, step in zip(axes, lhs_dilation, strict=True):
+        x = windows.dilate(x, axis, step)
+    extents = [windows.extent(k, d) for k, d in zip(w.shape, rhs_dilation)]
+    pads = windows.explicit_pads(padding, [x.shape[axis] for axis in axes], extents, strides)
+    x = windows.pad(x, axes, pads, 0)
+    places = [windows.count(x.shape[a], k, s) for a, k, s in zip(axes, extents, strides, strict=True)]
+    if groups == 1 and (is_array(x) or is_array(w)) and _has_operation(x, w, places, strides, rhs_dilation):
+        dtype = tnp.result_type(x, w)
+        tensors = [tnp.asarray(one).astype(dtype) for one in (x, w)]
+        on_tensors = [one.tensor if is_array(one) else tf.constant(one) for one in tensors]
+        return tensor_array(
+            tf.nn.convolution(*on_tensors, list(strides), "VALID", dilations=list(rhs_dilation))
+        )
+    if groups > 1:
+        x = x.reshape((*x.shape[:-1], groups, x.shape[-1] // groups))
+        w = w.reshape((*w.shape[:-1], groups, w.shape[-1] // groups))
+    total: Any = None
+    for place in product(*map(range, w.shape[: len(places)])):
+        read = x
+        for axis, k, d, n, s in zip(axes, place, rhs_dilation, places, strides):
+            read = windows.part(read, axis, k * d, n, s)
+        term = read @ w[place] if groups == 1 else tnp.einsum("...gi,igo->...go", read, w[place])
+        total = term if total is None else total + term
+    if groups > 1:
+        total = total.reshape((*total.shape[:-2], total.shape[-2] * total.shape[-1]))
+    return total
+
+
+def _has_operation(
+    x: Any, w: Any, places: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> bool:
+    """Return whether TensorFlow has an operation for a convolution."""
+    floats = all(dtype_of(one) in (np.float32, np.float64) for one in (x, w))
+    spread = max(strides, default=1) > 1 and max(dilations, default=1) > 1
+    return floats and not spread and 1 <= len(places) <= 2 and all(type(n) is int and n > 0 for n in places)
+
+
+__all__ = ["conv", "conv_general_dilated", "conv_transpose"]

@@ -1,0 +1,91 @@
+"""Numbers of discrete distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from np2tf import tnp
+from np2tf.nn.operands import inexact
+from np2tf.random.continuous import uniform
+from np2tf.random.keys import bits, split
+
+
+def bernoulli(key: Any, p: Any = 0.5, shape: Sequence[int] | None = None) -> Any:
+    """Return booleans that are true with probability p.
+
+    Args:
+        key: the key, from `PRNGKey` or `split`.
+        p: number or array of floats.
+        shape: the shape of the result, to which p broadcasts; None for that of p.
+
+    Returns:
+        A boolean array.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.random.bernoulli.html.
+    """
+    p = inexact(p)
+    return uniform(key, p.shape if shape is None else shape, np.dtype(p.dtype)) < p
+
+
+def randint(key: Any, shape: Sequence[int], minval: Any, maxval: Any, dtype: Any = np.int64) -> Any:
+    """Return integers from minval to below maxval.
+
+    Args:
+        key: the key, from `PRNGKey` or `split`.
+        shape: the shape of the result.
+        minval, maxval: integers, or integer arrays that broadcast to the shape. Where maxval is not greater
+            than minval, the result is minval.
+        dtype: an integer dtype. Integers outside of its range are taken as its bounds.
+
+    Returns:
+        An array of this shape and dtype. A range that is no power of two is uneven by less than one in 2**32.
+
+    Raises:
+        TypeError: if the dtype or a bound is no integer.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.random.randint.html.
+    """
+    wanted = np.dtype(dtype)
+    if wanted.kind not in "iu":
+        raise TypeError(f"randint makes integers, not {wanted}")
+    # Small integers are drawn as 32 bits, which makes ranges more even.
+    kind = np.dtype(np.int32) if wanted.itemsize < 4 else wanted
+    unsigned = np.dtype(f"uint{kind.itemsize * 8}")
+    (low, _), (high, beyond) = (_bound(one, wanted, kind) for one in (minval, maxval))
+    upper, lower = (bits(one, shape, unsigned) for one in split(key))
+    span = tnp.where(high > low, (high - low).astype(unsigned), unsigned.type(1))
+    if beyond:
+        span = tnp.where(high > low, span + unsigned.type(1), span)
+    # A whole range has a span of zero: all bits count as they are.
+    whole = span == 0
+    span = tnp.where(whole, unsigned.type(1), span)
+    factor = unsigned.type(2 ** (unsigned.itemsize * 4)) % span
+    factor = (factor * factor) % span
+    offset = ((upper % span) * factor + lower % span) % span
+    offset = tnp.where(whole, lower, offset)
+    return (low + offset.astype(kind)).astype(wanted)
+
+
+def _bound(value: Any, wanted: np.dtype[Any], kind: np.dtype[Any]) -> tuple[Any, bool]:
+    """Return a bound as an array of length 1 or more, and whether it is greater than the dtype's greatest
+    number.
+    """
+    limits = np.iinfo(wanted)
+    most = limits.max if wanted == kind else limits.max + 1
+    if isinstance(value, (int, np.integer)):
+        number = int(value)
+        return tnp.array([min(max(number, limits.min), most)], dtype=kind), number > most
+    array = tnp.asarray(value)
+    given = np.dtype(array.dtype)
+    if given.kind not in "iu":
+        raise TypeError(f"the bounds of randint are integers, not {given}")
+    limit = np.iinfo(given)
+    if limit.min < limits.min or limit.max > most:
+        array = tnp.clip(array, max(limits.min, limit.min), min(most, limit.max))
+    return array.astype(kind), False
+
+
+__all__ = ["bernoulli", "randint"]

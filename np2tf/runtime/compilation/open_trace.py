@@ -1,0 +1,114 @@
+"""Traces a jitted function apart from its calls, over arrays whose lengths may be unknown.
+
+The graph stands alone: it has no effects, draws no random numbers, and holds the arrays that the function
+reads by name. A check that would discard a compiled call makes the graph itself fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.compilation.prepared_call import PreparedCall
+from np2tf.runtime.effects.text import DeferredText
+from np2tf.runtime.structures.carried_values import check_returned, flatten
+from np2tf.runtime.structures.staged_list import holds_lists, python_lists
+from np2tf.runtime.tracing.trace import Trace
+from np2tf.runtime.xla.op_placement import device_kind
+from np2tf.staging import ContainerChangeError, ExportError
+from np2tf.tnp._array.ndarray import array_over, is_array, tensor_scalar
+from np2tf.tnp._array.strides import order_of_memory
+from np2tf.tnp._tensor.storage import Storage, resolve_stand_ins, staging_scope
+
+#: The length that an unknown axis has in the arrays that stand for the arguments.
+EXAMPLE_LENGTH = 2
+#: Python's and NumPy's numbers that a graph may return.
+_NUMBERS = (bool, int, float, complex, np.generic)
+
+
+def example(spec: tf.TensorSpec) -> np.ndarray:
+    """Return an array that stands for the arguments of a kind."""
+    return np.zeros([EXAMPLE_LENGTH if n is None else n for n in spec.shape], spec.dtype.as_numpy_dtype)
+
+
+def stage_open(
+    call: PreparedCall,
+    function: Callable[..., Any],
+    tensors: Sequence[tf.Tensor],
+    bound: int,
+    constant: Callable[[Any], tf.Tensor],
+    handles: bool,
+) -> Any:
+    """Trace the function in the present graph, and return its result with tensors in it.
+
+    Args:
+        call: the call, prepared with arrays that stand for the tensors.
+        function: the function to trace.
+        tensors: the graph's tensors for the arguments of the call.
+        bound: the number of arguments before these, which the graph holds as they are.
+        constant: makes the tensor of an array that the function reads by name.
+        handles: whether the function handles exceptions, so that the graph must not miss any.
+
+    Raises:
+        StagingError: if the function cannot be staged, or needs this process when the graph runs.
+    """
+    signature = call.signature
+    given = {id(array): tensor for array, tensor in zip(call.args[bound:], tensors, strict=True)}
+    trace = Trace(xla=False)
+    trace.handles, trace.on_cpu = handles, device_kind() == "cpu"
+    if signature.generators:
+        raise ExportError("the function draws from a stream of random numbers, which belongs to this process")
+    staged, read = [], []
+    for array in signature.arrays:
+        tensor = given.get(id(array))
+        storage = Storage(constant(array) if tensor is None else tensor)
+        storage.argument = True
+        storage.order = order_of_memory(array)
+        if tensor is None:
+            read.append(storage)
+        one = tensor_scalar(storage.value) if array.ndim == 0 and tensor is not None else array_over(storage)
+        trace.add_input(array, one)
+        staged.append(one)
+    with staging_scope(trace) as root:
+        trace.root = root
+        result = check_returned(call.body(function, unknown_lengths=True)(staged, signature.numbers))
+        if not call.is_plain:
+            raise ContainerChangeError("the function changes or returns a list, dict or object from outside")
+        if any(storage.poisoned or storage in root.writes for storage in read):
+            raise ExportError("the function writes to an array that it reads by name")
+        made = _tensors_of(result)
+        violated = trace.violations.value
+    if violated.op.type != "Const":
+        text = "np2tf: for these values NumPy raises an error, or gives an array of another dtype"
+        check = tf.debugging.Assert(tf.logical_not(violated), [text])
+        with tf.control_dependencies([check]):
+            made = tf.nest.map_structure(tf.identity, made)
+    return made
+
+
+def _tensors_of(result: Any) -> Any:
+    """Return a function's result with a tensor for each array and number.
+
+    Raises:
+        ExportError: if there is anything else in it.
+    """
+    leaves, rebuild, _ = flatten(result)
+    made = rebuild([_tensor_of(resolve_stand_ins(leaf)) for leaf in leaves])
+    return python_lists(made) if holds_lists(result) else made
+
+
+def _tensor_of(leaf: Any) -> tf.Tensor:
+    if is_array(leaf):
+        return tf.identity(leaf.tensor)
+    if isinstance(leaf, tf.Tensor):
+        return leaf
+    if isinstance(leaf, _NUMBERS):
+        return tf.constant(np.asarray(leaf))  # Python's numbers have NumPy's default dtypes
+    kind = "text of values" if isinstance(leaf, DeferredText) else f"{type(leaf).__name__} object"
+    raise ExportError(f"a {kind} is returned, and a saved model returns arrays and numbers only")
+
+
+__all__ = ["EXAMPLE_LENGTH", "example", "stage_open"]

@@ -1,0 +1,140 @@
+"""NumPy functions in Keras against Keras' own layers, losses and optimisers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import trained_functions as plain
+
+import np2tf
+
+keras = tf.keras
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(50, 3)).astype(np.float32)
+Y = np.tanh(X @ np.array([[1.0], [-2.0], [0.5]], np.float32))
+W, B = RNG.normal(size=(3, 4)), RNG.normal(size=4)
+V, C = RNG.normal(size=(4, 1)), np.zeros(1)
+
+
+def own_model() -> Any:
+    """A network of Keras' own layers."""
+    model = keras.Sequential(
+        [keras.Input((3,)), keras.layers.Dense(4, activation="relu"), keras.layers.Dense(1)]
+    )
+    model.set_weights([W, B, V, C])
+    return model
+
+
+def numpy_model() -> Any:
+    """The same network of NumPy functions."""
+    layers = [np2tf.keras.Layer(plain.dense, {"b": B, "w": W}), np2tf.keras.Layer(plain.linear, (V, C))]
+    return keras.Sequential([keras.Input((3,)), *layers])
+
+
+def trained(model: Any, optimizer: Any, loss: Any = "mse", **kwargs: Any) -> Any:
+    """The history of a training of three epochs with unequal batches."""
+    model.compile(optimizer, loss, **kwargs)
+    return model.fit(X, Y, batch_size=16, epochs=3, shuffle=False, verbose=0).history
+
+
+def test_layers_train_as_keras_own() -> None:
+    ours, theirs = numpy_model(), own_model()
+    np.testing.assert_allclose(ours(X), theirs(X), rtol=1e-5, atol=1e-6)
+    wanted = trained(theirs, keras.optimizers.SGD(0.1))["loss"]
+    np.testing.assert_allclose(trained(ours, keras.optimizers.SGD(0.1))["loss"], wanted, rtol=1e-5)
+    b, w, v, c = ours.get_weights()
+    for one, other in zip((w, b, v, c), theirs.get_weights()):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+    assert [one.dtype for one in ours.trainable_variables] == ["float32"] * 4
+
+
+def test_a_model_with_numpy_layers_is_exported(tmp_path: Path) -> None:
+    model = numpy_model()
+    model.export(str(tmp_path), verbose=False)
+    loaded = tf.saved_model.load(str(tmp_path))
+    for rows in (1, 7):
+        np.testing.assert_allclose(loaded.serve(tf.constant(X[:rows])), model(X[:rows]), rtol=1e-6)
+
+
+def test_layers_that_keep_a_state() -> None:
+    layer = np2tf.keras.Layer(plain.normalized, {"mean": np.zeros(3), "scale": np.ones(3)})
+    model = keras.Sequential([keras.Input((3,)), layer])
+    model.compile(keras.optimizers.SGD(0.0), "mse")
+    mean = np.zeros(3)
+    for batch in (X[:20], X[20:40]):
+        model.train_on_batch(batch, batch)
+        mean = 0.5 * mean + 0.5 * batch.mean(axis=0)
+    np.testing.assert_allclose(layer.get_weights()[0], mean, rtol=1e-5)
+    np.testing.assert_allclose(model.predict(X, verbose=0), X - mean.astype(np.float32), rtol=1e-4, atol=1e-5)
+
+
+def test_constants_and_dtypes() -> None:
+    def power(params, x):
+        return x ** params["n"] * params["a"]
+
+    layer = np2tf.keras.Layer(power, {"n": 2, "a": np.array([2.0])}, dtype="float64", trainable=False)
+    found = layer(np.array([[3.0]]))
+    assert found.dtype == tf.float64
+    assert float(found[0, 0]) == 18.0
+    assert layer.trainable_variables == []
+    assert len(layer.weights) == 1
+
+
+@pytest.mark.parametrize("make", [np2tf.translate, np2tf.jit], ids=["translate", "jit"])
+def test_losses_metrics_and_activations(make: Any) -> None:
+    def run(loss: Any, metric: Any, activation: Any) -> Any:
+        keras.utils.set_random_seed(1)
+        hidden = keras.layers.Dense(4, activation=activation)
+        return trained(
+            keras.Sequential([keras.Input((3,)), hidden, keras.layers.Dense(1)]),
+            "sgd",
+            loss,
+            metrics=[metric],
+        )
+
+    wanted = run("mse", "mae", "elu")
+    found = run(make(plain.mean_squares), make(plain.absolute), make(plain.elu))
+    np.testing.assert_allclose(found["loss"], wanted["loss"], rtol=1e-5)
+    np.testing.assert_allclose(found["absolute"], wanted["mae"], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("update", "state", "theirs"),
+    [
+        (plain.descent, (), keras.optimizers.SGD(0.05)),
+        (plain.momentum, ("v",), keras.optimizers.SGD(0.05, momentum=0.9)),
+        (plain.adam, ("m", "v"), keras.optimizers.Adam(0.05)),
+        (plain.rmsprop, ("v",), keras.optimizers.RMSprop(0.05)),
+    ],
+    ids=["descent", "momentum", "adam", "rmsprop"],
+)
+def test_optimisers_equal_keras_own(update: Any, state: tuple[str, ...], theirs: Any) -> None:
+    ours, other = own_model(), own_model()
+    found = trained(ours, np2tf.keras.Optimizer(update, state, learning_rate=0.05))
+    np.testing.assert_allclose(found["loss"], trained(other, theirs)["loss"], rtol=1e-5)
+    for one, wanted in zip(ours.get_weights(), other.get_weights()):
+        np.testing.assert_allclose(one, wanted, rtol=2e-4, atol=1e-6)
+
+
+def test_a_schedule_and_clipping() -> None:
+    def schedule() -> Any:
+        return keras.optimizers.schedules.ExponentialDecay(0.1, 2, 0.5)
+
+    ours, other = own_model(), own_model()
+    trained(ours, np2tf.keras.Optimizer(plain.descent, learning_rate=schedule(), clipnorm=0.3))
+    trained(other, keras.optimizers.SGD(schedule(), clipnorm=0.3))
+    for one, wanted in zip(ours.get_weights(), other.get_weights()):
+        np.testing.assert_allclose(one, wanted, rtol=2e-4, atol=1e-6)
+
+
+def test_functions_that_cannot_be_staged_are_refused() -> None:
+    def writes(params, x):
+        np.save("never.npy", x)
+        return x
+
+    with pytest.raises(np2tf.StagingError, match=r"numpy\.save"):
+        np2tf.keras.Layer(writes, ())

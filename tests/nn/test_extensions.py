@@ -1,0 +1,141 @@
+"""`np2tf.nn` against JAX: on the host, on tensors, and in graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+pytest.importorskip("jax", reason="JAX is the judge of these functions")
+
+import jax.numpy as jnp
+from extension_cases import CASES, DATA, HWIO, LAST, X
+
+import np2tf
+from np2tf import nn, tnp
+from np2tf.tnp._array.ndarray import is_array
+
+#: The gelu of minus infinity is NaN by JAX's formula, and so are means of infinities.
+TOLERANCE = {"float32": 2e-5, "float64": 1e-11}
+
+
+def arrays(args: Any, make: Any) -> list[Any]:
+    """The arguments, with arrays made by `make`."""
+    return [make(one) if isinstance(one, np.ndarray) and one.dtype != bool else one for one in args]
+
+
+def assert_as_jax(found: Any, wanted: Any) -> None:
+    """Dtypes, shapes and values are equal."""
+    if isinstance(wanted, (tuple, list)):
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted):
+            assert_as_jax(one, other)
+        return
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    tolerance = TOLERANCE.get(str(wanted.dtype), 0)
+    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_against_jax(name: str) -> None:
+    """NumPy's arrays on the host, arrays on TensorFlow, and one graph."""
+    ours, theirs, args = CASES[name]
+    with np.errstate(all="ignore"):
+        wanted = theirs(*arrays(args, jnp.asarray))
+        given = arrays(args, np.array)
+        found = ours(*given)
+        assert_as_jax(found, wanted)
+        first = found[0] if isinstance(found, tuple) else found
+        assert isinstance(first, (np.ndarray, np.generic))
+        for one, other in zip(given, args):
+            np.testing.assert_array_equal(one, other)  # nothing is written to
+        on_tensors = ours(*arrays(args, np2tf.device_put))
+        first = on_tensors[0] if isinstance(on_tensors, tuple) else on_tensors
+        assert is_array(first)
+        assert_as_jax(np2tf.device_get(on_tensors), wanted)
+
+
+#: One case of each function is compiled.
+COMPILED = [
+    *("conv (2, 3) SAME", "conv groups", "conv dilated 0", "conv_transpose (2, 3) SAME None True"),
+    *("max_pool (3, 2) (2, 2) SAME", "avg_pool inside (3, 2) (2, 2) SAME", "at indices add", "at pairs set"),
+    *("softmax where -1", "logsumexp sign", "one_hot axis", "top_k float64 (2, 7, 6)", "sort_key_val 0"),
+    *("segment_sum 4", "segment_max 9", "gelu exact float64 (2, 7, 6)"),
+]
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_compiled(name: str) -> None:
+    """Jitted functions call the extensions in one program."""
+    ours, theirs, args = CASES[name]
+    moving = [k for k, one in enumerate(args) if isinstance(one, np.ndarray) and one.dtype == np.float64]
+
+    @np2tf.jit(tier="compile")
+    def compiled(*given):
+        whole = list(args)
+        for place, one in zip(moving, given):
+            whole[place] = one
+        return ours(*whole)
+
+    found = compiled(*[np.array(args[k]) for k in moving])
+    assert compiled.compiled_count + compiled.graph_count == 1
+    assert_as_jax(np2tf.device_get(found), theirs(*arrays(args, jnp.asarray)))
+
+
+def test_gradients() -> None:
+    """Tapes follow the functions, also through the operation that TensorFlow has for convolutions."""
+    jax = pytest.importorskip("jax")
+    from jax import lax
+
+    def theirs(x, w):
+        made = lax.conv_general_dilated(x, w, (2, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        return jnp.sum(jax.nn.softmax(made) ** 2)
+
+    wanted = jax.grad(theirs, (0, 1))(LAST, HWIO)
+    x, w = np2tf.device_put(LAST), np2tf.device_put(HWIO)
+    with tf.GradientTape() as tape:
+        tape.watch([x, w])
+        made = nn.conv_general_dilated(x, w, (2, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        loss = tnp.sum(nn.softmax(made) ** 2)
+    for one, other in zip(tape.gradient(loss, [x, w]), wanted):
+        np.testing.assert_allclose(np.asarray(one), other, rtol=1e-9, atol=1e-12)
+
+
+def test_unknown_batch() -> None:
+    """A graph of an unknown batch length serves any length."""
+    layout = ("NHWC", "HWIO", "NHWC")
+
+    def network(x):
+        made = nn.conv_general_dilated(x, HWIO, (1, 1), "SAME", dimension_numbers=layout)
+        return nn.softmax(nn.max_pool(made, (2, 2), (2, 2)))
+
+    graph = tf.function(
+        lambda x: network(x).tensor, input_signature=[tf.TensorSpec([None, 9, 8, 3], tf.float64)]
+    )
+    for batch in (1, 2):
+        found = graph(tf.constant(LAST[:batch]))
+        np.testing.assert_allclose(found, network(LAST[:batch]), rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda: nn.conv(X, X, (1, 1), "VALID"), ValueError, "strides"),
+        (lambda: nn.conv(LAST, HWIO, (1, 1), "VALID"), ValueError, "channels"),
+        (lambda: nn.conv(LAST, LAST[:1], (1, 1), "EQUAL"), ValueError, "padding"),
+        (lambda: nn.conv_general_dilated(LAST, LAST, (1, 1), "SAME", (2, 1)), ValueError, "pairs"),
+        (lambda: nn.max_pool(LAST, (2, 2), padding="EQUAL"), ValueError, "padding"),
+        (lambda: nn.max_pool(LAST, (2, 2), padding=((1, 1),)), ValueError, "pairs"),
+        (lambda: nn.max_pool(LAST, (2, 2), (1,)), ValueError, "strides"),
+        (lambda: nn.top_k(X, 7), ValueError, "k=7"),
+        (lambda: nn.sort_key_val(X, X[0]), ValueError, "shape"),
+        (lambda: nn.at(DATA)[9].set(1.0), IndexError, "out of bounds"),
+        (lambda: nn.at(DATA)[np.array([9])].add(1.0), IndexError, "out of bounds"),
+    ],
+)
+def test_errors(call: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        call()
