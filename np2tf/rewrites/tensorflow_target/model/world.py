@@ -12,7 +12,7 @@ from np2tf.facts import Facts
 from np2tf.facts.dataflow.flow import Names
 from np2tf.rewrites.planning.plan import Edited
 from np2tf.rewrites.tensorflow_target.model.table import Table, table
-from np2tf.rewrites.tensorflow_target.model.values import Value, join, joined, unknown
+from np2tf.rewrites.tensorflow_target.model.values import Value, join, union, unknown
 
 Edit = Callable[[Any], Edited]
 
@@ -144,13 +144,13 @@ class Frame:
         return Frame(self.world, self.function, dict(self.env), self.live, self.always_live)
 
 
-def merged(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
+def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
     """Return what names may be where several ways meet; None where none arrives."""
     arriving = [env for env in envs if env is not None]
     if not arriving:
         return None
     names = {name for env in arriving for name in env}
-    return {name: joined(env.get(name) for env in arriving) for name in names}
+    return {name: union(env.get(name) for env in arriving) for name in names}
 
 
 def positional(parameters: Sequence[str]) -> str:
