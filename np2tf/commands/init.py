@@ -17,7 +17,7 @@ from np2tf.adopting.repository import Repository, top_of
 from np2tf.adopting.workflow import PLACE, workflow
 from np2tf.commands import output
 from np2tf.commands.check import jobs_for
-from np2tf.commands.report import surveyed
+from np2tf.commands.report import survey_files
 from np2tf.configuration import Configurations
 from np2tf.diagnostics import CLEAN
 from np2tf.disk.discovery import Search, python_files
@@ -67,13 +67,13 @@ def init(folder: Path, **chosen: Any) -> None:
     top = top_of(folder)
     search = Search(Configurations())
     repository = Repository.of(top, [path for path, _ in python_files([top], search)])
-    survey = surveyed((top,), top, _as_configured(repository, chosen))
+    survey = survey_files((top,), top, _as_configured(repository, chosen))
     _tell(survey)
     hide = chosen["baseline"] and _has_findings(survey)
     arguments = ["--baseline", _BASELINE] if hide or (top / _BASELINE).exists() else []
-    steps = [_configured(repository)]
+    steps = [_configure(repository)]
     if chosen["pre_commit"]:
-        steps.append(_step(top / _HOOKS, lambda data: _hooked(data, wanted, arguments)))
+        steps.append(_step(top / _HOOKS, lambda data: _add_hooks(data, wanted, arguments)))
     if chosen["ci"]:
         steps.append(_ci(top / PLACE, workflow(wanted.requirement, arguments).encode()))
     for step in steps:
@@ -131,7 +131,7 @@ def _has_findings(survey: Survey) -> bool:
     return any(one.severity == "warning" for one in survey.findings)
 
 
-def _configured(repository: Repository) -> _Step:
+def _configure(repository: Repository) -> _Step:
     """The configuration, unless there is one."""
     own = repository.top / "np2tf.toml"
     known = Configurations().of_folder(repository.top).file
@@ -143,7 +143,7 @@ def _configured(repository: Repository) -> _Step:
     return _step(repository.pyproject, lambda data: with_table(data, table))
 
 
-def _hooked(data: bytes, wanted: origin.Distribution, arguments: list[str]) -> bytes:
+def _add_hooks(data: bytes, wanted: origin.Distribution, arguments: list[str]) -> bytes:
     """The hooks with np2tf's among them; the same where it is."""
     from np2tf.adopting.hooks import NEW, has_hook, local_entry, remote_entry, with_entry
 

@@ -26,9 +26,9 @@ class _Run(click.Command):
     """A command whose options end where the program begins, as Python's do."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, self._separated(args))
+        return super().parse_args(ctx, self._separate_arguments(args))
 
-    def _separated(self, args: Sequence[str]) -> list[str]:
+    def _separate_arguments(self, args: Sequence[str]) -> list[str]:
         """Return the arguments with `--` before those of the program, and `--report` with its value."""
         valued = {
             name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts

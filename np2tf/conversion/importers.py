@@ -14,7 +14,7 @@ from pathlib import Path
 _IMPORT = re.compile(rb"(?:from|import)\s+([\w.]+)")
 
 
-def imported_by_others(files: Iterable[tuple[Path, bytes]]) -> dict[Path, Path]:
+def files_with_importer(files: Iterable[tuple[Path, bytes]]) -> dict[Path, Path]:
     """The files that another one imports, each with one that does."""
     every = list(files)
     modules = {path: _parts(path) for path, _ in every}

@@ -79,7 +79,9 @@ def translated_blocks(blocks: Sequence[Block], path: str, options: Options) -> P
     source = Source.of("".join(parts), path)
     made = translate(source, options)
     diagnostics = [_moved(one, blocks, firsts) for one in made.diagnostics]
-    wrong = unsafe(source, made.text, made.touched, source.encoded(made.text)) if made.changed else None
+    wrong = (
+        unsafe(source, made.text, made.touched_nodes, source.bytes_of(made.text)) if made.changed else None
+    )
     if wrong is not None:
         raise UnsafeError(wrong)
     texts = _MARKED.split(made.text)

@@ -12,7 +12,7 @@ import libcst as cst
 from np2tf import rules
 from np2tf.facts.module.parents import Parents
 from np2tf.facts.module.scopes import Scope, Scopes
-from np2tf.tree.names import dotted, root_of
+from np2tf.tree.names import dotted_name, root_of
 from np2tf.tree.walk import walk
 
 
@@ -77,7 +77,7 @@ class Imports:
 
         The name of an import from the surrounding package begins with the dots of the import.
         """
-        root, path = root_of(node), dotted(node)
+        root, path = root_of(node), dotted_name(node)
         if not isinstance(root, cst.Name) or path is None:
             return None
         owner = self.scopes.of(root).owner_of(root.value)
@@ -88,7 +88,7 @@ class Imports:
         around = self.parents[alias]
         rest = path.removeprefix(root.value)
         if isinstance(around, cst.ImportFrom):
-            module = f"{dotted(around.module)}." if around.module is not None else ""
+            module = f"{dotted_name(around.module)}." if around.module is not None else ""
             return f"{'.' * len(around.relative)}{module}{alias.evaluated_name}{rest}"
         return (alias.evaluated_name if alias.asname is not None else root.value) + rest
 
@@ -123,7 +123,7 @@ class Imports:
     def _plain(self, node: cst.Import) -> None:
         ours = []
         for alias in node.names:
-            name = dotted(alias.name) or ""
+            name = dotted_name(alias.name) or ""
             if name.split(".")[0] == "numpy":
                 self._of_alias[alias] = name if alias.asname is not None else "numpy"
                 ours.append(alias)
@@ -131,7 +131,7 @@ class Imports:
             self.statements.append(NumpyImport(node, tuple(ours)))
 
     def _from(self, node: cst.ImportFrom) -> None:
-        module = dotted(node.module) if not node.relative else None
+        module = dotted_name(node.module) if not node.relative else None
         is_numpy = module is not None and module.split(".")[0] == "numpy"
         if isinstance(node.names, cst.ImportStar):
             if is_numpy and module is not None:

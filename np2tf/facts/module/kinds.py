@@ -14,7 +14,7 @@ from np2tf import rules
 from np2tf.facts.module.imports import Imports
 from np2tf.facts.module.parents import Parents
 from np2tf.facts.module.scopes import Scopes
-from np2tf.tree.names import dotted, words
+from np2tf.tree.names import dotted_name, words
 
 
 class Kind(Enum):
@@ -192,7 +192,7 @@ def _annotation_kind(annotation: cst.Annotation | None) -> Kind:
     head: cst.CSTNode | None = annotation.annotation if annotation is not None else None
     if isinstance(head, cst.Subscript):
         head = head.value
-    name = dotted(head)
+    name = dotted_name(head)
     return Kind.CONTAINER if name is not None and name.split(".")[-1] in _CONTAINER_TYPES else Kind.UNKNOWN
 
 

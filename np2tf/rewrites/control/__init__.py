@@ -13,7 +13,14 @@ import libcst as cst
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
-from np2tf.rewrites.control.calls import called, entered, explicit_super, list_of, of_np2tf, of_np2tf_math
+from np2tf.rewrites.control.calls import (
+    explicit_super,
+    list_of,
+    of_np2tf,
+    of_np2tf_math,
+    wrap_callee,
+    wrap_manager,
+)
 from np2tf.rewrites.control.common.marks import Marks
 from np2tf.rewrites.control.constructs import tries
 from np2tf.rewrites.control.constructs.table import EXPRESSIONS
@@ -53,9 +60,9 @@ def _plan_function(
     for func in decision.math:
         plan.add(func, of_np2tf_math)
     for callee in decision.callees:
-        plan.add(callee, called)
+        plan.add(callee, wrap_callee)
     for manager in decision.contexts:
-        plan.add(manager, entered)
+        plan.add(manager, wrap_manager)
     for call in decision.supers:
         plan.add(call, explicit_super(function))
     for handler in decision.handlers:

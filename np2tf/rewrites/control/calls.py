@@ -134,12 +134,12 @@ def explicit_super(method: cst.FunctionDef) -> Callable[[cst.Call], cst.BaseExpr
     )
 
 
-def called(func: cst.BaseExpression) -> cst.BaseExpression:
+def wrap_callee(func: cst.BaseExpression) -> cst.BaseExpression:
     """Return `np2tf.call(func)` for `func`."""
     return expression("np2tf.call({func})", func=func)
 
 
-def entered(manager: cst.BaseExpression) -> cst.BaseExpression:
+def wrap_manager(manager: cst.BaseExpression) -> cst.BaseExpression:
     """Return `np2tf.context(manager)` for `manager`."""
     return expression("np2tf.context({manager})", manager=manager)
 

@@ -18,7 +18,7 @@ from np2tf.facts.recursion import Recursion
 from np2tf.options import Options
 from np2tf.rewrites.control.common.marks import CannotLower
 from np2tf.rewrites.control.decide import Decision, decide
-from np2tf.tree.names import dotted, root_of, words
+from np2tf.tree.names import dotted_name, root_of, words
 from np2tf.tree.walk import walk
 
 #: Decorators that accept any callable.
@@ -160,13 +160,13 @@ def _out_of_reach(function: cst.FunctionDef, effects: Effects) -> Unfit | None:
 def _takes_any_callable(decorator: cst.BaseExpression, facts: Facts) -> bool:
     """Return whether a decorator accepts any callable: it is known, or belongs to the program."""
     node = decorator.func if isinstance(decorator, cst.Call) else decorator
-    if dotted(node) in _DECORATORS:
+    if dotted_name(node) in _DECORATORS:
         return True
     bindings = facts.scopes.top_bindings(root_of(node))
     for binding in bindings:
         around = facts.parents[binding]
         if isinstance(around, cst.ImportFrom):
-            top = (dotted(around.module) or "").partition(".")[0]
+            top = (dotted_name(around.module) or "").partition(".")[0]
             if not around.relative and top not in facts.folders:
                 return False
         elif not isinstance(binding, (cst.FunctionDef, cst.ClassDef)):

@@ -97,7 +97,7 @@ class _Summaries:
 
     def _with_inner(self, name: str, function: cst.FunctionDef) -> Iterator[FunctionSummary]:
         """Yield the summary of a function, and of the inner function that it returns, as decorators do."""
-        inner, given = self._returned(function)
+        inner, given = self._returned_function(function)
         if inner is not None:
             given = f"{name}.{inner.name.value}"
             yield from self._with_inner(given, inner)
@@ -120,7 +120,7 @@ class _Summaries:
             not _ABSTRACT.isdisjoint(map(str, of)),
         )
 
-    def _returned(self, function: cst.FunctionDef) -> tuple[cst.FunctionDef | None, str]:
+    def _returned_function(self, function: cst.FunctionDef) -> tuple[cst.FunctionDef | None, str]:
         inside = self._facts.scopes.inside(function)
         for name in self._returns.get(function, ()):
             bindings = inside.bindings.get(name.value, [])

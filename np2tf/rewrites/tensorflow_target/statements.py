@@ -15,7 +15,7 @@ from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.turns import Turns
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, list_value, plain
 from np2tf.rewrites.tensorflow_target.model.world import Frame, merge
-from np2tf.tree.names import dotted
+from np2tf.tree.names import dotted_name
 
 Env = dict[str, Value]
 #: A loop's names have settled before this many rounds.
@@ -236,7 +236,7 @@ def _import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
 
 
 def _module(node: cst.ImportFrom) -> str:
-    return "." * len(node.relative) + (dotted(node.module) or "")
+    return "." * len(node.relative) + (dotted_name(node.module) or "")
 
 
 def _is_standard(module: str) -> bool:
