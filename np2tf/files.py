@@ -37,12 +37,12 @@ def translate_file(path: Path, root: Path, options: Options) -> Outcome:
 
 def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
     """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
-    with _uncollected():
+    with _without_garbage_collection():
         return _translated_bytes(data, path, root, options, is_safe)
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _without_garbage_collection() -> Iterator[None]:
     """Let nobody look for garbage: a tree has many objects, and none of them is garbage before its file is
     done. Then the next look, which is at young objects only, finds all of it."""
     was_enabled = gc.isenabled()

@@ -97,11 +97,11 @@ def translate(source: Source, options: Options) -> Result:
     try:
         facts = Facts.of(source.module, source.path)
         if options.target == "np2tf":
-            something = imports.anything_to_translate(facts, options.passed_on) or control.anything_to_stage(
+            something = imports.has_translations(facts, options.passed_on) or control.has_staged_functions(
                 facts, options
             )
         else:
-            something = facts.imports.any
+            something = facts.imports.imports_numpy
         if not something and not options.everything:
             if options.target == "np2tf":
                 names.report_only(facts, report)

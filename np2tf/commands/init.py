@@ -86,7 +86,7 @@ def init(folder: Path, **chosen: Any) -> None:
 def _source_of_np2tf(chosen: dict[str, Any]) -> origin.Distribution:
     """Where hooks and jobs install np2tf from."""
     try:
-        found = origin.given(chosen["source"]) if chosen["source"] else origin.installed()
+        found = origin.parse_origin(chosen["source"]) if chosen["source"] else origin.installed_distribution()
     except ValueError as error:
         raise click.UsageError(f"--from {error}") from None
     if chosen["ci"] and not found.requirement:
@@ -110,12 +110,12 @@ def _as_configured(repository: Repository, chosen: dict[str, Any]) -> dict[str, 
 
 def _tell(survey: Survey) -> None:
     from np2tf.report.survey import percent
-    from np2tf.report.tables import counted, share_native, share_staged
+    from np2tf.report.tables import count_fates, share_native, share_staged
     from np2tf.report.tables import names as used
 
     changing = sum(file.changes for file in survey.files)
     compiled, functions = share_staged(survey)
-    fates = counted(survey.fates)
+    fates = count_fates(survey.fates)
     native, uses = share_native(used(survey))
     click.echo(f"{output.many(len(survey.files), 'file')}, of which a translation changes {changing}.")
     click.echo(

@@ -55,7 +55,7 @@ def translated_page(text: str, path: str, options: Options) -> tuple[str, list[D
         made = translated_blocks(program, path, options)
         diagnostics += made.diagnostics
         for block, new in reversed(list(zip(program, made.texts or ()))):
-            result[block.first] = "".join(block.replaced(lines, new))
+            result[block.first] = "".join(block.replace_code(lines, new))
             result[block.first + 1 : block.first + len(block.lines)] = [""] * (len(block.lines) - 1)
     diagnostics.sort(key=lambda one: (one.line, one.column))
     return "".join(result), diagnostics
@@ -78,7 +78,7 @@ def translated_blocks(blocks: Sequence[Block], path: str, options: Options) -> P
         line += part.count("\n")
     source = Source.of("".join(parts), path)
     made = translate(source, options)
-    diagnostics = [_moved(one, blocks, firsts) for one in made.diagnostics]
+    diagnostics = [_move_finding(one, blocks, firsts) for one in made.diagnostics]
     wrong = (
         unsafe(source, made.text, made.touched_nodes, source.bytes_of(made.text)) if made.changed else None
     )
@@ -89,7 +89,7 @@ def translated_blocks(blocks: Sequence[Block], path: str, options: Options) -> P
     return Program(texts[2::2] if same and made.changed else None, diagnostics)
 
 
-def _moved(found: Diagnostic, blocks: Sequence[Block], firsts: Sequence[int]) -> Diagnostic:
+def _move_finding(found: Diagnostic, blocks: Sequence[Block], firsts: Sequence[int]) -> Diagnostic:
     """A finding in the program as one in the text."""
     index = bisect_right(firsts, found.line) - 1
     if index < 0:

@@ -80,7 +80,7 @@ class Classes:
         if base is not None:
             return self.is_simple(base)
         imports = self.facts.imports
-        return imports.qualified(node) is None and imports.imported(node) is not None
+        return imports.numpy_name(node) is None and imports.imported_name(node) is not None
 
     def _is_plain(self, node: cst.ClassDef) -> bool:
         """Return whether the class body has no attribute hook, no unknown decorator and no unknown

@@ -44,7 +44,7 @@ class Constructors:
 
         Such a call has no effects besides those of the functions that it runs (`run_by`).
         """
-        if self._facts.imports.imported(func) == _NAMESPACE:
+        if self._facts.imports.imported_name(func) == _NAMESPACE:
             return True
         node = self._classes.class_named(func)
         if node is None or not self._classes.is_known(node):
@@ -72,7 +72,7 @@ class Constructors:
         """
         if not isinstance(node, cst.Call):
             return True
-        if self._facts.imports.qualified(node.func) is not None:
+        if self._facts.imports.numpy_name(node.func) is not None:
             return True
         made_by = [arg.value for arg in node.args if arg.keyword and arg.keyword.value == "default_factory"]
         return _attribute_name(node) in _FIELD and all(dotted_name(value) in _FACTORIES for value in made_by)

@@ -89,7 +89,7 @@ def _is_inner(name: cst.Name, facts: Facts) -> bool:
 
 def _unsafe(call: cst.Call, facts: Facts) -> str | None:
     """Return the name of the called function if a graph may miss an exception of it; None if it is safe."""
-    qualified = facts.imports.qualified(call.func)
+    qualified = facts.imports.numpy_name(call.func)
     if qualified is not None:
         rule = rules.find(qualified)
         name = qualified.rpartition(".")[2]

@@ -90,7 +90,7 @@ class References:
             return UNKNOWN
         if isinstance(bindings[0], cst.Param):
             return self._parameter(bindings[0], owner.node, node)
-        return self.bound(bindings[0])
+        return self.reference_of(bindings[0])
 
     def _parameter(self, param: cst.Param, function: cst.FunctionDef, node: cst.Name) -> Ref:
         kind = self._classes.class_of(function)
@@ -110,7 +110,7 @@ class References:
 
     # -- bindings -------------------------------------------------------------------------------------------
 
-    def bound(self, binding: cst.CSTNode) -> Ref:
+    def reference_of(self, binding: cst.CSTNode) -> Ref:
         """Return a reference to the object that a binding gives its name."""
         if isinstance(binding, cst.ImportAlias):
             return self._import_ref(binding)

@@ -82,7 +82,7 @@ def of_role(role: str) -> tuple[str, ...]:
     return tuple(name for name, one in OPERATORS.items() if one.role == role)
 
 
-def loaded(place: str) -> Any:
+def load(place: str) -> Any:
     """Return the object that ``module:name`` tells."""
     module, _, path = place.partition(":")
     found: Any = sys.modules.get(module) or importlib.import_module(module)
@@ -93,7 +93,7 @@ def loaded(place: str) -> Any:
 
 def python_meaning(name: str) -> Any:
     """Return Python's meaning of an operator."""
-    return loaded(OPERATORS[name].python)
+    return load(OPERATORS[name].python)
 
 
 # -- Python's meaning ----------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def _constructs(facts: Facts, classes: Classes, call: cst.Call) -> bool:
     new = call.func
     if not isinstance(new, cst.Attribute) or new.attr.value != "__new__":
         return False
-    if facts.imports.qualified(new.value) == "numpy.ndarray":
+    if facts.imports.numpy_name(new.value) == "numpy.ndarray":
         return True
     if not isinstance(new.value, cst.Call) or dotted_name(new.value.func) != "super":
         return False
@@ -64,4 +64,4 @@ def _constructs(facts: Facts, classes: Classes, call: cst.Call) -> bool:
     if around is None:
         return False
     bases = [arg.value for one in classes.lineage(around) for arg in one.bases]
-    return any(facts.imports.qualified(base) == "numpy.ndarray" for base in bases)
+    return any(facts.imports.numpy_name(base) == "numpy.ndarray" for base in bases)

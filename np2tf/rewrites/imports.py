@@ -20,7 +20,7 @@ def name_for_tnp(facts: Facts) -> str:
     return facts.imports.tnp_name or facts.fresh_name(facts.module, "tnp")
 
 
-def anything_to_translate(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
+def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
     """Return whether the translation would remove an import of NumPy or change a use of it."""
     kept = KeptImports(facts, passed_on)
     return any(not kept.all_of(found) or kept.needs_tnp(found) for found in facts.imports.statements)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from np2tf.verify.outcomes_plugin import OPTION
-from np2tf.verify.processes import Ended, run_process
+from np2tf.verify.processes import EndedProcess, run_process
 from np2tf.verify.program import COUNTERS, Failure
 from np2tf.verify.transcript import own_lines
 
@@ -196,7 +196,7 @@ def _read(lines: Iterable[str]) -> Side:
     return side
 
 
-def _check(ended: Ended, side: Side, title: str, timeout: float | None) -> None:
+def _check(ended: EndedProcess, side: Side, title: str, timeout: float | None) -> None:
     """Fail where no test was run, or not all of them.
 
     Raises:

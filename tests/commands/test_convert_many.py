@@ -187,7 +187,7 @@ def test_processes_say_what_one_says(tmp_path: Path) -> None:
 
 
 def dying(task: Task) -> TaskResult:
-    """`done`, and death on one file."""
+    """`run_task`, and death on one file."""
     if task.path.name == "b.py":
         os.kill(os.getpid(), signal.SIGKILL)
     return run_task(task)
@@ -198,7 +198,7 @@ def test_a_worker_that_dies_is_an_internal_error(tmp_path: Path, monkeypatch: py
     """Status 123, the file is named, and the others are written."""
     for name in ("a.py", "b.py", "c.py"):
         (tmp_path / name).write_text(SOURCE)
-    monkeypatch.setattr(many, "done", dying)
+    monkeypatch.setattr(many, "run_task", dying)
     result = np2tf("convert", "--write", "-j2", tmp_path)
     assert result.exit_code == 123
     assert f"{tmp_path / 'b.py'}:1:1: NP2TF905 internal error: ChildProcessError" in result.stderr
@@ -226,7 +226,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(task.path.name)
         return run_task(task)
 
-    monkeypatch.setattr(many, "done", counting)
+    monkeypatch.setattr(many, "run_task", counting)
     return names
 
 

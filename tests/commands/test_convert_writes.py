@@ -316,7 +316,7 @@ def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypatch
         file.write_text("x = 'new'\n")
         return made
 
-    monkeypatch.setattr(many, "done", slow)
+    monkeypatch.setattr(many, "run_task", slow)
     result = np2tf("convert", "--write", file)
     assert (result.exit_code, "it was changed while it was translated" in result.stderr) == (1, True)
     assert file.read_text() == "x = 'new'\n"

@@ -85,7 +85,7 @@ def _where(report: Report) -> Iterable[str]:
     )
     for name, time, unit in rows:
         yield f"  {name:<20}{time.seconds:>9.3f} s{time.calls:>10} {unit}"
-    yield f"  {'everything else':<20}{report.other:>9.3f} s"
+    yield f"  {'everything else':<20}{report.other_seconds:>9.3f} s"
 
 
 def _section(title: str, rows: list[Any], show: Callable[[Any], str]) -> Iterable[str]:

@@ -58,11 +58,11 @@ class Imports:
         return self
 
     @property
-    def any(self) -> bool:
+    def imports_numpy(self) -> bool:
         """Return whether the file imports NumPy at all."""
         return bool(self.statements)
 
-    def qualified(self, node: cst.CSTNode) -> str | None:
+    def numpy_name(self, node: cst.CSTNode) -> str | None:
         """Return the NumPy name, such as `numpy.linalg.norm`, that exactly this expression refers to; else
         None.
         """
@@ -72,7 +72,7 @@ class Imports:
             self._resolved[node] = self._resolve(node)
         return self._resolved[node]
 
-    def imported(self, node: cst.CSTNode) -> str | None:
+    def imported_name(self, node: cst.CSTNode) -> str | None:
         """Return the dotted name of an imported object, from any module.
 
         The name of an import from the surrounding package begins with the dots of the import.
@@ -154,7 +154,7 @@ class Imports:
 
     def _resolve(self, node: cst.Name | cst.Attribute) -> str | None:
         if isinstance(node, cst.Attribute):
-            base = self.qualified(node.value)
+            base = self.numpy_name(node.value)
             return None if base is None else f"{base}.{node.attr.value}"
         if not self._is_reference(node):
             return None

@@ -139,7 +139,7 @@ class Kinds:
         return name if self._scopes.of(call.func).owner_of(name) is None else None
 
     def _call(self, node: cst.Call) -> Kind:
-        qualified = self._imports.qualified(node.func)
+        qualified = self._imports.numpy_name(node.func)
         if qualified is not None:
             return _result_of(qualified)
         name = self._builtin(node)
@@ -154,7 +154,7 @@ class Kinds:
         return Kind.UNKNOWN
 
     def _attribute(self, node: cst.Attribute) -> Kind:
-        qualified = self._imports.qualified(node)
+        qualified = self._imports.numpy_name(node)
         if qualified is not None:
             rule = rules.find(qualified)
             return Kind.NUMBER if rule is not None and rule.number else Kind.UNKNOWN

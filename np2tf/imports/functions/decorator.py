@@ -59,7 +59,7 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
     except UntranslatableError as reason:
         path, line = _place(target, functions)
         name = getattr(target, "__qualname__", type(target).__name__)
-        tell([Finding.made("NP2TF942", path, line, name=name, reason=str(reason))], "; it runs as it is")
+        tell([Finding.create("NP2TF942", path, line, name=name, reason=str(reason))], "; it runs as it is")
         return target
 
 

@@ -81,7 +81,7 @@ def _hold_in(loader: Any) -> None:
 
     def exec_module(module: ModuleType) -> None:
         del loader.exec_module
-        with held():
+        with hold_log():
             execute(module)
             with contextlib.suppress(Exception):  # an error is raised again when a device is used
                 module.config.list_physical_devices()  # logs that there is no driver
@@ -90,10 +90,10 @@ def _hold_in(loader: Any) -> None:
 
 
 @contextlib.contextmanager
-def held() -> Iterator[None]:
+def hold_log() -> Iterator[None]:
     """Hold file descriptor 2. If no exception occurs, drop TensorFlow's log lines from the held output."""
     with _lock:
-        hold = _Hold.begun()
+        hold = _Hold.begin()
     if hold is None:
         yield
         return
@@ -118,12 +118,12 @@ class _Hold:
             os.close(self._real)
             raise
         self._reader = os.open(self._path, os.O_RDONLY)
-        self._guard = self._guarded()
+        self._guard = self._start_guard()
         _flush()
         os.dup2(self._file, 2)
 
     @classmethod
-    def begun(cls) -> _Hold | None:
+    def begin(cls) -> _Hold | None:
         """Begin a hold and return it; None if there is already a hold, no descriptor 2, or no place for a
         file.
         """
@@ -134,7 +134,7 @@ class _Hold:
             return cls._current
         return None
 
-    def _guarded(self) -> int | None:
+    def _start_guard(self) -> int | None:
         """Return the writing end of a pipe on which a guard waits; None if there is no guard."""
         if os.name != "posix":
             return None

@@ -30,7 +30,7 @@ from np2tf.rewrites.control.lower import lower_function
 from np2tf.rewrites.planning.plan import Plan
 
 
-def anything_to_stage(facts: Facts, options: Options) -> bool:
+def has_staged_functions(facts: Facts, options: Options) -> bool:
     """Return whether some function will be staged."""
     return options.jit and bool(Fitness.of(facts, options).staged)
 
@@ -42,7 +42,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     fitness = Fitness.of(facts, options)
     fitness.report(facts, report)
     for function, decision in fitness.staged.items():
-        if decision.lowers_anything:
+        if decision.lowers_text:
             plan.require(runtime=True)
             _plan_function(function, decision, facts, plan, options.line_length)
 

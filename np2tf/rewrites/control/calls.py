@@ -101,7 +101,7 @@ class Calls:
         return is_builtin(self._facts, call, ("sum", "min", "max", "list"))
 
     def _is_of_math(self, func: cst.BaseExpression) -> bool:
-        module, _, _ = (self._facts.imports.imported(func) or "").rpartition(".")
+        module, _, _ = (self._facts.imports.imported_name(func) or "").rpartition(".")
         return module == "math"
 
 

@@ -69,7 +69,7 @@ def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterato
     works = ArrayWorks(facts, effects)
     for name, function in _functions(facts.module):
         work = works.of(function)
-        about_arrays = work.loops or work.is_there or work.repeats
+        about_arrays = work.loops or work.uses_arrays or work.repeats
         if not about_arrays and not any(isinstance(node, _LOOPS) for node in walk(function.body)):
             continue
         line = facts.position(function)[0]

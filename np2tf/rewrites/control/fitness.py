@@ -89,7 +89,7 @@ def _judge(facts: Facts, options: Options) -> Fitness:
     unfit: dict[cst.FunctionDef, Unfit] = {}
     for function in candidates:
         verdict = (None if every else _out_of_reach(function, effects)) or _alone(function, facts, effects)
-        if isinstance(verdict, Decision) and verdict.lowers_anything and not every:
+        if isinstance(verdict, Decision) and verdict.lowers_text and not every:
             if _is_property(function):
                 verdict = Unfit("NP2TF401", function, {"reason": "is a property with control flow"}, False)
             elif _is_special(function):
@@ -241,6 +241,6 @@ def _with_callees(
                 if decision is None:
                     continue
                 stack.append(callee)
-                if decision.lowers_anything:
+                if decision.lowers_text:
                     staged.add(callee)
     return staged

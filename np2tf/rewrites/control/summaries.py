@@ -74,7 +74,7 @@ class _Summaries:
     def _top(self, bindings: list[cst.CSTNode]) -> Ref:
         if sum(isinstance(one, (cst.FunctionDef, cst.ClassDef)) for one in bindings) > 1:
             return UNKNOWN
-        found = tuple(self._references.bound(one) for one in bindings)
+        found = tuple(self._references.reference_of(one) for one in bindings)
         return found[0] if len(found) == 1 else Ref("any", "", found)
 
     def _stars(self) -> Iterator[Ref]:
@@ -151,7 +151,7 @@ class _Summaries:
                 yield from self._use(node, is_call=False)
 
     def _use(self, node: cst.CSTNode, is_call: bool) -> Iterator[Use]:
-        if self._facts.imports.qualified(node) is None:
+        if self._facts.imports.numpy_name(node) is None:
             ref = self._references.of(node)
             if ref.kind not in ("unknown", "module"):
                 yield Use(ref, is_call)

@@ -67,10 +67,10 @@ class Use:
 
 def uses(facts: Facts) -> Iterator[Use]:
     """Yield the uses of NumPy names in a module, in source order."""
-    if not facts.imports.any:
+    if not facts.imports.imports_numpy:
         return
     for name in facts.nodes(cst.Name):
-        stands_for = facts.imports.qualified(name)
+        stands_for = facts.imports.numpy_name(name)
         if stands_for is not None:
             yield _use(facts, name, stands_for)
 
@@ -143,7 +143,7 @@ def _parameter_of_type(facts: Facts, node: cst.CSTNode) -> bool:
     """Return whether a name is in the brackets of `npt.NDArray[np.float64]`."""
     up = facts.parents.nearest(node, cst.Subscript)
     inside = isinstance(up, cst.Subscript) and up.value is not node
-    base = facts.imports.qualified(up.value) if inside and isinstance(up.value, _CHAIN) else None  # type: ignore[union-attr]
+    base = facts.imports.numpy_name(up.value) if inside and isinstance(up.value, _CHAIN) else None  # type: ignore[union-attr]
     return base is not None and base.startswith(_TYPING)
 
 

@@ -29,7 +29,7 @@ Evaluate = Callable[[cst.CSTNode, Frame], Value]
 def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     """Return what a call gives."""
     world, func = frame.world, node.func
-    qualified = world.facts.imports.qualified(func)
+    qualified = world.facts.imports.numpy_name(func)
     if qualified is not None:
         return numpy_call(node, qualified, frame, evaluate)
     if isinstance(func, cst.Attribute):
@@ -44,7 +44,7 @@ def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
         return NOTHING
     if all(one.is_plain for one in given) and value.only("function", "other"):
         return plain("other") if value.certain and "other" in value.kinds else unknown(node, certain=False)
-    imported = world.facts.imports.imported(func) or ""
+    imported = world.facts.imports.imported_name(func) or ""
     if imported.split(".")[0] in ("math", "cmath"):
         return plain("int", "float", "bool")
     return world.refuse(node, "NP2TF607", name=world.facts.code(func))

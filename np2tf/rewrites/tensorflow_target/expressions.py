@@ -51,7 +51,7 @@ def _name(node: cst.Name, frame: Frame) -> Value:
     name, world = node.value, frame.world
     if name in _LITERALS:
         return plain(_LITERALS[name])
-    qualified = world.facts.imports.qualified(node)
+    qualified = world.facts.imports.numpy_name(node)
     if qualified is not None:
         return numpy_name(node, qualified, frame)
     if name in frame.env:
@@ -111,7 +111,7 @@ def _dtype_name(dtype: str) -> str:
 
 def _attribute(node: cst.Attribute, frame: Frame) -> Value:
     world = frame.world
-    qualified = world.facts.imports.qualified(node)
+    qualified = world.facts.imports.numpy_name(node)
     if qualified is not None:
         return numpy_name(node, qualified, frame)
     base, name = evaluate(node.value, frame), node.attr.value
@@ -132,7 +132,7 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
 
 
 def _library(node: cst.CSTNode, frame: Frame) -> str:
-    return (frame.world.facts.imports.imported(node) or "").split(".")[0]
+    return (frame.world.facts.imports.imported_name(node) or "").split(".")[0]
 
 
 def _subscript(node: cst.Subscript, frame: Frame) -> Value:

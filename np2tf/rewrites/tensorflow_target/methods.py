@@ -63,7 +63,7 @@ def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
 
 
 def _library_call(node: cst.Call, given: list[Value], frame: Frame) -> Value:
-    imported = (frame.world.facts.imports.imported(node.func) or "").split(".")[0]
+    imported = (frame.world.facts.imports.imported_name(node.func) or "").split(".")[0]
     if imported in ("math", "cmath"):
         return plain("int", "float", "bool")
     if all(one.is_plain for one in given):

@@ -254,7 +254,7 @@ def _is_pure(node: cst.CSTNode, frame: Frame) -> bool:
 def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
     """Decide on a statement that calls a writing function or method of NumPy; return whether it is one."""
     world, func = frame.world, call.func
-    qualified = world.facts.imports.qualified(func)
+    qualified = world.facts.imports.numpy_name(func)
     if qualified is not None:
         helper = world.table.writes.get(qualified)
         place = call.args[0].value if call.args and not call.args[0].star else None
@@ -291,7 +291,7 @@ def _record_write(
         )
     elif may_write(place.value, base, call, node, frame):
         name = world.helper(helper)
-        if world.facts.imports.qualified(call.func) is not None:
+        if world.facts.imports.numpy_name(call.func) is not None:
             world.edit(call.func, edits.rename_to(name), helper)
         else:
             world.edit(call, edits.function_of(name), helper)
@@ -319,7 +319,7 @@ def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> 
 
 def _callees(node: cst.Call, frame: Frame) -> list[cst.FunctionDef]:
     """The functions of the module that a call may call."""
-    if frame.world.facts.imports.qualified(node.func) is not None or not isinstance(node.func, cst.Name):
+    if frame.world.facts.imports.numpy_name(node.func) is not None or not isinstance(node.func, cst.Name):
         return []
     return list(evaluate(node.func, frame).functions)
 

@@ -20,7 +20,7 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
-from np2tf.operators.undefined import bound
+from np2tf.operators.undefined import check_bound
 from np2tf.runtime.arguments.captures import Dependencies, current, functions_among
 from np2tf.runtime.arguments.flattening import share_memory, take_arguments, take_dependencies
 from np2tf.runtime.arguments.signature import Signature
@@ -93,7 +93,7 @@ class Compiler:
         self._caches = SpecializationCaches(self._host)
         self._dependencies: Dependencies | None = None
         self._functions: list[Any] = []
-        self._checked: set[type] = set()
+        self._check_key: set[type] = set()
         self._budget = Budget(self._host)
         self._lock = threading.RLock()
         # The promotion modes for which the warning was given that the function runs unjitted.
@@ -206,7 +206,7 @@ class Compiler:
         elif (advice := self._advice(call)) is not None:
             wants_host = not advice
         elif self._jitted.trace_count:
-            worth = max(WORTH_COMPILING, self._budget.expected / SHARED_BY)
+            worth = max(WORTH_COMPILING, self._budget.expected_seconds / SHARED_BY)
             wants_host = cache.own_seconds < worth or not self._budget.is_open
         else:
             # Only a trace shows which attributes of objects matter. Before it, caches are too small if
@@ -296,7 +296,7 @@ class Compiler:
                 self._dependencies = None
                 continue
             named = None if known.any_attribute else known.names
-            signature = Signature(named, known.assigned, known.appending)
+            signature = Signature(named, known.assigned_attributes, known.appended_attributes)
             signature.parts += functions
             signature.parts.append((config.bounds, current_mode(), type(bit_generator(global_state()))))
             take_dependencies(values, signature)
@@ -383,9 +383,9 @@ class Compiler:
             self._jitted.trace_count += 1
             counts.traces += 1
             inputs = cache.inputs()
-            for kind in signature.classes - self._checked:
+            for kind in signature.classes - self._check_key:
                 check_class(kind, self._names)
-                self._checked.add(kind)
+                self._check_key.add(kind)
             try:
                 bounds = cache.bounds(inputs, signature)
                 body, handled = call.body(self._function, bool(bounds)), self._handles_exceptions
@@ -404,7 +404,7 @@ class Compiler:
                     raise LengthsAreNeeded from error
                 if not inputs or error.is_certain:
                     raise
-                if isinstance(error, TracingTimeError) or not cache.bound(inputs, signature):
+                if isinstance(error, TracingTimeError) or not cache.bound_integers(inputs, signature):
                     cache.pin(inputs, signature)
                 self._budget.forgive()
                 if self._deadline is not None and not self._budget.is_open:
@@ -529,13 +529,13 @@ class Compiler:
         """Run as Python, as a part of the graph that is being traced, if there is one."""
         scope = current_scope()
         if scope is None:
-            return bound(of_unknown_lengths(self._function)(*args, **kwargs))
+            return check_bound(of_unknown_lengths(self._function)(*args, **kwargs))
         self._jitted.inline_count += 1
         with scope.trace.calls.entering(self._jitted, scope):
             function = self._function
             if scope.trace.unknown_lengths:
                 function = of_unknown_lengths(function)
-            return check_returned(bound(function(*args, **kwargs)))
+            return check_returned(check_bound(function(*args, **kwargs)))
 
     def run_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run on the host a call that cannot be compiled, for a known reason, or is faster there."""

@@ -144,7 +144,7 @@ class Variables:
 NO_VARIABLES = Variables()
 
 
-def described(value: Any, form: Carried | None) -> str:
+def describe(value: Any, form: Carried | None) -> str:
     """Return in words what a value is, and of which type and shape."""
     if isinstance(value, Undefined):
         return "unbound"
@@ -171,7 +171,7 @@ def structure(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, dict):
         return f"a dict with the keys {', '.join(map(repr, value))}" if value else "an empty dict"
-    return described(value, None) if value is None or isinstance(value, (str, Undefined)) else "one value"
+    return describe(value, None) if value is None or isinstance(value, (str, Undefined)) else "one value"
 
 
 def parameters(function: Callable[..., Any]) -> tuple[str, ...]:

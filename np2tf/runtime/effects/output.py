@@ -104,16 +104,16 @@ def put_in_order(
     now: dict[str, Any] = {**np.get_printoptions()}
     options = {name: value for name, value in now.items() if value != trace.options[name]}
 
-    def made(known: Sequence[np.ndarray]) -> Effect:
+    def format_values(known: Sequence[np.ndarray]) -> Effect:
         with np.printoptions(**options):
             return make(known)
 
     if trace.xla:
-        trace.effect_log().add(captured.tensors, made, is_text)
+        trace.effect_log().add(captured.tensors, format_values, is_text)
         return
 
     def add(count: np.ndarray, *known: np.ndarray) -> np.ndarray:
-        output.add(lambda: [made(known)])
+        output.add(lambda: [format_values(known)])
         return count + np.int32(1)
 
     done = tf.numpy_function(add, [trace.printed.value, *captured.tensors], tf.int32)

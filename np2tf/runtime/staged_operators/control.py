@@ -108,11 +108,11 @@ def _staged_cond(
     result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise), variables)
     agreed = dict(set.intersection(*(set(one.items()) for one in places)))
     if any(set(one.values()) != set(agreed.values()) for one in places):
-        raise ContainerChangeError(_exchanged(result, places, variables, parameters(then)))
+        raise ContainerChangeError(_describe_exchange(result, places, variables, parameters(then)))
     return put_back(result, containers(operands), agreed)
 
 
-def _exchanged(result: Any, places: list[Any], variables: Variables, names: Sequence[str]) -> str:
+def _describe_exchange(result: Any, places: list[Any], variables: Variables, names: Sequence[str]) -> str:
     """Return which list or dict is another one on each side of a branch, in words."""
     path = min((one for side in places for one in side if places[0].get(one) != places[1].get(one)), key=repr)
 

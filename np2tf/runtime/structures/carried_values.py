@@ -270,7 +270,7 @@ def _promotion_kind(form: Carried) -> Any:
     return form.weak if form.weak in (int, float, complex) else form.dtype
 
 
-def same(a: Any, b: Any) -> bool:
+def are_same(a: Any, b: Any) -> bool:
     """Return whether two leaves are certainly the same value: the same object, view, or equal Python
     constant.
     """

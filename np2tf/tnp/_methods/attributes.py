@@ -48,13 +48,13 @@ def _attribute(
             raise AttributeError(f"attribute {name!r} of 'numpy.ndarray' objects is not writable")
         setter(self, value)
 
-    def known(self: ndarray) -> Any:
+    def get_attribute(self: ndarray) -> Any:
         try:
             return get(self)
         except DOUBTFUL as error:
             return retry_for_each_rank(get, (self,), {}, error)
 
-    setattr(ndarray, name, property(known, put, doc=getattr(np.ndarray, name).__doc__))
+    setattr(ndarray, name, property(get_attribute, put, doc=getattr(np.ndarray, name).__doc__))
 
 
 # -- views -----------------------------------------------------------------------------------------

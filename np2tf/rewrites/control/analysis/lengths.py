@@ -48,7 +48,7 @@ class Lengths:
 
     def _picks(self, node: cst.CSTNode) -> bool:
         if isinstance(node, cst.Call):
-            rule = rules.find(self._facts.imports.qualified(node.func) or "")
+            rule = rules.find(self._facts.imports.numpy_name(node.func) or "")
             return rule is not None and rule.dynamic_shape
         if not isinstance(node, cst.Subscript) or len(node.slice) != 1:
             return False
@@ -59,7 +59,7 @@ class Lengths:
 
     def _gives_places(self, node: cst.Call) -> bool:
         """Return whether a call returns a tuple of the indices where a condition is true."""
-        name = self._facts.imports.qualified(node.func)
+        name = self._facts.imports.numpy_name(node.func)
         if name is None:
             return isinstance(node.func, cst.Attribute) and node.func.attr.value == "nonzero"
         return name == "numpy.nonzero" or (name == "numpy.where" and len(node.args) == 1)

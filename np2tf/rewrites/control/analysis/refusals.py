@@ -119,7 +119,7 @@ class Refusals:
 
     def _changes_nothing(self, func: cst.CSTNode) -> bool:
         """Return whether a call changes no container that the loop cannot carry, in spite of its name."""
-        return self._is_carried(func) or self._facts.imports.qualified(func) is not None
+        return self._is_carried(func) or self._facts.imports.numpy_name(func) is not None
 
     def _is_carried(self, func: cst.CSTNode) -> bool:
         """Return whether a method belongs to a list that the loop can carry."""

@@ -104,7 +104,7 @@ class Static:
         return isinstance(node, (cst.BaseNumber, cst.SimpleString))
 
     def _attribute(self, node: cst.Attribute) -> bool:
-        if self._facts.imports.qualified(node) is not None:
+        if self._facts.imports.numpy_name(node) is not None:
             return True
         if node.attr.value in _ATTRIBUTES:
             return not (node.attr.value in ("size", "shape") and self._lengths.selects_by_value(node.value))
@@ -112,7 +112,7 @@ class Static:
         return path is not None and path.startswith(_MODULE_FUNCTIONS)
 
     def _call(self, node: cst.Call) -> bool:
-        qualified = self._facts.imports.qualified(node.func)
+        qualified = self._facts.imports.numpy_name(node.func)
         if qualified is not None:
             return qualified.rpartition(".")[2] in _NUMPY
         name = dotted_name(node.func) or ""

@@ -232,14 +232,14 @@ def _several(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -> 
             return None
         only = statement.body[0]
         name, value = _assignment(only, branch.counters, bound)
-        if name not in outputs or name in found or reads(only) & found.keys() or _may_do_something(only):
+        if name not in outputs or name in found or reads(only) & found.keys() or _may_have_effects(only):
             return None
         found[name] = value
     text = _values(found, outputs, bound)
     return text if len(text) <= _SHORT else None
 
 
-def _may_do_something(node: cst.CSTNode) -> bool:
+def _may_have_effects(node: cst.CSTNode) -> bool:
     return any(isinstance(part, (cst.Call, cst.NamedExpr, cst.Await, cst.Yield)) for part in walk(node))
 
 
