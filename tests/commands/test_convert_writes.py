@@ -309,7 +309,7 @@ def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypatch
     file = make(tmp_path, {"a.py": SOURCE}) / "a.py"
     from np2tf.conversion import many
 
-    real = many.done
+    real = many.run_task
 
     def slow(task: object) -> object:
         made = real(task)  # type: ignore[arg-type]
