@@ -28,7 +28,7 @@ class KeptImports:
     def __init__(self, facts: Facts, passed_on: tuple[str, ...] = ()) -> None:
         self._facts = facts
         self._staying: set[cst.CSTNode] = set()
-        self._translate: set[cst.CSTNode] = set()
+        self._translated: set[cst.CSTNode] = set()
         self._star_used = self._star_stays = False
         for use in uses(facts):
             owner = facts.scopes.of(use.name).owner_of(use.name.value)
@@ -38,10 +38,10 @@ class KeptImports:
                 self._staying.update(bindings)
                 self._star_stays |= owner is None
             if both or not stays(facts, use):
-                self._translate.update(bindings)
+                self._translated.update(bindings)
             self._star_used |= owner is None
         if quoted_annotations(facts, ""):
-            self._translate.update(facts.imports.aliases_of("numpy"))
+            self._translated.update(facts.imports.aliases_of("numpy"))
         if quoted_types(facts):
             self._staying.update(facts.imports.aliases_of("numpy"))
         self._passed_on = frozenset(passed_on)
@@ -60,7 +60,7 @@ class KeptImports:
         """
         if found.star:
             return self._star_used
-        return any(alias in self._translate for alias in found.aliases)
+        return any(alias in self._translated for alias in found.aliases)
 
     def alias(self, alias: cst.ImportAlias) -> bool:
         """Return whether one imported name stays."""
@@ -73,7 +73,7 @@ class KeptImports:
         """Return whether the file does not use the name, so that only other files can use it, by importing it
         from here.
         """
-        return alias not in self._translate and alias not in self._staying
+        return alias not in self._translated and alias not in self._staying
 
     def _names_read_otherwise(self) -> set[str]:
         """Return the names that are ambiguous, exported by `__all__`, or that code in strings may mention."""

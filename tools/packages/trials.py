@@ -46,7 +46,7 @@ class Trials:
             records = list(pool.map(self._on_numpy, wanted))
             kept = [one for one in records if one["kept"]][:first]
             self.records = [one for one in records if not one["kept"]]
-            self.records += kept if numpy_only else pool.map(self._translate, kept)
+            self.records += kept if numpy_only else pool.map(self._translated, kept)
 
     @property
     def status(self) -> int:

@@ -93,7 +93,7 @@ class Compiler:
         self._caches = SpecializationCaches(self._host)
         self._dependencies: Dependencies | None = None
         self._functions: list[Any] = []
-        self._check_key: set[type] = set()
+        self._checked: set[type] = set()
         self._budget = Budget(self._host)
         self._lock = threading.RLock()
         # The promotion modes for which the warning was given that the function runs unjitted.
@@ -383,9 +383,9 @@ class Compiler:
             self._jitted.trace_count += 1
             counts.traces += 1
             inputs = cache.inputs()
-            for kind in signature.classes - self._check_key:
+            for kind in signature.classes - self._checked:
                 check_class(kind, self._names)
-                self._check_key.add(kind)
+                self._checked.add(kind)
             try:
                 bounds = cache.bounds(inputs, signature)
                 body, handled = call.body(self._function, bool(bounds)), self._handles_exceptions
