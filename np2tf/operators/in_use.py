@@ -42,7 +42,7 @@ def staging_operator(name: str) -> Any:
 
 
 class _Use:
-    """Whether the operators that stage have taken the place of Python's."""
+    """The state of the operators: whether those that stage have taken the place of Python's."""
 
     staging = False
 

@@ -30,6 +30,7 @@ from np2tf.runtime.random.drawn import OutOfWords
 from np2tf.runtime.replacement.watched_loop import leave_on_host
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
 from np2tf.runtime.structures.carried_values import check_returned
+from np2tf.runtime.tracing.trace import trace_of
 from np2tf.staging import (
     ErrstateError,
     NotStagedError,
@@ -299,9 +300,10 @@ class Compiler(CompiledCode):
         if scope is None:
             return check_bound(of_unknown_lengths(self._function)(*args, **kwargs))
         self._jitted.inline_count += 1
-        with scope.trace.calls.entering(self._jitted, scope):
+        trace = trace_of(scope)
+        with trace.calls.entering(self._jitted, scope):
             function = self._function
-            if scope.trace.unknown_lengths:
+            if trace.unknown_lengths:
                 function = of_unknown_lengths(function)
             return check_returned(check_bound(function(*args, **kwargs)))
 

@@ -10,6 +10,7 @@ from np2tf.runtime.arguments.traced_arguments import TracedArguments, is_plain
 from np2tf.runtime.compilation.open_arrays import Pattern
 from np2tf.runtime.introspection.user_objects import is_instance
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
+from np2tf.runtime.tracing.trace import trace_of
 from np2tf.tnp._tensor.storage import current_scope
 
 
@@ -61,10 +62,11 @@ class PreparedCall:
             assert scope is not None
             # Objects that are read by name must not change, but one branch of a conditional may try to change
             # them.
-            scope.trace.follows = self._follows
-            scope.trace.instances = [*twins.instances, *self.by_name]
-            scope.trace.attributes_are_named = self.signature.attributes_are_named
-            scope.trace.unknown_lengths = unknown_lengths
+            trace = trace_of(scope)
+            trace.follows = self._follows
+            trace.instances = [*twins.instances, *self.by_name]
+            trace.attributes_are_named = self.signature.attributes_are_named
+            trace.unknown_lengths = unknown_lengths
             outcome = twins.outcome(traced(*args, **kwargs))
             self.is_plain = is_plain(outcome)
             return outcome.result if self.is_plain else outcome

@@ -23,7 +23,7 @@ from np2tf.runtime.structures.containers import (
 )
 from np2tf.runtime.structures.mutation_guard import MutationGuard
 from np2tf.runtime.structures.staged_list import StagedList
-from np2tf.runtime.tracing.trace import Trace
+from np2tf.runtime.tracing.trace import Trace, trace_of
 from np2tf.staging import ContainerChangeError, StagingError, TracingTimeError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
 from np2tf.tnp._tensor.storage import current_scope
@@ -35,7 +35,7 @@ _MAX_AHEAD = 2
 
 def _trace() -> Trace:
     entered = current_scope()
-    return entered.trace if entered is not None else Trace(xla=False)
+    return trace_of(entered) if entered is not None else Trace(xla=False)
 
 
 def _staged_test(value: Any) -> tf.Tensor | None:
