@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.construct import ExpressionConstruct, Judge
 from np2tf.rewrites.control.common.counting import counts
 from np2tf.tree.templates import expression
 
@@ -76,3 +76,11 @@ def _repeatable(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.UnaryOperation):
         return _repeatable(node.expression)
     return False
+
+
+#: The rows of `table.py`.
+CONSTRUCTS = {
+    cst.BooleanOperation: ExpressionConstruct(is_operation_lowered, edit),
+    cst.UnaryOperation: ExpressionConstruct(is_not_lowered, edit),
+    cst.Comparison: ExpressionConstruct(is_chain_lowered, edit),
+}

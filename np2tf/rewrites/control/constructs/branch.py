@@ -11,7 +11,7 @@ import libcst as cst
 
 from np2tf.facts.dataflow.counters import step_of
 from np2tf.facts.dataflow.flow import Names, live_before, reads, writes
-from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.construct import Judge, StatementConstruct
 from np2tf.rewrites.control.common.layout import (
     blank,
     call,
@@ -303,3 +303,7 @@ def _short_lambda(branch: _Branch, outputs: Sequence[str], operands: Sequence[st
         return None
     params = ", ".join(operands)
     return f"lambda {params}: {text.removeprefix('lambda: ')}" if params else text
+
+
+#: The row of `table.py`.
+CONSTRUCTS = {cst.If: StatementConstruct(is_lowered, lower)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from np2tf.facts.dataflow.flow import Names, bound_targets, loop_head
-from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.construct import Judge, StatementConstruct
 from np2tf.rewrites.control.common.layout import (
     assignment_target,
     blank,
@@ -107,3 +107,7 @@ def _parameters(state: list[str], targets: list[str], naming: Naming) -> list[st
     old = [name for name in state if name in targets]
     unused = "_" if len(old) == 1 and not naming.is_taken("_") else None
     return [(unused or naming.name(f"last_{name}")) if name in old else name for name in state]
+
+
+#: The row of `table.py`.
+CONSTRUCTS = {cst.For: StatementConstruct(is_lowered, lower)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from np2tf.facts.dataflow.flow import Names, block, loop_head, reads, writes
-from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.construct import Judge, StatementConstruct
 from np2tf.rewrites.control.common.flags import is_true
 from np2tf.rewrites.control.common.layout import (
     assignment_target,
@@ -85,3 +85,7 @@ def lower(lowering: Lowers, node: cst.While, live: Names, scope: Scope, tail: bo
 
 def _return(test: cst.BaseExpression) -> cst.SimpleStatementLine:
     return cst.SimpleStatementLine([cst.Return(test)])
+
+
+#: The row of `table.py`.
+CONSTRUCTS = {cst.While: StatementConstruct(is_lowered, lower)}
