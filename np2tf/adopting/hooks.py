@@ -61,7 +61,7 @@ def with_entry(text: str, entry: dict[str, Any]) -> str:
 
 
 def _insert_entry(text: str, loaded: CommentedMap, entry: dict[str, Any]) -> str | None:
-    """The text with the entry's lines behind those of the last one; None where these are not found."""
+    """The text with the entry's lines behind the lines of the last entry; None if that entry is not found."""
     repos = loaded.get("repos")
     end = "\r\n" if "\r\n" in text else "\n"
     lines = text.splitlines(keepends=True)

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 
 @dataclass(frozen=True)
 class Distribution:
-    """A git repository and a revision, or what an index has."""
+    """A git repository and a revision, or a release of a package index."""
 
     url: str = ""
     revision: str = ""

@@ -190,7 +190,7 @@ def _deliver(
     with Bar(len(tasks), not choices["quiet"]) as bar:
         for task, made in zip(tasks, convert_files(tasks, choices["jobs"], unchanged)):
             if task.options.target == "tf" and made.changed and task.path in needed:
-                # Whoever imports it is not translated with it, and would get tensors.
+                # The module that imports the file is not translated with it, and would get tensors.
                 args = (("other", str(needed[task.path])),)
                 made = TaskResult(task.path, [Diagnostic("NP2TF610", str(task.path), 1, 1, args)])
             done = deliver(delivery, task, made)

@@ -95,7 +95,7 @@ def _source_of_np2tf(chosen: dict[str, Any]) -> origin.Distribution:
 
 
 def _as_configured(repository: Repository, chosen: dict[str, Any]) -> dict[str, Any]:
-    """The options of a look at what the configuration will have translated."""
+    """The options that show which files the configuration will translate."""
     configured = Configurations().of_folder(repository.top).file is not None
     aside = () if configured else tuple(repository.aside)
     return {
@@ -209,7 +209,7 @@ def _shorter(path: Path) -> Iterator[str]:
 
 
 def _write_baseline(top: Path, is_dry: bool) -> None:
-    """Hide what is found today, as `np2tf check --write-baseline` does."""
+    """Hide today's findings, as `np2tf check --write-baseline` does."""
     from np2tf.checking.baseline import Baseline
     from np2tf.checking.run import Run
 

@@ -108,8 +108,8 @@ def run(
     """Run a script or module translated, as `python` would run it.
 
     The script is translated, and so are the modules and packages in its folder; with -m, the package.
-    Options go before FILE or -m; what follows is the program's own. No file is changed. The program's exit
-    status is that of the command.
+    Options go before FILE or -m; the words behind it are the program's. No file is changed. The program's
+    exit status is the status of the command.
     """
     if module is None and not program:
         raise click.UsageError("name a file, or a module after -m")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
-#: What a fence says: python, {python}, {.python}, {code-block} python.
+#: The words by which a fence names Python: python, {python}, {.python}, {code-block} python.
 _PYTHON = re.compile(r"^(?:\{code(?:-block|-cell)?\}\s+)?\{?[.\s]*(?:python3?|py3?|pycon)\b", re.IGNORECASE)
 _DIRECTIVE = re.compile(
     r"^([ \t]*)\.\. (?:(?:code-block|code|sourcecode)::[ \t]*(?:python3?|py|pycon)|testcode::.*)[ \t]*$"
@@ -117,7 +117,7 @@ def in_rst(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def sessions(lines: Sequence[str], first: int, last: int) -> Iterator[Block]:
-    """The examples of sessions among lines, one by one."""
+    """Yield the examples of sessions among lines."""
     number = first
     while number < last:
         if _PROMPT.match(lines[number]):

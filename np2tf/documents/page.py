@@ -23,7 +23,7 @@ _MARKED = re.compile(r'^"np2tf: block (\d+)"\n', re.MULTILINE)
 
 
 class UnsafeError(Exception):
-    """A translation is not what it should be; the message says how."""
+    """A translation is damaged; the message says how."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def translated_blocks(blocks: Sequence[Block], path: str, options: Options) -> P
 
 
 def _move_finding(found: Diagnostic, blocks: Sequence[Block], firsts: Sequence[int]) -> Diagnostic:
-    """A finding in the program as one in the text."""
+    """Return a finding in the program as a finding in the text."""
     index = bisect_right(firsts, found.line) - 1
     if index < 0:
         return found

@@ -145,7 +145,7 @@ class Effects:
         return found
 
     def calls_of(self, callee: cst.FunctionDef, function: cst.FunctionDef) -> list[cst.CSTNode]:
-        """Return the nodes where a function runs another one of the module."""
+        """Return the nodes where a function runs another function of the module."""
         return [node for node in staged_parts(function) if callee in self.callees_at(node)]
 
     def is_under_a_test(self, node: cst.CSTNode, function: cst.FunctionDef) -> bool:

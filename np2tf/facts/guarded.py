@@ -38,7 +38,7 @@ Unknown = Callable[[cst.Call, cst.FunctionDef], bool]
 
 
 def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """`node` and what is below it, without the handlers of exceptions: these run on the host."""
+    """Yield `node` and the nodes below it, without the handlers of exceptions: these run on the host."""
     stack = [node]
     while stack:
         top = stack.pop()

@@ -16,7 +16,7 @@ from np2tf.report import charts, tables
 from np2tf.report.runs import Run
 from np2tf.report.survey import FileSurvey, Survey, percent
 
-#: Characters that end a script, or begin something else in one.
+#: Characters that end a script, or begin a comment in a script.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 

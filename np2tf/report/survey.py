@@ -95,12 +95,12 @@ def survey(
     jobs: int = 1,
     advance: Callable[[], None] = lambda: None,
 ) -> Survey:
-    """Translate the files in memory, and keep what is to be told of them.
+    """Translate the files in memory, and keep the facts that reports show.
 
     Args:
         files: each with the folder that it was found under.
         folder: from which the files are seen.
-        options_of: gives what the translator is told for a file.
+        options_of: gives the translator's options for a file.
         is_selected: whether findings of a code are shown in a file.
         jobs: so many processes read the files.
         advance: called for each file that is done.

@@ -11,9 +11,9 @@ from np2tf.diagnostics import codes
 from np2tf.report.survey import FileSurvey, Survey, count_staged
 from np2tf.rewrites.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons
 
-#: What becomes of functions -> the class of its colour.
+#: The fate of a function -> the class of its colour.
 FATES = {STAGED: "staged", CALLED: "called", HOST: "host", PLAIN: "plain"}
-#: How np2tf provides a name -> what a report says of it.
+#: How np2tf provides a name -> the words of a report for it.
 SUPPORT = {
     "native": "TensorFlow",
     "drawn": "drawn in compiled code",

@@ -161,7 +161,7 @@ def _run(
 ) -> Side:
     file, cache = scratch / f"{title}.jsonl", scratch / f"{title}-cache"
     file.touch()
-    # What the last failures were is nothing that one run may tell the other.
+    # Each run has a cache of its own, so that no run sees the last failures of another run.
     own = [f"{OPTION}={file}", "-o", f"cache_dir={cache}"]
     progress(title, 0, None)
     look = partial(_look, file, title, progress)

@@ -212,7 +212,7 @@ def rebound(body: Iterable[cst.CSTNode]) -> Names:
 
 #: The nodes that read what one part of them reads …
 _READ_THROUGH = frozenset({cst.Attribute, cst.Arg, cst.NamedExpr})
-#: … and those that do not read all that stands in them.
+#: … and nodes that do not read all their parts.
 _READ_OTHERWISE = frozenset({
     cst.AugAssign, cst.AssignTarget, cst.AnnAssign, cst.For, cst.Lambda, cst.FunctionDef, *_COMPREHENSIONS,
     cst.AsName, cst.ImportAlias, cst.ImportFrom, cst.Global, cst.Nonlocal,

@@ -43,8 +43,8 @@ _PLAIN_CALLS = frozenset(
         "set",
     ]
 )
-#: What NumPy's own signatures call the arguments that are never arrays.
 _NOTHING: Names = frozenset()
+#: The names of arguments that are never arrays, by the convention of NumPy's signatures.
 _BY_CONVENTION = frozenset({"axis", "axes", "shape", "dtype", "ndim", "mode", "method"})
 
 

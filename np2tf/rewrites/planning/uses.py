@@ -267,7 +267,7 @@ def quoted_annotations(facts: Facts, new: str) -> list[tuple[cst.SimpleString, s
     if not aliases:
         return []
     named = "|".join(map(re.escape, sorted(aliases)))
-    # What is in the brackets of NumPy's own types stays.
+    # The text in the brackets of NumPy's own types stays.
     pattern = re.compile(rf"{_QUOTED_TYPE}|(?<![\w.])(?P<numpy>{named})(?=\.\w)")
     replaced = [
         (string, pattern.sub(lambda found: new if found["numpy"] else found[0], string.value))

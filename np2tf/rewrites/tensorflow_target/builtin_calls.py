@@ -23,7 +23,7 @@ from np2tf.rewrites.tensorflow_target.model.world import Frame
 from np2tf.rewrites.tensorflow_target.numpy_calls import Evaluate
 from np2tf.tree.names import words
 
-#: Those that read or change what no text shows.
+#: Builtins that read or change state which no text shows.
 _HIDDEN = words("eval exec globals locals vars compile super __import__ setattr delattr breakpoint")
 _SHOWN = words("print str repr format ascii")
 

@@ -20,7 +20,7 @@ Given = dict[str, tuple[Value, cst.BaseExpression]]
 #: Functions that may return what they are given.
 _MAY_RETURN_THEIR_ARGUMENT = frozenset({"asarray", "asanyarray", "ascontiguousarray"})
 _PYTHON_DTYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
-#: What no argument of a NumPy function may be but a dtype or a shape.
+#: Kinds of values that only arguments for a dtype or a shape may have.
 _NO_ARGUMENTS = ("str", "dict", "function", "other", "module")
 
 

@@ -37,7 +37,7 @@ def run(statements: Sequence[cst.CSTNode], frame: Frame) -> bool:
     reached = True
     for statement in statements:
         if not reached:
-            # What is never reached is looked at as well, or it would stay untranslated.
+            # Statements that are never reached are followed as well, or they would stay untranslated.
             run_statement(statement, frame)
             continue
         reached = run_statement(statement, frame)

@@ -1,4 +1,4 @@
-"""Takes calls of a function apart, and knows what the function reads by name."""
+"""Takes calls of a function apart, and knows the values that the function reads by name."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def _bind(
     sources: list[set[Storage]],
     tracked: dict[int, tuple[Storage, ...]],
 ) -> Any:
-    """Return what the branch gives, of the tensors that come out of it."""
+    """Return the branch's result, made from the tensors that come out of the branch."""
     rest = iter(results)
     leaves = list(sides[0].leaves)
     for k, form in enumerate(forms):
@@ -273,7 +273,7 @@ def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> lis
 
 
 def _in_branch(k: int, variables: Variables, a: _Side, b: _Side) -> str:
-    """Return what a variable is on either side."""
+    """Return a description of a variable on each side."""
     label = variables.label(a.result, k)
     return variables.in_branch(label, *(describe(one.leaves[k], one.forms[k]) for one in (a, b)))
 

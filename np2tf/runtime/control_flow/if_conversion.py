@@ -42,7 +42,9 @@ def is_small(tensor: tf.Tensor) -> bool:
 def choose(
     test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], storages: list[Storage]
 ) -> list[tf.Tensor]:
-    """The results of one of two sides that have both been computed; writes what it writes (if-conversion)."""
+    """Return the results of one of two sides that have both been computed, and perform the writes of that
+    side (if-conversion).
+    """
     count = len(yes) - len(storages)
     for storage, after_yes, after_no in zip(storages, yes[count:], no[count:], strict=True):
         if is_small(after_yes):

@@ -178,7 +178,7 @@ class StagedLoop(DiscoveredLoop):
         for k in self.plan.fresh:
             if not self.plan.holds(k):
                 continue
-            # What a list holds may have gone by any of the loop's names.
+            # The items of a list may have been bound to any of the loop's names.
             others = [one for j in self.plan.fresh if j != k for one in (leaves[j], self.leaves[j])]
             link_aliases(storage_of(leaves[k]), [storage_of(one) for one in others if is_array(one)])
         for k in self.plan.fresh:

@@ -33,7 +33,7 @@ UNKNOWN = 3.0
 
 
 class Prospect:
-    """The measurements that earlier processes have left of a function, and those that this one will leave.
+    """The measurements that earlier processes have left of a function, and the measurements of this process.
 
     Attributes:
         record: the record of earlier processes; None for most functions.

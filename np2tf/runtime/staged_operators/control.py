@@ -96,7 +96,7 @@ def _staged_cond(
     places: list[Any] = []
 
     def side(branch: Callable[..., Any]) -> Any:
-        # Both sides are staged: what one of them does to a list must not be seen by the other.
+        # Both sides are staged: changes that one side makes to a list must not be visible on the other side.
         own = copy_containers(operands)
         guard = MutationGuard(STATE.reachable(own))
         result = branch(*own)

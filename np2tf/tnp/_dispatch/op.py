@@ -353,7 +353,7 @@ def attach(name: str, function: Callable[..., Any]) -> None:
         except DOUBTFUL as error:
             return retry_for_each_rank(function, (self, *args), kwargs, error)
 
-    # Who asks for the signature is told NumPy's.
+    # `inspect.signature` shows the signature of NumPy's method.
     method.__wrapped__ = getattr(np.ndarray, name, function)  # type: ignore[attr-defined]
     method.__name__ = name
     method.__doc__ = function.__doc__

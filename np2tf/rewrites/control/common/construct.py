@@ -35,7 +35,7 @@ class Judge(Protocol):
 
     @property
     def static(self) -> KnownExpressions:
-        """Tells what is known while the function is staged."""
+        """Tells which expressions are known while the function is staged."""
 
     def reason(self, node: cst.If | cst.While | cst.For) -> str | None:
         """Return the reason against lowering `node`, in words; None if there is none."""

@@ -20,13 +20,13 @@ def is_operation_lowered(judge: Judge, node: cst.BooleanOperation) -> bool:
 
 
 def is_not_lowered(judge: Judge, node: cst.UnaryOperation) -> bool:
-    """Return whether this is `not`, of what may be an array's value."""
+    """Return whether this is `not` of an expression that may be an array's value."""
     is_not = isinstance(node.operator, cst.Not)
     return is_not and not counts(judge, node) and not judge.static(node.expression)
 
 
 def is_chain_lowered(judge: Judge, node: cst.Comparison) -> bool:
-    """Return whether this is `a < b < c`, of what may be an array's value."""
+    """Return whether this is `a < b < c` of expressions that may be arrays' values."""
     return len(node.comparisons) > 1 and not counts(judge, node) and not judge.static(node)
 
 

@@ -1,4 +1,4 @@
-"""Take `break`, `continue` and `return` out of what is to be lowered, leaving code of the same meaning.
+"""Take `break`, `continue` and `return` out of code that will be lowered, without changing its meaning.
 
 `continue`: the rest of the body moves into the other branch. `break`: a flag, asked before every round.
 `return` under a lowered test: the rest of the function becomes the other branch, so that the branches end the

@@ -35,7 +35,7 @@ def is_lowered(judge: Judge, node: cst.While) -> bool:
     jumps = any(isinstance(part, (cst.Break, cst.Return)) for part in walk(node))
     if static and not counted and not jumps:
         if is_true(node.test):
-            # What ends it, if anything does, is an exception: tracing it would never end.
+            # Only an exception could end such a loop, so tracing the loop would never end.
             raise CannotLower("NP2TF301", node, kind="while", reason="no break and no return")
         return False
     if static and judge.reason(node) is not None:

@@ -192,7 +192,7 @@ _SCALAR_INDEX = (*NUMBERS, "scalar")
 def choose(
     base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value], node: cst.CSTNode
 ) -> Value:
-    """Return what a key chooses of an array."""
+    """Return the part of an array that a key chooses."""
     advanced = any(_is_advanced(element, value) for element, value in zip(elements, key))
     rank = base.rank
     if base.may(ANY) and not base.only("array", "scalar"):

@@ -131,7 +131,7 @@ def tuple_value(items: Iterable[Value]) -> Value:
 
 
 def join(left: Value | None, right: Value | None) -> Value | None:
-    """Return what is one or the other."""
+    """Return the value of an expression that gives one of two values."""
     if left is None or right is None or left == right:
         return left or right
     if left.is_undetermined or right.is_undetermined:
@@ -162,7 +162,7 @@ def _union_of_parts(value: Value) -> Value | None:
 
 
 def union(values: Iterable[Value | None]) -> Value:
-    """Return what is one of several; unknown for none."""
+    """Return the value of an expression that gives one of several values; unknown for none."""
     found: Value | None = None
     for one in values:
         found = join(found, one)

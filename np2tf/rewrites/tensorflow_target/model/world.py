@@ -48,7 +48,7 @@ def _not_set(node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> 
 
 
 class World:
-    """A module and what has been found out about it."""
+    """A module and the facts that have been found out about it."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -84,7 +84,7 @@ class World:
         return unknown(node)
 
     def helper(self, name: str) -> str:
-        """Return what a helper is called in this module."""
+        """Return the name of a helper in this module."""
         if name not in self._helper_names:
             self._helper_names[name] = self.facts.fresh_name(self.facts.module, name)
         return self._helper_names[name]
@@ -97,11 +97,11 @@ class World:
         return self._names[node, wanted]
 
     def summary(self, node: cst.FunctionDef | cst.Lambda) -> Summary:
-        """Return what is known of a function."""
+        """Return the known facts of a function."""
         return self.summaries.setdefault(node, Summary(node))
 
     def learn(self, known: dict[str, Value], name: str, value: Value | None) -> None:
-        """Add to what a name may be."""
+        """Add a value to the possible values of a name."""
         before = known.get(name)
         after = join(before, value)
         if after is not None and after != before:
