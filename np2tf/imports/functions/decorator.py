@@ -85,7 +85,7 @@ def _rebuilt(target: Any, make: Make) -> Any:
     """Return `target` with every function in it replaced by the result of `make`.
 
     Raises:
-        Refused: if `target` is an object of an unknown kind.
+        UntranslatableError: if `target` is an object of an unknown kind.
     """
     if isinstance(target, type):
         return _class(target, make)

@@ -56,18 +56,18 @@ class PreparedCall:
         traced = of_unknown_lengths(function) if unknown_lengths else function
 
         def run(arrays: Any, numbers: Any) -> Any:
-            twins = TracedArguments(self.signature, arrays, numbers)
-            args, kwargs = twins.of((self.args, self.kwargs))
+            staged_arguments = TracedArguments(self.signature, arrays, numbers)
+            args, kwargs = staged_arguments.of((self.args, self.kwargs))
             scope = current_scope()
             assert scope is not None
             # Objects that are read by name must not change, but one branch of a conditional may try to change
             # them.
             trace = trace_of(scope)
             trace.follows = self._follows
-            trace.instances = [*twins.instances, *self.by_name]
+            trace.instances = [*staged_arguments.instances, *self.by_name]
             trace.attributes_are_named = self.signature.attributes_are_named
             trace.unknown_lengths = unknown_lengths
-            outcome = twins.outcome(traced(*args, **kwargs))
+            outcome = staged_arguments.outcome(traced(*args, **kwargs))
             self.is_plain = is_plain(outcome)
             return outcome.result if self.is_plain else outcome
 

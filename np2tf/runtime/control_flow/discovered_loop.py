@@ -332,9 +332,14 @@ class DiscoveredLoop:
                 and is_known(exit_storage)
                 and exit_storage not in plan.fresh.values()
             )
-            twins = any(j in mutable for j in shared_exit)
+            with_written = any(j in mutable for j in shared_exit)
             doubtful = shared_exit or shared_entry or outside or entry in self._read
-            if twins or entry in plan.storages or exit_storage in plan.storages or (written and doubtful):
+            if (
+                with_written
+                or entry in plan.storages
+                or exit_storage in plan.storages
+                or (written and doubtful)
+            ):
                 passed = [place[exit_storage]] if exit_storage in place and place[exit_storage] != k else []
                 others = [*shared_exit, *shared_entry, *passed, *self._names_of((entry, exit_storage), k)]
                 raise AliasingError(self._two_names(k, others))
