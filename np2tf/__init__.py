@@ -64,7 +64,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "devices": ("np2tf.tnp._dispatch.devices", "devices"),
 }
 
-#: What IPython asks for at `%load_ext np2tf` and `%unload_ext np2tf`.
+#: The functions that IPython asks for at `%load_ext np2tf` and `%unload_ext np2tf`.
 _IPYTHON = {
     "load_ipython_extension": ("np2tf.imports.ipython_extension", "load"),
     "unload_ipython_extension": ("np2tf.imports.ipython_extension", "unload"),

@@ -64,17 +64,17 @@ def _outermost(node: ast.AST) -> Iterator[ast.AST]:
 
 def _loops_over_arrays(function: ast.AST) -> bool:
     """Return whether a function has a loop, and an operation that only arrays support."""
-    nodes = list(_evaluated(function))
+    nodes = list(_evaluated_nodes(function))
     return any(isinstance(node, _REPEATS) for node in nodes) and any(map(_shows_arrays, nodes))
 
 
 def _is_elementwise(function: ast.AST) -> bool:
     """Return whether a function has so much arithmetic on slices that it is worth staging without a loop."""
-    found = (node for node in _evaluated(function) if isinstance(node, ast.BinOp))
+    found = (node for node in _evaluated_nodes(function) if isinstance(node, ast.BinOp))
     return sum(map(_calculates_with_slices, found)) >= ENOUGH
 
 
-def _evaluated(function: ast.AST) -> Iterator[ast.AST]:
+def _evaluated_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a function, without its type annotations."""
     stack = [function]
     while stack:

@@ -54,7 +54,7 @@ def coverage(wanted: str = "") -> dict[str, Module]:
 
 
 def _every_rule() -> list[rules.Rule]:
-    every = {**rules.rules(), **rules.kept()}
+    every = {**rules.rules(), **rules.kept_names()}
     # The methods that every ufunc has are listed once, under numpy.ufunc.
     each = (rule for rule in every.values() if not rule.owner)
     return sorted(each, key=lambda rule: rule.name)

@@ -96,7 +96,9 @@ class Report:
         file stays unchanged.
         """
         finding = Diagnostic(code, self.path, line, column, tuple(args.items()), end)
-        hidden = finding.severity != "error" and self._suppressions.covering(code, line) is not None
+        hidden = (
+            finding.severity != "error" and self._suppressions.suppression_of_finding(code, line) is not None
+        )
         into = self.suppressed if hidden else self.found
         if finding not in into:
             into.append(finding)

@@ -37,12 +37,12 @@ def translate_file(path: Path, root: Path, options: Options) -> Outcome:
 
 def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
     """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
-    with _uncollected():
+    with _without_garbage_collection():
         return _translated_bytes(data, path, root, options, is_safe)
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _without_garbage_collection() -> Iterator[None]:
     """Let nobody look for garbage: a tree has many objects, and none of them is garbage before its file is
     done. Then the next look, which is at young objects only, finds all of it."""
     was_enabled = gc.isenabled()
@@ -62,13 +62,13 @@ def _translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_
     try:
         source = Source.of(data, str(path))
         made = translate(source, options)
-        encoded = source.encoded(made.text)
-        wrong = unsafe(source, made.text, made.touched, encoded) if is_safe else None
+        encoded = source.bytes_of(made.text)
+        wrong = unsafe(source, made.text, made.touched_nodes, encoded) if is_safe else None
         if wrong is not None:
             return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
         if options.docs:
             made = _with_doctests(source, made, options)
-            encoded = source.encoded(made.text)
+            encoded = source.bytes_of(made.text)
         found = (made.diagnostics, made.facts, made.suppressed)
         return Outcome(path, root, source.original, made.text, encoded, *found)
     except SourceError as error:
@@ -114,7 +114,7 @@ def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bo
         notebook = Notebook.of(data, str(path))
         source = Source.of(notebook.text, str(path))
         made = translate(source, options)
-        wrong = unsafe(source, made.text, made.touched, source.encoded(made.text)) if is_safe else None
+        wrong = unsafe(source, made.text, made.touched_nodes, source.bytes_of(made.text)) if is_safe else None
         if wrong is not None:
             return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
         after = notebook.with_program(made.text) if made.changed else notebook.data

@@ -55,7 +55,7 @@ class Result:
     """The tree of the output, if the file was translated."""
     origins: Mapping[cst.CSTNode, cst.CSTNode] = field(default_factory=dict, repr=False, compare=False)
     """Maps new nodes of `tree` to the nodes of the input that they stand for."""
-    touched: Set[cst.CSTNode] = field(default_factory=frozenset, repr=False, compare=False)
+    touched_nodes: Set[cst.CSTNode] = field(default_factory=frozenset, repr=False, compare=False)
     """The nodes of the input that contain an edit."""
     foreign: frozenset[str] = frozenset()
     """The names of the functions that another compiler reads."""
@@ -97,11 +97,11 @@ def translate(source: Source, options: Options) -> Result:
     try:
         facts = Facts.of(source.module, source.path)
         if options.target == "np2tf":
-            something = imports.anything_to_translate(facts, options.passed_on) or control.anything_to_stage(
+            something = imports.has_translations(facts, options.passed_on) or control.has_staged_functions(
                 facts, options
             )
         else:
-            something = facts.imports.any
+            something = facts.imports.imports_numpy
         if not something and not options.everything:
             if options.target == "np2tf":
                 names.report_only(facts, report)
@@ -112,11 +112,11 @@ def translate(source: Source, options: Options) -> Result:
         for rewrite in TARGETS[options.target]:
             rewrite(facts, plan, report, options)
         tree = plan.apply(source.module)
-        text = source.printed(tree)
+        text = source.text_of(tree)
     except RecursionError:
         report.add("NP2TF903", 1, 1)
         return Result(before, list(report))
     foreign = frozenset(node.name.value for node in facts.foreign if isinstance(node, cst.FunctionDef))
     changed = text != before
-    found = (list(report), changed, tree, plan.origins, plan.touched, foreign, facts, report.suppressed)
+    found = (list(report), changed, tree, plan.origins, plan.touched_nodes, foreign, facts, report.suppressed)
     return Result(text, *found)

@@ -26,7 +26,7 @@ _Task = tuple[Path, Path, Options]
 
 
 @dataclass(frozen=True)
-class _Read:
+class _FileFacts:
     """The facts that one file tells by itself."""
 
     path: Path
@@ -165,7 +165,7 @@ class Project:
         return (path for path, text in self._plain.items() if head.search(text))
 
 
-def _read(task: _Task, with_fates: bool) -> _Read:
+def _read(task: _Task, with_fates: bool) -> _FileFacts:
     """Translate one file and summarise it.
 
     The facts are dropped, because they take much more memory than the text; only the summary is kept.
@@ -175,12 +175,12 @@ def _read(task: _Task, with_fates: bool) -> _Read:
     summary = summary_of(outcome, options)
     fates = fates_of(outcome, options) if with_fates else []
     names = names_of(outcome) if with_fates else Counter()
-    return _Read(path, replace(outcome, facts=None), summary, fates, names)
+    return _FileFacts(path, replace(outcome, facts=None), summary, fates, names)
 
 
-def _crash_result(task: _Task, error: BaseException) -> _Read:
+def _crash_result(task: _Task, error: BaseException) -> _FileFacts:
     path, root, _ = task
-    return _Read(path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]))
+    return _FileFacts(path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]))
 
 
 def _place_of(text: str, line: int, name: str) -> tuple[int, int, tuple[int, int] | None]:

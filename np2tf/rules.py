@@ -215,7 +215,7 @@ def against_staging(qualified: str) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def kept() -> Mapping[str, Rule]:
+def kept_names() -> Mapping[str, Rule]:
     """Return the names that the op library has and the translator does not rename.
 
     These are the names of NumPy's further modules (`numpy.ma`), and the attributes of its classes

@@ -51,7 +51,7 @@ class Suppression:
         return self.first <= line <= self.last and (not self.codes or code in self.codes)
 
 
-class Malformed(NamedTuple):
+class MalformedComment(NamedTuple):
     """A comment that is meant as a suppression but has wrong syntax, so that it hides nothing."""
 
     line: int
@@ -79,7 +79,7 @@ class Suppressions:
     """The suppressions of one file."""
 
     comments: list[Suppression] = field(default_factory=list)
-    malformed: list[Malformed] = field(default_factory=list)
+    malformed: list[MalformedComment] = field(default_factory=list)
 
     @classmethod
     def of(cls, text: str) -> Suppressions:
@@ -87,20 +87,20 @@ class Suppressions:
         found = cls()
         if _HINT.search(text):
             try:
-                for comment, covered in _placed(text):
+                for comment, covered in _comments_with_lines(text):
                     found._take(comment, covered)
             except (tokenize.TokenError, SyntaxError):
                 return cls()
         return found
 
-    def covering(self, code: str, line: int) -> Suppression | None:
+    def suppression_of_finding(self, code: str, line: int) -> Suppression | None:
         """Return the suppression that hides a finding; a suppression of its statement is preferred to one of
         the file.
         """
         found = [one for one in self.comments if one.hides(code, line)]
         return min(found, key=lambda one: (one.is_file, not one.codes), default=None)
 
-    def naming(self, code: str, line: int) -> Suppression | None:
+    def suppression_of_suppression(self, code: str, line: int) -> Suppression | None:
         """Return the suppression that hides a finding about a suppression.
 
         It must name the code, and must cover the comment or be the comment itself.
@@ -119,7 +119,7 @@ class Suppressions:
             codes = tuple(code.strip() for code in (written[2] or "").split(",")) if written else ()
             reason = _wrong_with(text, written, codes)
             if written is None or reason:
-                self.malformed.append(Malformed(*place, text, reason))
+                self.malformed.append(MalformedComment(*place, text, reason))
                 continue
             is_file = written[1] != "ignore"
             covers = _EVERYWHERE if is_file else covered
@@ -146,7 +146,7 @@ def statements(text: str) -> list[Statement]:
     return [one for one, _ in _logical_lines(text) if one != _NOWHERE]
 
 
-def _placed(text: str) -> Iterator[tuple[_Comment, tuple[int, int]]]:
+def _comments_with_lines(text: str) -> Iterator[tuple[_Comment, tuple[int, int]]]:
     """Yield every comment with the lines that it covers if it is a suppression."""
     for statement, comments in _logical_lines(text):
         yield from ((comment, statement) for comment in comments)

@@ -1,4 +1,4 @@
-"""The table of a configuration, written behind what a file holds already."""
+"""Adds the table of a configuration at the end of a file."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ else:  # pragma: no cover
 
 
 class CannotAddError(ValueError):
-    """A file that a table cannot be added to without a change of what it says."""
+    """A file to which a table cannot be added without changing the file's meaning."""
 
 
 def configuration(aside: Sequence[str], is_own: bool) -> str:
     """The text of a configuration.
 
     Args:
-        aside: patterns of what is not translated.
+        aside: patterns of the files that are not translated.
         is_own: whether it is an np2tf.toml, and no table of a pyproject.toml.
     """
     lines = [] if is_own else ["[tool.np2tf]"]

@@ -36,7 +36,7 @@ def has_hook(text: str) -> bool:
     Raises:
         CannotAddError: it cannot be read.
     """
-    found = _loaded(text).get("repos") or []
+    found = _load(text).get("repos") or []
     hooks = (hook for repo in found if isinstance(repo, dict) for hook in repo.get("hooks") or [])
     return any(isinstance(hook, dict) and str(hook.get("id", "")).startswith("np2tf") for hook in hooks)
 
@@ -47,21 +47,21 @@ def with_entry(text: str, entry: dict[str, Any]) -> str:
     Raises:
         CannotAddError: it cannot be read, or is no list of repositories.
     """
-    loaded = _loaded(text)
+    loaded = _load(text)
     repos = loaded.get("repos")
     if repos is not None and not isinstance(repos, list):
         raise CannotAddError("`repos` is no list")
     expected = {**_plain(loaded), "repos": [*_plain(repos or []), entry]}
-    written = _inserted(text, loaded, entry)
-    if written is None or _plain(_loaded(written)) != expected:
+    written = _insert_entry(text, loaded, entry)
+    if written is None or _plain(_load(written)) != expected:
         written = _rewritten(loaded, entry, text)
-    if _plain(_loaded(written)) != expected:
+    if _plain(_load(written)) != expected:
         raise CannotAddError("what it says would change")
     return written
 
 
-def _inserted(text: str, loaded: CommentedMap, entry: dict[str, Any]) -> str | None:
-    """The text with the entry's lines behind those of the last one; None where these are not found."""
+def _insert_entry(text: str, loaded: CommentedMap, entry: dict[str, Any]) -> str | None:
+    """The text with the entry's lines behind the lines of the last entry; None if that entry is not found."""
     repos = loaded.get("repos")
     end = "\r\n" if "\r\n" in text else "\n"
     lines = text.splitlines(keepends=True)
@@ -72,7 +72,7 @@ def _inserted(text: str, loaded: CommentedMap, entry: dict[str, Any]) -> str | N
     last = min(following, default=len(lines))
     while last > first + 1 and _is_empty(lines[last - 1]):
         last -= 1
-    block = [" " * (column - 2) + line for line in textwrap.dedent(_dumped([entry])).splitlines()]
+    block = [" " * (column - 2) + line for line in textwrap.dedent(_dump([entry])).splitlines()]
     if not lines[last - 1].endswith("\n"):
         lines[last - 1] += end
     return "".join([*lines[:last], *(line + end for line in block), *lines[last:]])
@@ -90,7 +90,7 @@ def _rewritten(loaded: CommentedMap, entry: dict[str, Any], text: str) -> str:
     if not repos:
         repos.fa.set_block_style()
     repos.append(entry)
-    return _dumped(loaded).replace("\n", "\r\n" if "\r\n" in text else "\n")
+    return _dump(loaded).replace("\n", "\r\n" if "\r\n" in text else "\n")
 
 
 def _yaml() -> YAML:
@@ -101,13 +101,13 @@ def _yaml() -> YAML:
     return yaml
 
 
-def _dumped(value: Any) -> str:
+def _dump(value: Any) -> str:
     written = io.StringIO()
     _yaml().dump(value, written)
     return written.getvalue()
 
 
-def _loaded(text: str) -> CommentedMap:
+def _load(text: str) -> CommentedMap:
     try:
         loaded = _yaml().load(text)
     except YAMLError as error:

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 
 @dataclass(frozen=True)
 class Distribution:
-    """A git repository and a revision, or what an index has."""
+    """A git repository and a revision, or a release of a package index."""
 
     url: str = ""
     revision: str = ""
@@ -23,7 +23,7 @@ class Distribution:
         return f"np2tf=={self.version}" if self.version else ""
 
 
-def given(text: str) -> Distribution:
+def parse_origin(text: str) -> Distribution:
     """Return what `URL@REVISION` says.
 
     Raises:
@@ -35,7 +35,7 @@ def given(text: str) -> Distribution:
     return Distribution(url, revision)
 
 
-def installed() -> Distribution:
+def installed_distribution() -> Distribution:
     """Where the np2tf that runs was installed from, as pip has noted it; nothing for a checkout."""
     try:
         found = distribution("np2tf")

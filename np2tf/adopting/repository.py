@@ -19,7 +19,7 @@ class Repository:
 
     Attributes:
         top: the folder.
-        aside: patterns of what is not to be translated.
+        aside: patterns of the files that shall not be translated.
     """
 
     top: Path
@@ -39,7 +39,7 @@ class Repository:
 
 
 def top_of(folder: Path) -> Path:
-    """The top of the repository that a folder is in; the folder itself outside of one."""
+    """The top of the repository that a folder is in; the folder itself if there is no repository."""
     whole = Path(os.path.abspath(folder))
     return next((one for one in (whole, *whole.parents) if os.path.lexists(one / ".git")), whole)
 

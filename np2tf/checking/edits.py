@@ -95,7 +95,7 @@ def rewrite(path: Path, before: str, after: str) -> None:
         raise ValueError("it has changed meanwhile")
     if _syntax_of(before) != _syntax_of(after):
         raise ValueError("there is no place for a comment")
-    write(path, source.encoded(after))
+    write(path, source.bytes_of(after))
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from np2tf.checking.findings import BY_OTHER_FILES, CheckedFile, order
 from np2tf.diagnostics import Diagnostic, codes
-from np2tf.suppressions import Malformed, Suppression, Suppressions
+from np2tf.suppressions import MalformedComment, Suppression, Suppressions
 
 UNUSED, UNKNOWN, MALFORMED = "NP2TF911", "NP2TF912", "NP2TF913"
 #: Codes of findings about suppressions themselves: only a comment that names the code hides such a finding.
@@ -46,13 +46,15 @@ def judge(file: CheckedFile, is_selected: IsSelected) -> JudgedFindings:
     used: set[tuple[Suppression, str]] = set()
     judged = JudgedFindings()
     for found in file.found:
-        by = suppressions.covering(found.code, found.line) if found.severity != "error" else None
+        by = (
+            suppressions.suppression_of_finding(found.code, found.line) if found.severity != "error" else None
+        )
         if by is not None:
             used.add((by, found.code))
         elif is_selected(found.code):
             judged.shown.append(found)
     judgement = _Judgement(file, suppressions, used, is_selected)
-    for found in judgement.wrong_ones():
+    for found in judgement.comment_findings():
         if is_selected(found.code) and not judgement.is_hidden(found):
             judged.shown.append(found)
     named = {code for code in ABOUT_SUPPRESSIONS if is_selected(UNUSED)}
@@ -79,12 +81,12 @@ class _Judgement:
         """Return whether a comment names the code of a finding about comments, and note that the comment is
         used.
         """
-        by = self.suppressions.naming(found.code, found.line)
+        by = self.suppressions.suppression_of_suppression(found.code, found.line)
         if by is not None:
             self.used.add((by, found.code))
         return by is not None
 
-    def wrong_ones(self) -> Iterator[Diagnostic]:
+    def comment_findings(self) -> Iterator[Diagnostic]:
         """Yield findings about malformed comments, and about codes that do not exist."""
         for malformed in self.suppressions.malformed:
             words = {"comment": malformed.text, "reason": malformed.reason}
@@ -134,7 +136,7 @@ class _Judgement:
         comment = f"{named} in `# np2tf: {scope}[…]`" if named else f"`# np2tf: {scope}`"
         return self._make_diagnostic(UNUSED, unused.comment, comment=comment)
 
-    def _make_diagnostic(self, code: str, place: Suppression | Malformed, **words: str) -> Diagnostic:
+    def _make_diagnostic(self, code: str, place: Suppression | MalformedComment, **words: str) -> Diagnostic:
         end = (place.line, place.end + 1)
         return Diagnostic(code, str(self.file.path), place.line, place.start + 1, tuple(words.items()), end)
 

@@ -23,7 +23,7 @@ def cache() -> None:
 @click.option("--json", is_flag=True, help="Print JSON.")
 def info(json: bool) -> None:
     """Say where the cache is, and how much is in it."""
-    kept = _kept()
+    kept = _cache()
     entries = list(kept.entries())
     translations = sum(entry.path.endswith(".bin") for entry in entries)
     size = sum(entry.size for entry in entries)
@@ -44,12 +44,12 @@ def info(json: bool) -> None:
 @cache.command()
 def clear() -> None:
     """Remove all that is kept; nothing else in the folder is touched."""
-    parts = (_kept(), store.decisions(), store.unchanged_files_cache())
+    parts = (_cache(), store.decisions(), store.unchanged_files_cache())
     removed = sum(part.clear() for part in parts if part is not None)
     click.echo(f"{removed} files removed")
 
 
-def _kept() -> Cache:
+def _cache() -> Cache:
     kept = store.cache()
     if kept is None:
         raise click.UsageError("the cache is turned off by NP2TF_CACHE")

@@ -103,9 +103,9 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
     def run() -> Run:
         return Run.of(files, folders, selection, options_of, jobs, with_fates)
 
-    found = _edited(run, chosen)
+    found = _edit_suppressions(run, chosen)
     if known is not None and chosen["write_baseline"] is not None:
-        found = _written(found, known, selection, chosen["quiet"])
+        found = _write_baseline(found, known, selection, chosen["quiet"])
     elif known is not None:
         _hide(found, known, selection)
     _show(found, chosen)
@@ -152,7 +152,7 @@ def _baseline(reading: Path | None, writing: Path | None) -> Baseline | None:
     return Baseline.read(writing) if writing.exists() else Baseline(writing)
 
 
-def _edited(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
+def _edit_suppressions(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
     """Return the findings, after the suppressions in the files have been edited as the options ask."""
     found = run()
     if chosen["add_ignore"]:
@@ -172,7 +172,7 @@ def _edited(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
     return now
 
 
-def _written(found: Run, known: Baseline, selection: IsSelectedIn, quiet: bool) -> Run:
+def _write_baseline(found: Run, known: Baseline, selection: IsSelectedIn, quiet: bool) -> Run:
     """Write the baseline, and return the run with the findings that the baseline does not hold."""
     renewed = known.renew(found.files, found.findings, found.texts, selection)
     try:
@@ -208,7 +208,7 @@ def _show(found: Run, chosen: dict[str, Any]) -> None:
         found.findings,
         texts,
         [str(file.path) for file in found.files],
-        output.colored(),
+        output.has_colors(),
         output.columns(),
         __version__,
     )

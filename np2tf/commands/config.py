@@ -22,8 +22,8 @@ from np2tf.disk.discovery import Search
 def config(files: tuple[Path, ...], show: bool) -> None:
     """Show what applies to each FILE, key by key, and where it comes from.
 
-    The nearest np2tf.toml, or pyproject.toml with a table [tool.np2tf], counts; what it does not say has its
-    default. A folder stands for the files in it.
+    The nearest np2tf.toml, or pyproject.toml with a table [tool.np2tf], counts; settings that it
+    does not name have their defaults. A folder stands for the files in it.
     """
     configurations = Configurations()
     search = Search(configurations)

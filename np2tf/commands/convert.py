@@ -12,16 +12,16 @@ import click
 
 from np2tf.commands import output
 from np2tf.commands.choices import configurations_of, file_choices, search_of
-from np2tf.commands.delivery import Delivery, Diffs, Elsewhere, InPlace, Names, Stream, delivered, status
+from np2tf.commands.delivery import Delivery, Diffs, Elsewhere, InPlace, Names, Stream, deliver, status
 from np2tf.commands.progress import Bar
 from np2tf.configuration import Configurations
 from np2tf.configuration.reading import TARGETS
-from np2tf.conversion.importers import imported_by_others
+from np2tf.conversion.importers import files_with_importer
 from np2tf.conversion.many import convert_files
 from np2tf.conversion.passed_on import passed_on
-from np2tf.conversion.tasks import Done, Task
+from np2tf.conversion.tasks import Task, TaskResult
 from np2tf.conversion.trees import TargetError, copy, targets
-from np2tf.conversion.unchanged import Unchanged
+from np2tf.conversion.unchanged import UnchangedFiles
 from np2tf.diagnostics import Diagnostic
 from np2tf.disk.discovery import FoundFile
 from np2tf.disk.outcome import problem
@@ -70,22 +70,22 @@ def convert(paths: tuple[str, ...], **choices: Any) -> None:
     """
     _look_at(paths, choices)
     configurations = configurations_of(choices)
-    unread: list[Done] = []
+    unread: list[TaskResult] = []
     if "-" in paths:
-        delivery = _printing(choices) or Stream()
+        delivery = _delivery_to_output(choices) or Stream()
         tasks = _standard_input(configurations, choices, delivery)
     else:
-        found = _found(paths, configurations, choices)
-        delivery = _printing(choices) or _writing(found, choices)
+        found = _find_files(paths, configurations, choices)
+        delivery = _delivery_to_output(choices) or _delivery_to_files(found, choices)
         tasks, unread = _tasks([one for one in found if one.is_source], configurations, choices, delivery)
         if choices["copy_other"]:
-            unread += _copied(found, choices["out"])
-    outcomes = [*unread, *_delivered(tasks, configurations, choices, delivery)]
+            unread += _copy_files(found, choices["out"])
+    outcomes = [*unread, *_deliver(tasks, configurations, choices, delivery)]
     delivery.finish()
     if not choices["quiet"]:
         for outcome in outcomes:
             output.findings(outcome.diagnostics, to_stderr=True)
-        joined = list(_joined(tasks, outcomes[len(unread) :], configurations))
+        joined = list(_linking_findings(tasks, outcomes[len(unread) :], configurations))
         output.findings(joined, to_stderr=True)
         click.echo(output.summary(outcomes, delivery.verb, len(joined)), err=True)
     sys.exit(status(outcomes, delivery.is_written))
@@ -109,13 +109,13 @@ def _look_at(paths: tuple[str, ...], choices: dict[str, Any]) -> None:
             raise click.UsageError(f"no such file or folder: {path}")
 
 
-def _printing(choices: dict[str, Any]) -> Delivery | None:
+def _delivery_to_output(choices: dict[str, Any]) -> Delivery | None:
     if choices["diff"]:
         return Diffs()
     return Names() if choices["check"] else None
 
 
-def _writing(found: list[FoundFile], choices: dict[str, Any]) -> Delivery:
+def _delivery_to_files(found: list[FoundFile], choices: dict[str, Any]) -> Delivery:
     if choices["out"] is None:
         return InPlace() if choices["write"] else Diffs()
     try:
@@ -124,7 +124,7 @@ def _writing(found: list[FoundFile], choices: dict[str, Any]) -> Delivery:
         raise click.UsageError(str(error)) from None
 
 
-def _found(
+def _find_files(
     paths: tuple[str, ...], configurations: Configurations, choices: dict[str, Any]
 ) -> list[FoundFile]:
     search = search_of(choices, configurations)
@@ -136,16 +136,16 @@ def _found(
 
 def _tasks(
     found: Sequence[FoundFile], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
-) -> tuple[list[Task], list[Done]]:
+) -> tuple[list[Task], list[TaskResult]]:
     """Return a task for each file that can be read, and a finding for each file that cannot."""
     tasks: list[Task] = []
-    unread: list[Done] = []
+    unread: list[TaskResult] = []
     for path, root in ((one.path, one.root) for one in found):
         options = replace(configurations.of(path).options(), docs=choices["docs"])
         try:
             data = path.read_bytes()
         except OSError as error:
-            unread.append(Done(path, [problem("NP2TF906", path, error.strerror or str(error))]))
+            unread.append(TaskResult(path, [problem("NP2TF906", path, error.strerror or str(error))]))
             continue
         tasks.append(Task(path, root, data, options, choices["safe"], delivery.patch))
     shared = passed_on((task.path, task.data) for task in tasks)
@@ -161,39 +161,39 @@ def _standard_input(
     options = replace(configurations.of(path).options(), docs=choices["docs"])
     task = Task(path, Path(), sys.stdin.buffer.read(), options, choices["safe"], delivery.patch)
     if choices["force_exclude"] and search_of(choices, configurations).excludes(path):
-        delivery.take(task, Done(path, []))
+        delivery.take(task, TaskResult(path, []))
         return []
     return [task]
 
 
-def _copied(found: list[FoundFile], out: Path) -> list[Done]:
+def _copy_files(found: list[FoundFile], out: Path) -> list[TaskResult]:
     """Copy the files that are not Python, and return a finding for each file that cannot be copied."""
-    problems: list[Done] = []
+    problems: list[TaskResult] = []
     for one in found:
         if not one.is_source:
             try:
                 copy(one.path, out / one.path.relative_to(one.root))
             except OSError as error:
                 told = problem("NP2TF906", one.path, error.strerror or str(error))
-                problems.append(Done(one.path, [told]))
+                problems.append(TaskResult(one.path, [told]))
     return problems
 
 
-def _delivered(
+def _deliver(
     tasks: list[Task], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
-) -> list[Done]:
+) -> list[TaskResult]:
     """Translate the files, and print or write each translation."""
-    outcomes: list[Done] = []
-    unchanged = Unchanged(not choices["no_cache"])
+    outcomes: list[TaskResult] = []
+    unchanged = UnchangedFiles(not choices["no_cache"])
     is_alone = any(task.options.target == "tf" for task in tasks)
-    needed = imported_by_others((task.path, task.data) for task in tasks) if is_alone else {}
+    needed = files_with_importer((task.path, task.data) for task in tasks) if is_alone else {}
     with Bar(len(tasks), not choices["quiet"]) as bar:
         for task, made in zip(tasks, convert_files(tasks, choices["jobs"], unchanged)):
             if task.options.target == "tf" and made.changed and task.path in needed:
-                # Whoever imports it is not translated with it, and would get tensors.
+                # The module that imports the file is not translated with it, and would get tensors.
                 args = (("other", str(needed[task.path])),)
-                made = Done(task.path, [Diagnostic("NP2TF610", str(task.path), 1, 1, args)])
-            done = delivered(delivery, task, made)
+                made = TaskResult(task.path, [Diagnostic("NP2TF610", str(task.path), 1, 1, args)])
+            done = deliver(delivery, task, made)
             settings = configurations.of(task.path)
             shown = [one for one in done.diagnostics if settings.is_selected(one.code, task.path)]
             outcomes.append(replace(done, diagnostics=shown))
@@ -201,8 +201,8 @@ def _delivered(
     return outcomes
 
 
-def _joined(
-    tasks: Sequence[Task], outcomes: Sequence[Done], configurations: Configurations
+def _linking_findings(
+    tasks: Sequence[Task], outcomes: Sequence[TaskResult], configurations: Configurations
 ) -> Iterator[Diagnostic]:
     """Yield the findings that need other files: jitted functions whose calls run on the host because of a
     callee.

@@ -10,7 +10,7 @@ from typing import Protocol
 import click
 
 from np2tf.commands import output
-from np2tf.conversion.tasks import Done, Patch, Task
+from np2tf.conversion.tasks import Patch, Task, TaskResult
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL
 from np2tf.disk.outcome import problem
 from np2tf.disk.writing import write
@@ -26,7 +26,7 @@ class Delivery(Protocol):
     is_written: bool
     """True if a changed file has been written, so that nothing is left to do for it."""
 
-    def take(self, task: Task, done: Done) -> None:
+    def take(self, task: Task, done: TaskResult) -> None:
         """Print or write one file.
 
         Raises:
@@ -49,7 +49,7 @@ class Diffs:
         self.patch: Patch = "text" if sys.stdout.isatty() else "bytes"
         self._kept: list[bytes] = []
 
-    def take(self, task: Task, done: Done) -> None:
+    def take(self, task: Task, done: TaskResult) -> None:
         """Print the patch, or keep it for `finish`."""
         if self.patch == "text":
             self._kept.append(done.patch)
@@ -69,7 +69,7 @@ class Names:
     verb = "would change"
     is_written = False
 
-    def take(self, task: Task, done: Done) -> None:
+    def take(self, task: Task, done: TaskResult) -> None:
         """Print the name."""
         if done.changed:
             click.echo(f"{click.format_filename(done.path)}: would change")
@@ -85,7 +85,7 @@ class InPlace:
     verb = "changed"
     is_written = True
 
-    def take(self, task: Task, done: Done) -> None:
+    def take(self, task: Task, done: TaskResult) -> None:
         """Write the translation.
 
         Raises:
@@ -112,7 +112,7 @@ class Elsewhere:
         self._targets = targets
         self._with_failed = with_failed
 
-    def take(self, task: Task, done: Done) -> None:
+    def take(self, task: Task, done: TaskResult) -> None:
         """Write the translation, or a copy of the file if it has no translation."""
         if done.failed and not self._with_failed:
             return
@@ -131,7 +131,7 @@ class Stream:
     verb = "changed"
     is_written = True
 
-    def take(self, task: Task, done: Done) -> None:
+    def take(self, task: Task, done: TaskResult) -> None:
         """Print the translation, or the program as it is if it has no translation."""
         output.write_bytes(done.data if done.changed else task.data)
 
@@ -139,7 +139,7 @@ class Stream:
         """Everything is printed."""
 
 
-def delivered(delivery: Delivery, task: Task, done: Done) -> Done:
+def deliver(delivery: Delivery, task: Task, done: TaskResult) -> TaskResult:
     """Print or write one file. A failure becomes a finding.
 
     Returns:
@@ -155,7 +155,7 @@ def delivered(delivery: Delivery, task: Task, done: Done) -> Done:
     return replace(done, data=b"", patch=b"")
 
 
-def status(outcomes: list[Done], is_written: bool) -> int:
+def status(outcomes: list[TaskResult], is_written: bool) -> int:
     """Return the exit status: 123 for np2tf's own fault, 1 if a file has failed or would change, else 0."""
     if any(done.crashed for done in outcomes):
         return INTERNAL

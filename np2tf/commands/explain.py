@@ -48,7 +48,7 @@ def explanation(name: str) -> str:
 def _about(name: str) -> list[str]:
     """Return the entries of the rules about a NumPy name, line by line."""
     full = "numpy." + name.split(".", 1)[1]
-    rule = rules.find(full) or rules.kept().get(full)
+    rule = rules.find(full) or rules.kept_names().get(full)
     if rule is None:
         raise click.UsageError(
             f"no such name: {name}; names are like np.sum, np.linalg.norm, np.ndarray.sort"

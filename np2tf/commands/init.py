@@ -17,7 +17,7 @@ from np2tf.adopting.repository import Repository, top_of
 from np2tf.adopting.workflow import PLACE, workflow
 from np2tf.commands import output
 from np2tf.commands.check import jobs_for
-from np2tf.commands.report import surveyed
+from np2tf.commands.report import survey_files
 from np2tf.configuration import Configurations
 from np2tf.diagnostics import CLEAN
 from np2tf.disk.discovery import Search, python_files
@@ -67,13 +67,13 @@ def init(folder: Path, **chosen: Any) -> None:
     top = top_of(folder)
     search = Search(Configurations())
     repository = Repository.of(top, [path for path, _ in python_files([top], search)])
-    survey = surveyed((top,), top, _as_configured(repository, chosen))
+    survey = survey_files((top,), top, _as_configured(repository, chosen))
     _tell(survey)
     hide = chosen["baseline"] and _has_findings(survey)
     arguments = ["--baseline", _BASELINE] if hide or (top / _BASELINE).exists() else []
-    steps = [_configured(repository)]
+    steps = [_configure(repository)]
     if chosen["pre_commit"]:
-        steps.append(_step(top / _HOOKS, lambda data: _hooked(data, wanted, arguments)))
+        steps.append(_step(top / _HOOKS, lambda data: _add_hooks(data, wanted, arguments)))
     if chosen["ci"]:
         steps.append(_ci(top / PLACE, workflow(wanted.requirement, arguments).encode()))
     for step in steps:
@@ -86,7 +86,7 @@ def init(folder: Path, **chosen: Any) -> None:
 def _source_of_np2tf(chosen: dict[str, Any]) -> origin.Distribution:
     """Where hooks and jobs install np2tf from."""
     try:
-        found = origin.given(chosen["source"]) if chosen["source"] else origin.installed()
+        found = origin.parse_origin(chosen["source"]) if chosen["source"] else origin.installed_distribution()
     except ValueError as error:
         raise click.UsageError(f"--from {error}") from None
     if chosen["ci"] and not found.requirement:
@@ -95,7 +95,7 @@ def _source_of_np2tf(chosen: dict[str, Any]) -> origin.Distribution:
 
 
 def _as_configured(repository: Repository, chosen: dict[str, Any]) -> dict[str, Any]:
-    """The options of a look at what the configuration will have translated."""
+    """The options that show which files the configuration will translate."""
     configured = Configurations().of_folder(repository.top).file is not None
     aside = () if configured else tuple(repository.aside)
     return {
@@ -110,12 +110,12 @@ def _as_configured(repository: Repository, chosen: dict[str, Any]) -> dict[str, 
 
 def _tell(survey: Survey) -> None:
     from np2tf.report.survey import percent
-    from np2tf.report.tables import counted, share_native, share_staged
+    from np2tf.report.tables import count_fates, share_native, share_staged
     from np2tf.report.tables import names as used
 
     changing = sum(file.changes for file in survey.files)
     compiled, functions = share_staged(survey)
-    fates = counted(survey.fates)
+    fates = count_fates(survey.fates)
     native, uses = share_native(used(survey))
     click.echo(f"{output.many(len(survey.files), 'file')}, of which a translation changes {changing}.")
     click.echo(
@@ -131,7 +131,7 @@ def _has_findings(survey: Survey) -> bool:
     return any(one.severity == "warning" for one in survey.findings)
 
 
-def _configured(repository: Repository) -> _Step:
+def _configure(repository: Repository) -> _Step:
     """The configuration, unless there is one."""
     own = repository.top / "np2tf.toml"
     known = Configurations().of_folder(repository.top).file
@@ -143,7 +143,7 @@ def _configured(repository: Repository) -> _Step:
     return _step(repository.pyproject, lambda data: with_table(data, table))
 
 
-def _hooked(data: bytes, wanted: origin.Distribution, arguments: list[str]) -> bytes:
+def _add_hooks(data: bytes, wanted: origin.Distribution, arguments: list[str]) -> bytes:
     """The hooks with np2tf's among them; the same where it is."""
     from np2tf.adopting.hooks import NEW, has_hook, local_entry, remote_entry, with_entry
 
@@ -209,7 +209,7 @@ def _shorter(path: Path) -> Iterator[str]:
 
 
 def _write_baseline(top: Path, is_dry: bool) -> None:
-    """Hide what is found today, as `np2tf check --write-baseline` does."""
+    """Hide today's findings, as `np2tf check --write-baseline` does."""
     from np2tf.checking.baseline import Baseline
     from np2tf.checking.run import Run
 

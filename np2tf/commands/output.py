@@ -28,7 +28,7 @@ def show_patch(text: str) -> None:
     """Print a patch on a terminal: in colour, and through a pager if it is longer than a page."""
     coloured = not os.environ.get("NO_COLOR")
     lines = text.splitlines(keepends=True)
-    shown = "".join(map(_coloured, lines)) if coloured else text
+    shown = "".join(map(_color_line, lines)) if coloured else text
     if len(lines) < shutil.get_terminal_size().lines or not sys.stdin.isatty():
         click.echo(shown, nl=False)
     else:
@@ -36,7 +36,7 @@ def show_patch(text: str) -> None:
         click.echo_via_pager(shown, color=coloured)
 
 
-def _coloured(line: str) -> str:
+def _color_line(line: str) -> str:
     """Return a line of a patch in git's colours."""
     text = line.rstrip("\r\n")
     if text.startswith(("--- ", "+++ ")):
@@ -67,7 +67,7 @@ def write_bytes(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def colored() -> bool:
+def has_colors() -> bool:
     """Return whether standard output shows colours, and the user has not turned them off
     (https://no-color.org).
     """
@@ -87,11 +87,11 @@ def prose(text: str, indent: int = 0) -> None:
         indent: the number of columns by which the rest of a broken line is further in than its beginning.
     """
     if sys.stdout.isatty():
-        text = "\n".join(_broken(line, columns(), indent) for line in text.split("\n"))
+        text = "\n".join(_break_line(line, columns(), indent) for line in text.split("\n"))
     click.echo(text)
 
 
-def _broken(line: str, width: int, indent: int) -> str:
+def _break_line(line: str, width: int, indent: int) -> str:
     margin = " " * (indent + len(line) - len(line.lstrip()))
     return textwrap.fill(
         line, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
@@ -106,7 +106,7 @@ def status(outcomes: Iterable[Outcome]) -> int:
     return FINDINGS if any(outcome.changed or outcome.findings for outcome in all_of) else CLEAN
 
 
-class _Told(Protocol):
+class _CountedOutcome(Protocol):
     """The properties of an outcome that the summary counts."""
 
     @property
@@ -119,7 +119,7 @@ class _Told(Protocol):
     def diagnostics(self) -> list[Diagnostic]: ...
 
 
-def summary(outcomes: Sequence[_Told], verb: str, further: int = 0) -> str:
+def summary(outcomes: Sequence[_CountedOutcome], verb: str, further: int = 0) -> str:
     """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 findings`.
 
     Args:

@@ -44,11 +44,11 @@ class Bar:
         if not self._is_shown:
             return
         if self._bar is None and self._done < self._total and time.monotonic() - self._begun > _AFTER:
-            self._bar = self._started()
+            self._bar = self._start()
         if self._bar is not None:
             self._bar[0].update(self._bar[1], completed=self._done)
 
-    def _started(self) -> tuple[Progress, TaskID]:
+    def _start(self) -> tuple[Progress, TaskID]:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -78,11 +78,11 @@ class Steps:
         if not sys.stderr.isatty():
             return
         if self._bar is None:
-            self._bar = self._started()
+            self._bar = self._start()
         shown = "" if total is None else f"{done}/{total}"
         self._bar[0].update(self._bar[1], description=title, completed=done, total=total, shown=shown)
 
-    def _started(self) -> tuple[Progress, TaskID]:
+    def _start(self) -> tuple[Progress, TaskID]:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
         from rich.table import Column

@@ -53,7 +53,7 @@ def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **chosen:
     Exit status: 0 the report is made, 2 wrong usage, 123 internal error in one of the files.
     """
     folder = paths[0] if paths[0].is_dir() else paths[0].parent
-    survey = surveyed(paths, folder, chosen)
+    survey = survey_files(paths, folder, chosen)
     if not survey.files:
         raise click.UsageError("there is no Python file in these places")
     run = _run(chosen["command"], paths, folder) if chosen["command"] else None
@@ -75,7 +75,7 @@ def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **chosen:
     sys.exit(INTERNAL if any(file.crashed for file in survey.files) else CLEAN)
 
 
-def surveyed(paths: tuple[Path, ...], folder: Path, chosen: dict[str, Any]) -> Survey:
+def survey_files(paths: tuple[Path, ...], folder: Path, chosen: dict[str, Any]) -> Survey:
     """Return what becomes of the files, as far as the options choose them."""
     from np2tf.report.survey import survey
 

@@ -26,9 +26,9 @@ class _Run(click.Command):
     """A command whose options end where the program begins, as Python's do."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, self._separated(args))
+        return super().parse_args(ctx, self._separate_arguments(args))
 
-    def _separated(self, args: Sequence[str]) -> list[str]:
+    def _separate_arguments(self, args: Sequence[str]) -> list[str]:
         """Return the arguments with `--` before those of the program, and `--report` with its value."""
         valued = {
             name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts
@@ -108,8 +108,8 @@ def run(
     """Run a script or module translated, as `python` would run it.
 
     The script is translated, and so are the modules and packages in its folder; with -m, the package.
-    Options go before FILE or -m; what follows is the program's own. No file is changed. The program's exit
-    status is that of the command.
+    Options go before FILE or -m; the words behind it are the program's. No file is changed. The program's
+    exit status is the status of the command.
     """
     if module is None and not program:
         raise click.UsageError("name a file, or a module after -m")

@@ -116,7 +116,7 @@ def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, *
 
 
 def _check(given: dict[str, Any]) -> None:
-    """Look for what is needed, before anything runs."""
+    """Look for the packages that are needed, before anything runs."""
     if not given["verbose"]:
         from np2tf.imports.programs.startup_log import keep_quiet
 

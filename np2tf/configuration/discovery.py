@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from np2tf.configuration.reading import checked, read
+from np2tf.configuration.reading import check_value, read
 from np2tf.configuration.settings import COMMAND_LINE, Settings
 
 #: If a folder has both files, the first name counts.
@@ -28,7 +28,7 @@ class Configurations:
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
         self._given = {
-            key: checked(key, value) for key, value in (given or {}).items() if value not in (None, ())
+            key: check_value(key, value) for key, value in (given or {}).items() if value not in (None, ())
         }
         self._here = Path(os.path.abspath("."))
         self._by_folder: dict[Path, Settings] = {}
@@ -51,7 +51,7 @@ class Configurations:
             known = self._read(folder)
             if known is None:
                 above = folder.parent
-                known = self._of(above) if above != folder else self._completed(Settings(self._here))
+                known = self._of(above) if above != folder else self._complete(Settings(self._here))
             self._by_folder[folder] = known
         return known
 
@@ -67,10 +67,10 @@ class Configurations:
             told = {
                 key: f"{file}:{found.lines[key]}" if key in found.lines else str(file) for key in found.values
             }
-            return self._completed(Settings(folder, file=file, told_by=told, **values))
+            return self._complete(Settings(folder, file=file, told_by=told, **values))
         return None
 
-    def _completed(self, settings: Settings) -> Settings:
+    def _complete(self, settings: Settings) -> Settings:
         """Return the settings with the options of the command line applied."""
         values: dict[str, Any] = {}
         told = dict(settings.told_by)

@@ -27,7 +27,7 @@ class ConfigurationError(ValueError):
 
 
 @dataclass(frozen=True)
-class Read:
+class ConfigurationFile:
     """The values of one configuration file."""
 
     file: Path
@@ -36,7 +36,7 @@ class Read:
     """Key -> line, for the keys whose line is known."""
 
 
-def read(file: Path) -> Read | None:
+def read(file: Path) -> ConfigurationFile | None:
     """Return the table of a pyproject.toml or np2tf.toml; None for a pyproject.toml without such a table.
 
     Raises:
@@ -67,20 +67,20 @@ def read(file: Path) -> Read | None:
         line = _line_of(text, header, key)
         if line is not None:
             lines[key] = line
-        values[key] = _checked(key, value, _place(file, line))
-    return Read(file, values, lines)
+        values[key] = _check(key, value, _place(file, line))
+    return ConfigurationFile(file, values, lines)
 
 
-def checked(key: str, value: Any) -> Any:
+def check_value(key: str, value: Any) -> Any:
     """Return a value of the command line in the form that settings have it.
 
     Raises:
         ConfigurationError: the value is not allowed.
     """
-    return _checked(key, value, "")
+    return _check(key, value, "")
 
 
-def _checked(key: str, value: Any, place: str) -> Any:
+def _check(key: str, value: Any, place: str) -> Any:
     check = KEYS.get(key)
     if check is None:
         raise ConfigurationError(f"{place}there is no key `{key}`{_suggestion(key, KEYS)}")

@@ -14,8 +14,8 @@ from pathlib import Path
 _IMPORT = re.compile(rb"(?:from|import)\s+([\w.]+)")
 
 
-def imported_by_others(files: Iterable[tuple[Path, bytes]]) -> dict[Path, Path]:
-    """The files that another one imports, each with one that does."""
+def files_with_importer(files: Iterable[tuple[Path, bytes]]) -> dict[Path, Path]:
+    """Return the files that another file imports, each with such a file."""
     every = list(files)
     modules = {path: _parts(path) for path, _ in every}
     found: dict[Path, Path] = {}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
-from np2tf.conversion.tasks import Done, Task, done, failure
-from np2tf.conversion.unchanged import Unchanged
+from np2tf.conversion.tasks import Task, TaskResult, failure, run_task
+from np2tf.conversion.unchanged import UnchangedFiles
 
 #: Workers take about 0.2 s to start. In that time one process translates so many bytes.
 _WORTH_WORKERS = 48 * 1024
 
 
-def convert_files(tasks: Sequence[Task], jobs: int | None, unchanged: Unchanged) -> Iterator[Done]:
+def convert_files(tasks: Sequence[Task], jobs: int | None, unchanged: UnchangedFiles) -> Iterator[TaskResult]:
     """Yield the results of the files, in the order of the files.
 
     Args:
@@ -30,14 +30,14 @@ def convert_files(tasks: Sequence[Task], jobs: int | None, unchanged: Unchanged)
             yield found
 
 
-def _worked_on(tasks: Sequence[Task], jobs: int | None) -> Generator[Done, None, None]:
+def _worked_on(tasks: Sequence[Task], jobs: int | None) -> Generator[TaskResult, None, None]:
     """Yield the results of files that the cache does not know."""
     from np2tf.conversion.workers import cores, in_order  # not loaded where all is known
 
     if jobs is None:
         jobs = cores() if sum(len(task.data) for task in tasks) > _WORTH_WORKERS else 1
-    yield from in_order(done, _crash_result, tasks, max(1, min(jobs, len(tasks))))
+    yield from in_order(run_task, _crash_result, tasks, max(1, min(jobs, len(tasks))))
 
 
-def _crash_result(task: Task, error: BaseException) -> Done:
+def _crash_result(task: Task, error: BaseException) -> TaskResult:
     return failure(task.path, error)

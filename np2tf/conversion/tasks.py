@@ -29,7 +29,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Done:
+class TaskResult:
     """The result of one task, as plain data that processes can exchange."""
 
     path: Path
@@ -52,23 +52,23 @@ class Done:
         return is_own_fault(self.diagnostics)
 
 
-def done(task: Task) -> Done:
+def run_task(task: Task) -> TaskResult:
     """Do a task. Every failure becomes a diagnostic."""
     from np2tf.files import summary_of, translated_bytes  # loads the translator
 
     made = translated_bytes(task.data, task.path, task.root, task.options, task.is_safe)
     summary = summary_of(made, task.options) if task.options.target == "np2tf" else None
     if not made.changed:
-        return Done(task.path, made.diagnostics, summary=summary)
+        return TaskResult(task.path, made.diagnostics, summary=summary)
     patch = b""
     if task.patch == "bytes":
         patch = patch_of(task.path, task.data, made.data)
     elif task.patch == "text":
         text = patch_text(task.path.as_posix(), made.before, made.after)
         patch = text.encode("utf-8", "surrogateescape")
-    return Done(task.path, made.diagnostics, True, made.data, patch, summary)
+    return TaskResult(task.path, made.diagnostics, True, made.data, patch, summary)
 
 
-def failure(path: Path, error: BaseException) -> Done:
+def failure(path: Path, error: BaseException) -> TaskResult:
     """Return the result of a task that raised an exception."""
-    return Done(path, [problem("NP2TF905", path, reason_of(error))])
+    return TaskResult(path, [problem("NP2TF905", path, reason_of(error))])

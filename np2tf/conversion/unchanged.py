@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 
-from np2tf.conversion.tasks import Done, Task
+from np2tf.conversion.tasks import Task, TaskResult
 from np2tf.diagnostics import Diagnostic
 from np2tf.imports.cache import store
 from np2tf.imports.cache.files import Cache
 from np2tf.imports.cache.fingerprint import begin_hash, key_from
 
 
-class Unchanged:
+class UnchangedFiles:
     """Looks up files that a translation does not change, and records them.
 
     Args:
@@ -25,7 +25,7 @@ class Unchanged:
     def __init__(self, is_used: bool = True) -> None:
         self._cache: Cache | None = store.unchanged_files_cache() if is_used else None
 
-    def find(self, task: Task) -> Done | None:
+    def find(self, task: Task) -> TaskResult | None:
         """Return the result of a task whose file is known not to change; None if that is not known."""
         if self._cache is None:
             return None
@@ -34,9 +34,9 @@ class Unchanged:
             return None
         path = str(task.path)
         diagnostics = [Diagnostic(code, path, line, column, args) for code, line, column, args in found]
-        return Done(task.path, diagnostics)
+        return TaskResult(task.path, diagnostics)
 
-    def keep(self, task: Task, done: Done) -> None:
+    def keep(self, task: Task, done: TaskResult) -> None:
         """Record the result of a task, if its file does not change and has not failed."""
         if self._cache is None or done.changed or done.failed:
             return

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
-#: What a fence says: python, {python}, {.python}, {code-block} python.
+#: The words by which a fence names Python: python, {python}, {.python}, {code-block} python.
 _PYTHON = re.compile(r"^(?:\{code(?:-block|-cell)?\}\s+)?\{?[.\s]*(?:python3?|py3?|pycon)\b", re.IGNORECASE)
 _DIRECTIVE = re.compile(
     r"^([ \t]*)\.\. (?:(?:code-block|code|sourcecode)::[ \t]*(?:python3?|py|pycon)|testcode::.*)[ \t]*$"
@@ -45,12 +45,12 @@ class Block:
         """Return how many columns further right the Python stands in the text."""
         return len(self.margin) + 4 * self.is_session
 
-    def replaced(self, lines: Sequence[str], text: str) -> list[str]:
+    def replace_code(self, lines: Sequence[str], text: str) -> list[str]:
         """The block's lines in a text, with other Python."""
         old = lines[self.first : self.first + len(self.lines)]
-        return list(old) if text == self.text else self._written(text.split("\n")[:-1], old)
+        return list(old) if text == self.text else self._write_lines(text.split("\n")[:-1], old)
 
-    def _written(self, new: Sequence[str], old: Sequence[str]) -> list[str]:
+    def _write_lines(self, new: Sequence[str], old: Sequence[str]) -> list[str]:
         """The lines of the text for other Python; `old` are those that it has, with their ends."""
         end = old[0][len(old[0].rstrip("\r\n")) :]
         prompts = _prompts(new) if self.is_session else [""] * len(new)
@@ -117,7 +117,7 @@ def in_rst(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def sessions(lines: Sequence[str], first: int, last: int) -> Iterator[Block]:
-    """The examples of sessions among lines, one by one."""
+    """Yield the examples of sessions among lines."""
     number = first
     while number < last:
         if _PROMPT.match(lines[number]):

@@ -40,7 +40,7 @@ def with_doctests(before: str, after: str, path: str, options: Options) -> tuple
         place = result.find(old, at)
         if not blocks or not is_plain or place < 0 or "numpy" not in f"{head}{old}":
             continue
-        new, found = _translated(lines, blocks, (first, last), head, known, path, options)
+        new, found = _translate(lines, blocks, (first, last), head, known, path, options)
         diagnostics += found
         result = f"{result[:place]}{new}{result[place + len(old) :]}"
         at = place + len(new)
@@ -49,7 +49,7 @@ def with_doctests(before: str, after: str, path: str, options: Options) -> tuple
     return result, diagnostics
 
 
-def _translated(
+def _translate(
     lines: list[str],
     blocks: list[Block],
     place: tuple[int, int],
@@ -75,7 +75,7 @@ def _translated(
         return old, found  # an example would be empty, or the module lacks what they need
     result, at = [], first
     for block, text in zip(blocks, texts):
-        result += [*lines[at : block.first], *block.replaced(lines, text)]
+        result += [*lines[at : block.first], *block.replace_code(lines, text)]
         at = block.first + len(block.lines)
     return "".join([*result, *lines[at:last]]), found
 

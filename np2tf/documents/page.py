@@ -23,7 +23,7 @@ _MARKED = re.compile(r'^"np2tf: block (\d+)"\n', re.MULTILINE)
 
 
 class UnsafeError(Exception):
-    """A translation is not what it should be; the message says how."""
+    """A translation is damaged; the message says how."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def translated_page(text: str, path: str, options: Options) -> tuple[str, list[D
         made = translated_blocks(program, path, options)
         diagnostics += made.diagnostics
         for block, new in reversed(list(zip(program, made.texts or ()))):
-            result[block.first] = "".join(block.replaced(lines, new))
+            result[block.first] = "".join(block.replace_code(lines, new))
             result[block.first + 1 : block.first + len(block.lines)] = [""] * (len(block.lines) - 1)
     diagnostics.sort(key=lambda one: (one.line, one.column))
     return "".join(result), diagnostics
@@ -78,8 +78,10 @@ def translated_blocks(blocks: Sequence[Block], path: str, options: Options) -> P
         line += part.count("\n")
     source = Source.of("".join(parts), path)
     made = translate(source, options)
-    diagnostics = [_moved(one, blocks, firsts) for one in made.diagnostics]
-    wrong = unsafe(source, made.text, made.touched, source.encoded(made.text)) if made.changed else None
+    diagnostics = [_move_finding(one, blocks, firsts) for one in made.diagnostics]
+    wrong = (
+        unsafe(source, made.text, made.touched_nodes, source.bytes_of(made.text)) if made.changed else None
+    )
     if wrong is not None:
         raise UnsafeError(wrong)
     texts = _MARKED.split(made.text)
@@ -87,8 +89,8 @@ def translated_blocks(blocks: Sequence[Block], path: str, options: Options) -> P
     return Program(texts[2::2] if same and made.changed else None, diagnostics)
 
 
-def _moved(found: Diagnostic, blocks: Sequence[Block], firsts: Sequence[int]) -> Diagnostic:
-    """A finding in the program as one in the text."""
+def _move_finding(found: Diagnostic, blocks: Sequence[Block], firsts: Sequence[int]) -> Diagnostic:
+    """Return a finding in the program as a finding in the text."""
     index = bisect_right(firsts, found.line) - 1
     if index < 0:
         return found

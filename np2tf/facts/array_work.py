@@ -59,7 +59,7 @@ class ArrayWork:
         self._nodes = list(walk(function))
 
     @cached_property
-    def is_there(self) -> bool:
+    def uses_arrays(self) -> bool:
         """Return whether the function visibly uses arrays."""
         holds = self._effects.classes.holds_array
         return any(self._shows_arrays(node) or holds(node) for node in self._nodes)
@@ -70,7 +70,7 @@ class ArrayWork:
 
         A loop with arithmetic may run over the caller's arrays even if nothing in the text shows an array.
         """
-        if not self.is_there:
+        if not self.uses_arrays:
             return any(map(_calculates, self._nodes))
         bodies = (body for node in self._nodes for body in _repeated_part(node)[:1])
         return any(any(isinstance(node, _COMPUTES) for node in self._walk_unprinted(body)) for body in bodies)
@@ -92,7 +92,7 @@ class ArrayWork:
         pending, seen = [self.function], {self.function}
         while pending:
             function = pending.pop()
-            if self._works.of(function).is_there:
+            if self._works.of(function).uses_arrays:
                 return True
             new = [callee for callee in self._effects.callees(function) if callee not in seen]
             seen.update(new)
@@ -106,7 +106,7 @@ class ArrayWork:
         """
         if self.loops or self.repeats:
             return True
-        if not self.is_there or not self._takes_arrays():
+        if not self.uses_arrays or not self._takes_arrays():
             return False
         if Recursion(self._effects).calls(self.function):
             return True
@@ -148,7 +148,7 @@ class ArrayWork:
     def _is_numpy_call(self, node: cst.CSTNode) -> bool:
         if type(node) is not cst.Call:
             return False
-        qualified = self._facts.imports.qualified(node.func)
+        qualified = self._facts.imports.numpy_name(node.func)
         rule = rules.find(qualified) if qualified is not None else None
         return rule is not None and (rule.kind == "native" or rule.random)
 
@@ -200,7 +200,7 @@ class ArrayWork:
         call = self._facts.parents[up] if isinstance(up, cst.Arg) else None
         if not isinstance(call, cst.Call) or up is not call.args[0]:
             return False
-        qualified = self._facts.imports.qualified(call.func) or ""
+        qualified = self._facts.imports.numpy_name(call.func) or ""
         rule = rules.find(qualified)
         return rule is not None and (not rule.creates or qualified.endswith(("_like", "array")))
 

@@ -11,7 +11,7 @@ import libcst as cst
 
 from np2tf.facts import Facts, Kind
 from np2tf.facts.dataflow.flow import block
-from np2tf.tree.names import dotted
+from np2tf.tree.names import dotted_name
 from np2tf.tree.walk import walk
 
 #: Decorators of a class that leave its methods and attributes as they are written.
@@ -80,18 +80,18 @@ class Classes:
         if base is not None:
             return self.is_simple(base)
         imports = self.facts.imports
-        return imports.qualified(node) is None and imports.imported(node) is not None
+        return imports.numpy_name(node) is None and imports.imported_name(node) is not None
 
     def _is_plain(self, node: cst.ClassDef) -> bool:
         """Return whether the class body has no attribute hook, no unknown decorator and no unknown
         metaclass.
         """
         if any(
-            dotted(item.decorator) not in _HARMLESS and not _has_configuration(item)
+            dotted_name(item.decorator) not in _HARMLESS and not _has_configuration(item)
             for item in node.decorators
         ):
             return False
-        if any(dotted(arg.value) not in _METACLASSES for arg in node.keywords):
+        if any(dotted_name(arg.value) not in _METACLASSES for arg in node.keywords):
             return False
         return not _HOOKS & self._members.get(node, {}).keys()
 
@@ -156,7 +156,7 @@ class Classes:
         """The methods that `self.name` or `super().name` may be, those of derived classes included."""
         if type(node) is not cst.Attribute:  # most nodes: isinstance would be slow
             return []
-        of_super = isinstance(node.value, cst.Call) and dotted(node.value.func) == "super"
+        of_super = isinstance(node.value, cst.Call) and dotted_name(node.value.func) == "super"
         if not of_super and not self.is_self(node.value):
             return []
         around = self._around(node)
@@ -186,13 +186,13 @@ class Classes:
 
 def _is_plain_base(node: cst.BaseExpression) -> bool:
     """Return whether a base brings no attributes: `object`, `ABC`, `Generic[T]`."""
-    return dotted(node.value if isinstance(node, cst.Subscript) else node) in _PLAIN_BASES
+    return dotted_name(node.value if isinstance(node, cst.Subscript) else node) in _PLAIN_BASES
 
 
 def decorators(function: cst.FunctionDef) -> list[str | None]:
     """Return the names of a function's decorators."""
-    return [dotted(item.decorator) for item in function.decorators]
+    return [dotted_name(item.decorator) for item in function.decorators]
 
 
 def _has_configuration(item: cst.Decorator) -> bool:
-    return isinstance(item.decorator, cst.Call) and dotted(item.decorator.func) in _HARMLESS
+    return isinstance(item.decorator, cst.Call) and dotted_name(item.decorator.func) in _HARMLESS

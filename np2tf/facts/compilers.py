@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from np2tf.tree.names import dotted
+from np2tf.tree.names import dotted_name
 from np2tf.tree.walk import walk
 
 _COMPILERS = frozenset({"cupyx", "numba", "pythran", "taichi", "transonic", "triton", "warp"})
@@ -62,7 +62,7 @@ def _names(node: cst.CSTNode) -> Iterator[str]:
 
 
 def _is_compiler(name: cst.BaseExpression | None) -> bool:
-    return name is not None and (dotted(name) or "").split(".")[0] in _COMPILERS
+    return name is not None and (dotted_name(name) or "").split(".")[0] in _COMPILERS
 
 
 def _names_of(node: cst.BaseExpression) -> list[str]:
@@ -71,4 +71,4 @@ def _names_of(node: cst.BaseExpression) -> list[str]:
     """
     while isinstance(node, cst.Call):
         node = node.func
-    return (dotted(node) or "").split(".")
+    return (dotted_name(node) or "").split(".")

@@ -12,7 +12,7 @@ import libcst as cst
 from np2tf.facts import Facts
 from np2tf.facts.classes import Classes, decorators
 from np2tf.facts.dataflow.flow import block
-from np2tf.tree.names import dotted
+from np2tf.tree.names import dotted_name
 
 #: A class of the standard library whose objects consist of their attributes.
 _NAMESPACE = "types.SimpleNamespace"
@@ -44,7 +44,7 @@ class Constructors:
 
         Such a call has no effects besides those of the functions that it runs (`run_by`).
         """
-        if self._facts.imports.imported(func) == _NAMESPACE:
+        if self._facts.imports.imported_name(func) == _NAMESPACE:
             return True
         node = self._classes.class_named(func)
         if node is None or not self._classes.is_known(node):
@@ -72,10 +72,10 @@ class Constructors:
         """
         if not isinstance(node, cst.Call):
             return True
-        if self._facts.imports.qualified(node.func) is not None:
+        if self._facts.imports.numpy_name(node.func) is not None:
             return True
         made_by = [arg.value for arg in node.args if arg.keyword and arg.keyword.value == "default_factory"]
-        return _attribute_name(node) in _FIELD and all(dotted(value) in _FACTORIES for value in made_by)
+        return _attribute_name(node) in _FIELD and all(dotted_name(value) in _FACTORIES for value in made_by)
 
 
 def _values(statement: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:
@@ -85,4 +85,4 @@ def _values(statement: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:
 
 
 def _attribute_name(node: cst.CSTNode) -> str | None:
-    return dotted(node.func if isinstance(node, cst.Call) else node)
+    return dotted_name(node.func if isinstance(node, cst.Call) else node)

@@ -145,7 +145,7 @@ class Effects:
         return found
 
     def calls_of(self, callee: cst.FunctionDef, function: cst.FunctionDef) -> list[cst.CSTNode]:
-        """Return the nodes where a function runs another one of the module."""
+        """Return the nodes where a function runs another function of the module."""
         return [node for node in staged_parts(function) if callee in self.callees_at(node)]
 
     def is_under_a_test(self, node: cst.CSTNode, function: cst.FunctionDef) -> bool:
@@ -162,7 +162,7 @@ class Effects:
     def _is_told_when_reached(self, call: cst.Call, function: cst.FunctionDef) -> bool:
         """Return whether `np2tf.call` can report a callee's effect when a trace reaches it under a test."""
         acts = isinstance(call.func, cst.Name) and call.func.value in _ACTING_OPENLY
-        known = acts or self.facts.imports.qualified(call.func) is not None
+        known = acts or self.facts.imports.numpy_name(call.func) is not None
         return known and self.is_under_a_test(call, function)
 
     def callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
@@ -195,7 +195,7 @@ class Effects:
 
     def _callables_in(self, call: cst.Call) -> Iterator[cst.BaseExpression]:
         """Yield the arguments of a call that the callee will call, if the text does not show their code."""
-        qualified = self.facts.imports.qualified(call.func)
+        qualified = self.facts.imports.numpy_name(call.func)
         rule = rules.find(qualified) if qualified is not None else None
         name = call.func.value if isinstance(call.func, cst.Name) else ""
         builtin = isinstance(call.func, cst.Name) and self.facts.scopes.of(call.func).owner_of(name) is None
@@ -208,7 +208,7 @@ class Effects:
 
     def _is_known(self, node: cst.BaseExpression) -> bool:
         """Return whether the text shows a passed-on function: NumPy's, a builtin, or an inner one."""
-        qualified = self.facts.imports.qualified(node)
+        qualified = self.facts.imports.numpy_name(node)
         if qualified is not None:
             return rules.against_staging(qualified) is None
         if not isinstance(node, cst.Name):
@@ -296,7 +296,7 @@ class Effects:
             yield Problem(node, "has an asynchronous with block")
         for item in node.items:
             call = item.item
-            known = self.facts.imports.qualified(call.func) if isinstance(call, cst.Call) else None
+            known = self.facts.imports.numpy_name(call.func) if isinstance(call, cst.Call) else None
             if known not in _CONTEXTS:
                 self._contexts[function].append(call)
             elif known == "numpy.errstate" and not _is_quiet(cst.ensure_type(call, cst.Call)):
@@ -304,12 +304,12 @@ class Effects:
 
     def _call(self, node: cst.Call, function: cst.FunctionDef) -> str | _Callee | None:
         """Return why a call cannot be staged; UNKNOWN if the text does not show it; None if it can."""
-        qualified = self.facts.imports.qualified(node.func)
+        qualified = self.facts.imports.numpy_name(node.func)
         if qualified is not None and qualified.startswith("numpy.testing."):
             return _Callee.UNKNOWN
         if qualified is not None:
             return None if qualified in _CONTEXTS else rules.against_staging(qualified)
-        imported = self.facts.imports.imported(node.func)
+        imported = self.facts.imports.imported_name(node.func)
         if imported != "warnings.warn" and _has_keyword(node, "stacklevel"):
             return "tells of what calls it"
         if imported in _OF_THE_STACK:
@@ -358,7 +358,7 @@ class Effects:
         return _Callee.UNKNOWN
 
     def _is_math(self, func: cst.BaseExpression) -> bool:
-        return (self.facts.imports.imported(func) or "").startswith("math.")
+        return (self.facts.imports.imported_name(func) or "").startswith("math.")
 
     def _is_inner_function(self, binding: cst.CSTNode) -> bool:
         if isinstance(binding, cst.FunctionDef):

@@ -38,7 +38,7 @@ Unknown = Callable[[cst.Call, cst.FunctionDef], bool]
 
 
 def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """`node` and what is below it, without the handlers of exceptions: these run on the host."""
+    """Yield `node` and the nodes below it, without the handlers of exceptions: these run on the host."""
     stack = [node]
     while stack:
         top = stack.pop()
@@ -89,7 +89,7 @@ def _is_inner(name: cst.Name, facts: Facts) -> bool:
 
 def _unsafe(call: cst.Call, facts: Facts) -> str | None:
     """Return the name of the called function if a graph may miss an exception of it; None if it is safe."""
-    qualified = facts.imports.qualified(call.func)
+    qualified = facts.imports.numpy_name(call.func)
     if qualified is not None:
         rule = rules.find(qualified)
         name = qualified.rpartition(".")[2]

@@ -87,8 +87,8 @@ class Recursion:
         taken: cst.CSTNode | None = None
         if isinstance(node, (cst.Subscript, cst.Attribute)):
             taken = node.value
-        elif isinstance(node, cst.Call) and node.args and self._facts.imports.qualified(node.func):
-            rule = rules.find(self._facts.imports.qualified(node.func) or "")
+        elif isinstance(node, cst.Call) and node.args and self._facts.imports.numpy_name(node.func):
+            rule = rules.find(self._facts.imports.numpy_name(node.func) or "")
             taken = node.args[0].value if rule is not None and not rule.creates else None
         if isinstance(taken, cst.Name):
             yield taken.value
@@ -97,7 +97,7 @@ class Recursion:
         """Return whether a test visibly depends on the elements of arrays."""
         for call in _calls(test):
             name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-            qualified = self._facts.imports.qualified(call.func)
+            qualified = self._facts.imports.numpy_name(call.func)
             if name in _REDUCING and (qualified is None or qualified.startswith("numpy.")):
                 return True
         return False

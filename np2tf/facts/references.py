@@ -10,7 +10,7 @@ from np2tf.facts import Facts
 from np2tf.facts.classes import Classes, decorators
 from np2tf.facts.dataflow.flow import block
 from np2tf.linking.summary import UNKNOWN, ClassSummary, Ref
-from np2tf.tree.names import dotted
+from np2tf.tree.names import dotted_name
 from np2tf.tree.walk import walk
 
 #: The largest number of elements of a table that are recorded.
@@ -90,7 +90,7 @@ class References:
             return UNKNOWN
         if isinstance(bindings[0], cst.Param):
             return self._parameter(bindings[0], owner.node, node)
-        return self.bound(bindings[0])
+        return self.reference_of(bindings[0])
 
     def _parameter(self, param: cst.Param, function: cst.FunctionDef, node: cst.Name) -> Ref:
         kind = self._classes.class_of(function)
@@ -110,7 +110,7 @@ class References:
 
     # -- bindings -------------------------------------------------------------------------------------------
 
-    def bound(self, binding: cst.CSTNode) -> Ref:
+    def reference_of(self, binding: cst.CSTNode) -> Ref:
         """Return a reference to the object that a binding gives its name."""
         if isinstance(binding, cst.ImportAlias):
             return self._import_ref(binding)
@@ -166,7 +166,7 @@ class References:
         """Return a reference for a field of a dataclass or a named tuple: its default factory, or its
         annotation.
         """
-        if isinstance(node.value, cst.Call) and dotted(node.value.func) in _FIELD:
+        if isinstance(node.value, cst.Call) and dotted_name(node.value.func) in _FIELD:
             for arg in node.value.args:
                 if arg.keyword is not None and arg.keyword.value == "default_factory":
                     return self._below("call", arg.value)
@@ -195,7 +195,7 @@ def _stores(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression
 
 def module_of(node: cst.ImportFrom) -> Ref:
     """Return the module that a `from … import` statement names."""
-    return Ref("module", "." * len(node.relative) + (dotted(node.module) or ""))
+    return Ref("module", "." * len(node.relative) + (dotted_name(node.module) or ""))
 
 
 def _brings(base: cst.BaseExpression) -> bool:

@@ -17,14 +17,14 @@ _COLORS = {"error": "31", "warning": "33", "note": "36"}
 
 def render(listing: Listing) -> str:
     """Return the findings, each with a frame of source lines."""
-    return "".join(f"{line}\n" for found in listing.findings for line in _finding(found, listing))
+    return "".join(f"{line}\n" for found in listing.findings for line in _finding_lines(found, listing))
 
 
-def _finding(found: Diagnostic, listing: Listing) -> Iterator[str]:
+def _finding_lines(found: Diagnostic, listing: Listing) -> Iterator[str]:
     color = _COLORS[found.severity] if listing.color else ""
     path, message = ("".join(map(_printable, text)) for text in (found.source, found.message))
-    place = _styled(f"{path}:{found.line}:{found.column}:", "1" if color else "")
-    yield f"{place} {_styled(found.code, color and f'1;{color}')} {message}"
+    place = _style(f"{path}:{found.line}:{found.column}:", "1" if color else "")
+    yield f"{place} {_style(found.code, color and f'1;{color}')} {message}"
     if not _is_of_the_file(found):
         yield from _frame(found, listing, color)
 
@@ -38,7 +38,7 @@ def _frame(found: Diagnostic, listing: Listing, color: str) -> Iterator[str]:
     last, behind = listing.end(found)
     shown = range(found.line, min(last, found.line + _LINES - 1) + 1)
     margin = len(str(shown[-1]))
-    empty = _styled(f"{'':{margin}} |", color and "2")
+    empty = _style(f"{'':{margin}} |", color and "2")
     is_begun = False
     for number in shown:
         line = listing.line(found.source, number)
@@ -49,17 +49,17 @@ def _frame(found: Diagnostic, listing: Listing, color: str) -> Iterator[str]:
             max(begin, len(line) - len(line.lstrip())) if number != found.line or found.end is None else begin
         )
         end = min(behind - 1, len(line)) if number == last else len(line.rstrip())
-        code, under = _underlined(line, begin, max(end, begin + 1), max(20, listing.width - margin - 3))
+        code, under = _underline(line, begin, max(end, begin + 1), max(20, listing.width - margin - 3))
         if not is_begun:
             yield empty
             is_begun = True
-        yield f"{_styled(f'{number:{margin}} |', color and '2')} {code}".rstrip()
-        yield f"{empty} {under[: len(under) - len(under.lstrip())]}{_styled(under.lstrip(), color)}"
+        yield f"{_style(f'{number:{margin}} |', color and '2')} {code}".rstrip()
+        yield f"{empty} {under[: len(under) - len(under.lstrip())]}{_style(under.lstrip(), color)}"
     if is_begun:
         yield empty
 
 
-def _underlined(line: str, begin: int, end: int, width: int) -> tuple[str, str]:
+def _underline(line: str, begin: int, end: int, width: int) -> tuple[str, str]:
     """Return a line as a terminal can show it, and the line of marks below the characters from `begin` to
     `end`.
     """
@@ -118,5 +118,5 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def _styled(text: str, style: str) -> str:
+def _style(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if style and text else text

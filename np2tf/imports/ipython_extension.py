@@ -35,14 +35,14 @@ class _Cells(ast.NodeTransformer):
             return node
         path = f"In [{self._shell.execution_count}]"
         try:
-            made = self._translated(node, path)
+            made = self._translate(node, path)
         except Exception as error:  # the cell runs even if np2tf has an error
             reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-            tell([Finding.made("NP2TF905", path, 1, reason=reason)], "; the cell runs as it is")
+            tell([Finding.create("NP2TF905", path, 1, reason=reason)], "; the cell runs as it is")
             return node
         return node if made is None else made
 
-    def _translated(self, node: ast.Module, path: str) -> ast.Module | None:
+    def _translate(self, node: ast.Module, path: str) -> ast.Module | None:
         text = self._text_of(node)
         names = self._shell.user_ns
         import np2tf

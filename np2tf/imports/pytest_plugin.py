@@ -118,7 +118,7 @@ class Plugin:
             for name, reason in missed.items():
                 terminalreporter.line(f"ERROR: nothing of {name} was translated: {reason}", red=True)
 
-    def counted(self, config: pytest.Config) -> list[dict[str, Any]] | None:
+    def collect_counts(self, config: pytest.Config) -> list[dict[str, Any]] | None:
         """Return the counts of each process as plain data; None if nothing was to be translated."""
         return [_count_data(config), *self._workers] if _STARTED in config.stash else None
 

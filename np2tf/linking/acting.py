@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from np2tf.linking.entities import Entity, Resolution
 from np2tf.linking.modules import Modules
 from np2tf.linking.summary import ModuleSummary, Use
-from np2tf.linking.things import Resolution, Thing
 
 #: Modules of Python's standard library whose functions have effects besides computing.
 _ACTING = frozenset({"copy", "json", "os", "pickle", "random", "shutil", "subprocess", "time"})
 #: One possible callee of a call: the functions that it runs, or the reason why it cannot be traced.
-_Candidate = tuple[Thing, ...] | str
+_Candidate = tuple[Entity, ...] | str
 
 
 class LinkedProject:
@@ -43,14 +43,14 @@ class LinkedProject:
         first = [one for one in self._summaries.values() if one is not None]
         for summary in first:
             self._resolution.add(summary)
-        self._uses: dict[Thing, list[list[_Candidate]]] = {}
+        self._uses: dict[Entity, list[list[_Candidate]]] = {}
         for summary in first:
-            self._follow(Thing("function", summary.path, name) for name in summary.functions)
+            self._follow(Entity("function", summary.path, name) for name in summary.functions)
         self._why = self._spread()
 
     def why(self, path: str, name: str) -> str | None:
         """Return a clause on why a trace of a function certainly ends; None if it need not end."""
-        return self._why.get(Thing("function", path, name))
+        return self._why.get(Entity("function", path, name))
 
     def _read(self, path: str) -> ModuleSummary | None:
         if path not in self._summaries:
@@ -59,7 +59,7 @@ class LinkedProject:
 
     # -- calls ----------------------------------------------------------------------------------------------
 
-    def _follow(self, functions: Iterable[Thing]) -> None:
+    def _follow(self, functions: Iterable[Entity]) -> None:
         """Find the callees of functions, and the callees of these."""
         pending = list(functions)
         while pending:
@@ -72,38 +72,38 @@ class LinkedProject:
             self._uses[function] = found
             pending += [one for use in found for run in use if not isinstance(run, str) for one in run]
 
-    def _candidates(self, function: Thing, use: Use) -> Iterator[_Candidate]:
+    def _candidates(self, function: Entity, use: Use) -> Iterator[_Candidate]:
         """Yield the possible callees of a use; nothing if a callee may be unknown."""
-        things = self._resolution.things(function.path, use.ref, function.bound)
-        if None in things:
+        entities = self._resolution.entities(function.path, use.ref, function.bound)
+        if None in entities:
             return
-        for thing in things:
-            assert thing is not None
-            if use.is_call and not (thing.kind == "function" and self._is(thing, "is_abstract")):
-                yield self._run_by(thing)
-            elif thing.kind == "function" and self._is(thing, "is_property"):
-                yield (thing,)
+        for entity in entities:
+            assert entity is not None
+            if use.is_call and not (entity.kind == "function" and self._is(entity, "is_abstract")):
+                yield self._run_by(entity)
+            elif entity.kind == "function" and self._is(entity, "is_property"):
+                yield (entity,)
 
-    def _run_by(self, thing: Thing) -> _Candidate:
-        """Return the functions that calling a thing runs."""
-        if thing.kind == "function":
-            return (thing,)
-        if thing.kind == "external":
-            module, _, rest = thing.name.partition(".")
-            called = thing.name.removesuffix("()")
+    def _run_by(self, entity: Entity) -> _Candidate:
+        """Return the functions that calling an entity runs."""
+        if entity.kind == "function":
+            return (entity,)
+        if entity.kind == "external":
+            module, _, rest = entity.name.partition(".")
+            called = entity.name.removesuffix("()")
             return (
                 f"it calls `{called}`, which does more than to compute" if rest and module in _ACTING else ()
             )
-        names = {"class": ("__init__", "__post_init__"), "object": ("__call__",)}.get(thing.kind, ())
-        found = (one for name in names for one in self._resolution.members(thing, name))
+        names = {"class": ("__init__", "__post_init__"), "object": ("__call__",)}.get(entity.kind, ())
+        found = (one for name in names for one in self._resolution.members(entity, name))
         return tuple(one for one in found if one is not None and one.kind == "function")
 
-    def _is(self, function: Thing, fact: str) -> bool:
+    def _is(self, function: Entity, fact: str) -> bool:
         return bool(getattr(self._resolution.function(function), fact, False))
 
     # -- reasons --------------------------------------------------------------------------------------------
 
-    def _spread(self) -> dict[Thing, str]:
+    def _spread(self) -> dict[Entity, str]:
         """Return why functions end a trace: for effects of their own, or of every possible callee of one
         call.
         """
@@ -123,14 +123,14 @@ class LinkedProject:
                     changed = True
         return why
 
-    def _reason_of_end(self, use: list[_Candidate], why: dict[Thing, str]) -> str | None:
+    def _reason_of_end(self, use: list[_Candidate], why: dict[Entity, str]) -> str | None:
         """Return why all possible callees of a use end the trace, by the first of them; None if a callee may
         not.
         """
         reasons = [self._ending_of(run, why) for run in use]
         return reasons[0] if reasons and None not in reasons else None
 
-    def _ending_of(self, run: _Candidate, why: dict[Thing, str]) -> str | None:
+    def _ending_of(self, run: _Candidate, why: dict[Entity, str]) -> str | None:
         if isinstance(run, str):
             return run
         bad = next((one for one in run if one in why), None)

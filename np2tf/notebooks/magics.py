@@ -50,7 +50,7 @@ class Magics:
             lines[number] = self._stand_in(originals[number])
         return "\n".join(lines)
 
-    def restored(self, cells: list[str]) -> list[str]:
+    def restore(self, cells: list[str]) -> list[str]:
         """Put the original lines back into the texts of cells.
 
         Raises:

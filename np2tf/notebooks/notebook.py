@@ -107,7 +107,7 @@ class Notebook:
             raise NoPlaceError("the translation has other cells")
         result = self.data
         shift = len(_BOM) if self.data.startswith(_BOM) else 0
-        restored = self.magics.restored(parts[2::2])
+        restored = self.magics.restore(parts[2::2])
         for cell, lines in reversed(list(zip(self.cells, restored))):
             new = lines.removesuffix("\n")
             if cell.text.startswith("%%") and new.split("\n")[0] != cell.text.split("\n")[0]:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from np2tf.operators.table import CONTROL, OPERATORS, loaded, python_meaning
+from np2tf.operators.table import CONTROL, OPERATORS, load, python_meaning
 
 
 def _until_tensorflow(name: str) -> Callable[..., Any]:
@@ -31,18 +31,18 @@ def _until_tensorflow(name: str) -> Callable[..., Any]:
 
 #: Python's operators by name, as `np2tf` has them before TensorFlow is loaded.
 PYTHON: dict[str, Any] = {
-    name: _until_tensorflow(name) if one.role == CONTROL else loaded(one.python)
+    name: _until_tensorflow(name) if one.role == CONTROL else load(one.python)
     for name, one in OPERATORS.items()
 }
 
 
 def staging_operator(name: str) -> Any:
     """The operator that stages where its values are staged."""
-    return loaded(OPERATORS[name].staged)
+    return load(OPERATORS[name].staged)
 
 
 class _Use:
-    """The state of this process: `staging` is true once the operators that stage have replaced Python's."""
+    """The state of the operators: whether those that stage have taken the place of Python's."""
 
     staging = False
 

@@ -1,9 +1,9 @@
 """The operators that translated code calls as `np2tf.cond`, `np2tf.range` …: their names and both meanings.
 
-This is the only list of them. The translator emits them, `np2tf` has them as attributes, the run time and the
-host tier call one of the two meanings, and the tests judge translations by the Python ones. Python's meaning,
-for values that are all known, stands here where it is no builtin; the one for staged values is loaded when it
-is first called (`np2tf.operators.in_use`).
+This table is the only list of the operators. The translator emits them, `np2tf` has them as attributes, the
+run time and the host tier call one of the two meanings, and the tests judge translations by the Python ones.
+Python's meaning, for values that are all known, stands here where it is no builtin; the meaning for staged
+values is loaded when it is first called (`np2tf.operators.in_use`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-#: What the translator does with a name. It writes "control" itself and looks for no calls of these; it puts
-#: np2tf's own in the place of builtins: over a "sequence" a loop runs, a "number" is computed of others.
+#: The roles of operators in the translator. It writes calls of "control" operators itself, and looks for none
+#: in the source. It puts operators in the place of builtins: a loop runs over a "sequence", and a "number" is
+#: computed from other numbers.
 CONTROL, SEQUENCE, NUMBER, OTHER = "control", "sequence", "number", "other"
 
 #: The translator and the staged operators unroll loops of at most this many iterations: constant indices make
@@ -29,8 +30,8 @@ class Operator:
 
     Attributes:
         python: Python's meaning, as ``module:name``, or ``module`` where that is the operator.
-        staged: the one that stages, likewise.
-        role: what the translator does with it.
+        staged: the meaning for staged values, likewise.
+        role: the operator's role in the translator.
     """
 
     __slots__ = ("python", "role", "staged")  # a named tuple takes longer to make than all of the table
@@ -82,7 +83,7 @@ def of_role(role: str) -> tuple[str, ...]:
     return tuple(name for name, one in OPERATORS.items() if one.role == role)
 
 
-def loaded(place: str) -> Any:
+def load(place: str) -> Any:
     """Return the object that ``module:name`` tells."""
     module, _, path = place.partition(":")
     found: Any = sys.modules.get(module) or importlib.import_module(module)
@@ -93,7 +94,7 @@ def loaded(place: str) -> Any:
 
 def python_meaning(name: str) -> Any:
     """Return Python's meaning of an operator."""
-    return loaded(OPERATORS[name].python)
+    return load(OPERATORS[name].python)
 
 
 # -- Python's meaning ----------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def undefined(name: str) -> Any:
     return Undefined(name)
 
 
-def bound(result: Any) -> Any:
+def check_bound(result: Any) -> Any:
     """Return a function's result, which must not be or contain an unbound name.
 
     Raises:
@@ -69,10 +69,10 @@ def bound(result: Any) -> Any:
         bool(result)
     elif kind is tuple:
         for item in result:
-            bound(item)
+            check_bound(item)
     elif kind is dict or kind is list:
         # The result may be a display of names; deeper containers may be long, or hold themselves.
         items = result.values() if kind is dict else result
         if Undefined in set(map(type, items)):
-            bound(tuple(item for item in items if type(item) is Undefined))
+            check_bound(tuple(item for item in items if type(item) is Undefined))
     return result

@@ -17,7 +17,7 @@ def bar(parts: Mapping[str, float], whole: float | None = None, label: str = "")
     Args:
         parts: class of the colour -> size.
         whole: the size of the full width; by default that of all parts together.
-        label: what it shows, for those who do not see it.
+        label: the chart in words, for readers who do not see it.
     """
     total = whole or sum(parts.values())
     rects, x = [], 0.0

@@ -22,8 +22,8 @@ def markdown(survey: Survey, title: str, run: Run | None = None) -> str:
 
 def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
     compiled, functions = tables.share_staged(survey)
-    fates = tables.counted(survey.fates)
-    yield f"## np2tf: {escaped(title)}"
+    fates = tables.count_fates(survey.fates)
+    yield f"## np2tf: {escape(title)}"
     yield ""
     yield (
         f"**{percent(compiled, functions)}** of {functions} functions that compute with arrays are compiled: "
@@ -48,7 +48,7 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
         )
     reasons = [(str(count), message(reason)) for reason, count in tables.why_on_host(survey)]
     yield from _table(("functions", "why they stay on the host"), reasons)
-    found = [(row.code, str(row.count), message(row.title)) for row in tables.found(survey)]
+    found = [(row.code, str(row.count), message(row.title)) for row in tables.code_rows(survey)]
     yield from _table(("code", "findings", "what"), found)
     if run is not None:
         yield from _run(run)
@@ -68,7 +68,7 @@ def _run(run: Run) -> Iterator[str]:
             str(one.host),
             _milliseconds(one.each_host),
         )
-        for one in run.shown
+        for one in run.called_functions
     ]
     yield from _table(("function", "compiled calls", "ms each", "calls on the host", "ms each"), rows)
 
@@ -89,7 +89,7 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[s
         yield f"| … and {len(rows) - ROWS} more |" + " |" * (len(headings) - 1)
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """A text whose characters mean nothing to Markdown, on one line."""
     return _SPECIAL.sub(r"\\\1", re.sub(r"\s+", " ", text))
 
@@ -97,7 +97,7 @@ def escaped(text: str) -> str:
 def message(text: str) -> str:
     """A message of np2tf's, in which code stands between backquotes."""
     parts = _CODE.split(text)
-    return "".join(code(part[1:-1]) if k % 2 else escaped(part) for k, part in enumerate(parts))
+    return "".join(code(part[1:-1]) if k % 2 else escape(part) for k, part in enumerate(parts))
 
 
 def code(text: str) -> str:

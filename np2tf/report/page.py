@@ -14,9 +14,9 @@ from markupsafe import Markup
 
 from np2tf.report import charts, tables
 from np2tf.report.runs import Run
-from np2tf.report.survey import Survey, Surveyed, percent
+from np2tf.report.survey import FileSurvey, Survey, percent
 
-#: Characters that end a script, or begin something else in one.
+#: Characters that end a script, or begin a comment in a script.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -33,7 +33,7 @@ def page(survey: Survey, title: str, made: str, version: str, run: Run | None = 
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"told": told, "breakable": breakable}
+    environment.filters |= {"told": message_markup, "breakable": breakable}
     template = environment.from_string(_resource("page.html.jinja"))
     rows = tables.names(survey)
     return template.render(
@@ -42,15 +42,15 @@ def page(survey: Survey, title: str, made: str, version: str, run: Run | None = 
         version=version,
         survey=survey,
         files=sorted(survey.files, key=lambda one: one.name),
-        fates=tables.counted(survey.fates),
+        fates=tables.count_fates(survey.fates),
         told={short: fate for fate, short in tables.FATES.items()},
         staged=tables.share_staged(survey),
         native=tables.share_native(rows),
         packages=tables.packages(survey),
         reasons=tables.why_on_host(survey),
-        found=tables.found(survey),
+        found=tables.code_rows(survey),
         names=rows,
-        counted=tables.counted,
+        counted=tables.count_fates,
         support=tables.SUPPORT,
         run=run,
         bar=charts.bar,
@@ -58,11 +58,11 @@ def page(survey: Survey, title: str, made: str, version: str, run: Run | None = 
         percent=percent,
         style=Markup(_resource("page.css")),
         script=Markup(_resource("page.js")),
-        data=embedded(_data(survey)),
+        data=embed_json(_data(survey)),
     )
 
 
-def told(text: str) -> Markup:
+def message_markup(text: str) -> Markup:
     """A message of np2tf's, in which code stands between backquotes."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
@@ -77,7 +77,7 @@ def breakable(path: str) -> Markup:
     return Markup("/<wbr>").join(path.split("/"))
 
 
-def embedded(value: object) -> Markup:
+def embed_json(value: object) -> Markup:
     """A value as JSON that can stand in a script: nothing in it is read as HTML."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character, spelled in _UNSAFE.items():
@@ -90,12 +90,12 @@ def _resource(name: str) -> str:
 
 
 def _data(survey: Survey) -> dict[str, Any]:
-    rows = tables.found(survey)
+    rows = tables.code_rows(survey)
     told = {row.code: {"title": row.title, "why": row.why, "remedy": row.remedy} for row in rows}
     return {"codes": told, "files": {file.name: _file(file) for file in survey.files}}
 
 
-def _file(file: Surveyed) -> dict[str, Any]:
+def _file(file: FileSurvey) -> dict[str, Any]:
     before, after = lines_of(file.before), lines_of(file.after)
     findings = [
         {

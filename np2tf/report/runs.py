@@ -30,7 +30,7 @@ class RanFunction:
     host_seconds: float
     traces: int
     compiling: float
-    inlined: int = 0
+    inlined_functions: int = 0
     """Calls that became a part of another's compiled code."""
 
     @property
@@ -77,12 +77,12 @@ class Run:
         return [one for one in self.functions if one.compiled]
 
     @property
-    def inlined(self) -> list[RanFunction]:
+    def inlined_functions(self) -> list[RanFunction]:
         """The functions that ran only as a part of other functions' compiled code."""
-        return [one for one in self.functions if one.inlined and not one.compiled and not one.host]
+        return [one for one in self.functions if one.inlined_functions and not one.compiled and not one.host]
 
     @property
-    def shown(self) -> list[RanFunction]:
+    def called_functions(self) -> list[RanFunction]:
         """The functions that were called by themselves."""
         return [one for one in self.functions if one.compiled or one.host]
 

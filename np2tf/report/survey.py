@@ -20,7 +20,7 @@ TOP = "(top)"
 
 
 @dataclass
-class Surveyed:
+class FileSurvey:
     """One file.
 
     Attributes:
@@ -61,7 +61,7 @@ class Surveyed:
 class Survey:
     """The files of a repository."""
 
-    files: list[Surveyed]
+    files: list[FileSurvey]
 
     @property
     def fates(self) -> list[Fate]:
@@ -79,9 +79,9 @@ class Survey:
         return sum((file.names for file in self.files), Counter())
 
     @property
-    def packages(self) -> dict[str, list[Surveyed]]:
+    def packages(self) -> dict[str, list[FileSurvey]]:
         """The files by folder, in the order of their names."""
-        found: dict[str, list[Surveyed]] = {}
+        found: dict[str, list[FileSurvey]] = {}
         for file in sorted(self.files, key=lambda one: (one.package != TOP, one.package)):
             found.setdefault(file.package, []).append(file)
         return found
@@ -95,24 +95,24 @@ def survey(
     jobs: int = 1,
     advance: Callable[[], None] = lambda: None,
 ) -> Survey:
-    """Translate the files in memory, and keep what is to be told of them.
+    """Translate the files in memory, and keep the facts that reports show.
 
     Args:
         files: each with the folder that it was found under.
         folder: from which the files are seen.
-        options_of: gives what the translator is told for a file.
+        options_of: gives the translator's options for a file.
         is_selected: whether findings of a code are shown in a file.
         jobs: so many processes read the files.
         advance: called for each file that is done.
     """
     project = Project(files, True, options_of)
-    found: dict[Path, Surveyed] = {}
+    found: dict[Path, FileSurvey] = {}
     for one in project.outcomes(jobs):
-        name = shown(one.path, folder)
+        name = display_path(one.path, folder)
         texts = ("", "") if one.path.suffix == SUFFIX else (one.before, one.after)
         if one.failed and one.path.suffix != SUFFIX:
             texts = (one.data.decode("utf-8", "replace"),) * 2
-        made = Surveyed(name, *texts, one.changed, one.failed, one.crashed, list(one.diagnostics))
+        made = FileSurvey(name, *texts, one.changed, one.failed, one.crashed, list(one.diagnostics))
         made.names = project.names[one.path]
         found[one.path] = made
         advance()
@@ -125,7 +125,7 @@ def survey(
     return Survey(list(found.values()))
 
 
-def shown(path: Path, folder: Path) -> str:
+def display_path(path: Path, folder: Path) -> str:
     """A path as reports have it: seen from the folder that is reported on, with slashes."""
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
@@ -133,7 +133,7 @@ def shown(path: Path, folder: Path) -> str:
         return path.as_posix()
 
 
-def staged(fates: Sequence[Fate]) -> int:
+def count_staged(fates: Sequence[Fate]) -> int:
     """Return how many functions are compiled: by themselves, or where something compiled calls them."""
     return sum(one.fate in (STAGED, CALLED) for one in fates)
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from np2tf import rules
 from np2tf.diagnostics import codes
-from np2tf.report.survey import Survey, Surveyed, staged
+from np2tf.report.survey import FileSurvey, Survey, count_staged
 from np2tf.rewrites.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons
 
-#: What becomes of functions -> the class of its colour.
+#: The fate of a function -> the class of its colour.
 FATES = {STAGED: "staged", CALLED: "called", HOST: "host", PLAIN: "plain"}
-#: How np2tf provides a name -> what a report says of it.
+#: How np2tf provides a name -> the words of a report for it.
 SUPPORT = {
     "native": "TensorFlow",
     "drawn": "drawn in compiled code",
@@ -70,7 +70,7 @@ class NameRow:
     told: str
 
 
-def counted(fates: Sequence[Fate]) -> dict[str, int]:
+def count_fates(fates: Sequence[Fate]) -> dict[str, int]:
     """Return how many functions have which fate, by the class of its colour, in the order of a table."""
     counts = Counter(one.fate for one in fates)
     return {short: counts[fate] for fate, short in FATES.items() if fate != PLAIN}
@@ -81,10 +81,12 @@ def packages(survey: Survey) -> list[PackageRow]:
     return [_package(name, files) for name, files in survey.packages.items()]
 
 
-def _package(name: str, files: list[Surveyed]) -> PackageRow:
+def _package(name: str, files: list[FileSurvey]) -> PackageRow:
     fates = [one for file in files for one in file.about_arrays]
     changing = sum(file.changes for file in files)
-    return PackageRow(name, len(files), changing, sum(len(file.findings) for file in files), counted(fates))
+    return PackageRow(
+        name, len(files), changing, sum(len(file.findings) for file in files), count_fates(fates)
+    )
 
 
 def why_on_host(survey: Survey) -> list[tuple[str, int]]:
@@ -92,7 +94,7 @@ def why_on_host(survey: Survey) -> list[tuple[str, int]]:
     return reasons(survey.fates, REASONS)
 
 
-def found(survey: Survey) -> list[CodeRow]:
+def code_rows(survey: Survey) -> list[CodeRow]:
     """The codes, the most frequent one first."""
     counts = Counter(one.code for one in survey.findings)
     entries = ((codes()[code], count) for code, count in counts.items())
@@ -121,7 +123,7 @@ def _name(name: str, uses: int, files: int) -> NameRow:
 
 def _is_kept(name: str) -> bool:
     """Return whether a name is of a part of NumPy that the translator leaves alone."""
-    return name in rules.kept() or any(one.startswith(f"{name}.") for one in rules.kept())
+    return name in rules.kept_names() or any(one.startswith(f"{name}.") for one in rules.kept_names())
 
 
 def share_native(rows: Sequence[NameRow]) -> tuple[int, int]:
@@ -131,4 +133,4 @@ def share_native(rows: Sequence[NameRow]) -> tuple[int, int]:
 
 def share_staged(survey: Survey) -> tuple[int, int]:
     """Return how many functions are compiled, of those that compute with arrays."""
-    return staged(survey.fates), len(survey.fates)
+    return count_staged(survey.fates), len(survey.fates)

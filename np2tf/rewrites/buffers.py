@@ -11,7 +11,7 @@ from np2tf.facts import Facts
 from np2tf.facts.classes import Classes
 from np2tf.options import Options
 from np2tf.rewrites.planning.plan import Plan
-from np2tf.tree.names import dotted
+from np2tf.tree.names import dotted_name
 from np2tf.tree.templates import expression
 
 #: The parameter of `np.ndarray.__new__(cls, shape, dtype, buffer, …)` that gives the memory of the new array.
@@ -56,12 +56,12 @@ def _constructs(facts: Facts, classes: Classes, call: cst.Call) -> bool:
     new = call.func
     if not isinstance(new, cst.Attribute) or new.attr.value != "__new__":
         return False
-    if facts.imports.qualified(new.value) == "numpy.ndarray":
+    if facts.imports.numpy_name(new.value) == "numpy.ndarray":
         return True
-    if not isinstance(new.value, cst.Call) or dotted(new.value.func) != "super":
+    if not isinstance(new.value, cst.Call) or dotted_name(new.value.func) != "super":
         return False
     around = facts.parents.nearest(call, cst.ClassDef)
     if around is None:
         return False
     bases = [arg.value for one in classes.lineage(around) for arg in one.bases]
-    return any(facts.imports.qualified(base) == "numpy.ndarray" for base in bases)
+    return any(facts.imports.numpy_name(base) == "numpy.ndarray" for base in bases)

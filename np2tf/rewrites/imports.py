@@ -20,7 +20,7 @@ def name_for_tnp(facts: Facts) -> str:
     return facts.imports.tnp_name or facts.fresh_name(facts.module, "tnp")
 
 
-def anything_to_translate(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
+def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
     """Return whether the translation would remove an import of NumPy or change a use of it."""
     kept = KeptImports(facts, passed_on)
     return any(not kept.all_of(found) or kept.needs_tnp(found) for found in facts.imports.statements)
@@ -81,7 +81,7 @@ def _replace(
     facts: Facts, plan: Plan, found: NumpyImport, kept: KeptImports, *, with_tnp: bool, runtime: bool
 ) -> None:
     """Remove NumPy's names from one import, and put the import of `tnp` in its place or below it."""
-    rest, passed_on = _rest(found, kept)
+    rest, passed_on = _remaining_import(found, kept)
     new: list[Statement] = _tnp_line(plan, runtime) if with_tnp else []
     if passed_on:
         new.append(_passed_on(passed_on, found))
@@ -106,7 +106,7 @@ def _replace(
     plan.add(found.node, in_line)
 
 
-def _rest(
+def _remaining_import(
     found: NumpyImport, kept: KeptImports
 ) -> tuple[cst.Import | cst.ImportFrom | None, list[cst.ImportAlias]]:
     """Return the part of an import that stays, and the unused names that other files may import from this
@@ -118,7 +118,7 @@ def _rest(
     ours = set(found.aliases)
     staying = [alias for alias in node.names if alias not in ours or kept.alias(alias)]
     going = [alias for alias in node.names if alias in ours and not kept.alias(alias)]
-    passed_on = [alias for alias in going if isinstance(node, cst.ImportFrom) and kept.unused(alias)]
+    passed_on = [alias for alias in going if isinstance(node, cst.ImportFrom) and kept.is_unused(alias)]
     if not staying:
         return None, passed_on
     if len(staying) == len(node.names):

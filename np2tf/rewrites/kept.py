@@ -15,7 +15,7 @@ from np2tf.rewrites.planning.uses import (
     stays,
     uses,
 )
-from np2tf.tree.names import dotted, words
+from np2tf.tree.names import dotted_name, words
 
 _READ_BY_NAME = words("eval exec globals locals vars")
 
@@ -64,12 +64,12 @@ class KeptImports:
 
     def alias(self, alias: cst.ImportAlias) -> bool:
         """Return whether one imported name stays."""
-        unused_module = self.unused(alias) and isinstance(self._facts.parents[alias], cst.Import)
+        unused_module = self.is_unused(alias) and isinstance(self._facts.parents[alias], cst.Import)
         name = _bound_name(alias)
-        by_name = name in self._by_name or (self._is_passed_on(name) and not self.unused(alias))
+        by_name = name in self._by_name or (self._is_passed_on(name) and not self.is_unused(alias))
         return alias in self._staying or by_name or unused_module or self._untranslatable(alias)
 
-    def unused(self, alias: cst.ImportAlias) -> bool:
+    def is_unused(self, alias: cst.ImportAlias) -> bool:
         """Return whether the file does not use the name, so that only other files can use it, by importing it
         from here.
         """
@@ -115,12 +115,12 @@ class KeptImports:
     def _untranslatable(self, alias: cst.ImportAlias) -> bool:
         """Return whether an alias imports a part of NumPy that np2tf does not have."""
         full = self._facts.imports.qualified_binding(alias) or ""
-        if alias.asname is None and full == "numpy" and dotted(alias.name) not in MODULES:
+        if alias.asname is None and full == "numpy" and dotted_name(alias.name) not in MODULES:
             return True  # `import numpy.testing`
         rule = rules.find(full)
         if full in MODULES:
             return False
-        return rule is None or rule.kind == "no" or (rule.removed and self.unused(alias))
+        return rule is None or rule.kind == "no" or (rule.removed and self.is_unused(alias))
 
 
 def _are_mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:

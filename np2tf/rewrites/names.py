@@ -37,7 +37,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     for use in uses(facts):
         asked = comparison_target(facts, use)
         if asked is not None and use.name not in facts.foreign:
-            plan.add(asked, _either(plan, use))
+            plan.add(asked, _extend_comparison(plan, use))
         elif (
             not stays(facts, use)
             and use.rule is not None
@@ -66,7 +66,7 @@ def report_only(facts: Facts, report: Report) -> None:
             continue
         if use.rule is not None and use.rule.kind == "no":
             report.add("NP2TF003", *place(use.node), name=facts.code(use.node), reason=use.rule.reason)
-        elif not use.known:
+        elif not use.is_known:
             report.add("NP2TF002", *place(use.node), name=facts.code(use.node))
         elif is_target(facts, use.node):
             report.add("NP2TF006", *place(use.node), name=facts.code(use.node))
@@ -107,7 +107,7 @@ def _renamer(path: str) -> Callable[[cst.Name], cst.BaseExpression]:
     return edit
 
 
-def _either(plan: Plan, use: Use) -> Callable[[cst.CSTNode], Edited]:
+def _extend_comparison(plan: Plan, use: Use) -> Callable[[cst.CSTNode], Edited]:
     """Return an edit for `x is np` -> `x in (tnp, np)`, and for `x in (np, other)` -> `x in (tnp, np,
     other)`.
     """

@@ -14,7 +14,7 @@ from np2tf.tree.templates import expression
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Plan the calls of `warnings.warn` that report another line than their own."""
     for call in facts.nodes(cst.Call):
-        if facts.imports.imported(call.func) == "warnings.warn" and _tells_of_another_line(call):
+        if facts.imports.imported_name(call.func) == "warnings.warn" and _tells_of_another_line(call):
             plan.add(call.func, lambda func: expression("np2tf.warn"))
             plan.require(runtime=True)
 

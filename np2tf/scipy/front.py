@@ -68,13 +68,13 @@ def provider(stem: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """
     module = f"np2tf.scipy.{stem}"
 
-    def listed() -> dict[str, str]:
+    def native_names() -> dict[str, str]:
         prefix = rules.read_table(f"scipy/{stem}")["prefix"]
         named = [name for name, rule in rules.scipy().items() if rule.chapter == f"scipy/{stem}"]
         return {name.removeprefix(f"{prefix}."): name for name in named}
 
     def getattribute(name: str) -> Any:
-        names = {} if name.startswith("__") else listed()
+        names = {} if name.startswith("__") else native_names()
         if name in names:
             return implementation(names[name])
         below = {rest.partition(".")[2]: full for rest, full in names.items() if rest.startswith(f"{name}.")}
@@ -82,7 +82,7 @@ def provider(stem: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
             return _Methods(f"{module}.{name}", below)
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
-    return getattribute, lambda: sorted({name.partition(".")[0] for name in listed()})
+    return getattribute, lambda: sorted({name.partition(".")[0] for name in native_names()})
 
 
 class _Methods:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 
 
-def _installed() -> tuple[int, ...]:
+def _installed_version() -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in version("scipy").split(".")[:2])
     except PackageNotFoundError:
@@ -13,4 +13,4 @@ def _installed() -> tuple[int, ...]:
 
 
 #: The first two numbers of the version, like ``(1, 17)``.
-SCIPY = _installed()
+SCIPY = _installed_version()

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from np2tf.runtime.callees.callees import staged_callee
 from np2tf.runtime.callees.eager_callees import eager_version
-from np2tf.runtime.tracing.trace import Trace
+from np2tf.runtime.tracing.trace import Trace, trace_of
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, tensor_array, tensor_scalar, wrap_tensor
 from np2tf.tnp._front.promotion_mode import current_mode, promotion_scope
@@ -76,8 +76,9 @@ def shapes_of_result(
 ) -> Any:
     """Return the same for arguments as a sequence and a dict."""
     structure = Structure((tuple(args), kwargs or {}))
-    if current_scope() is not None:
-        trace = current_scope().trace  # type: ignore[union-attr]
+    around = current_scope()
+    if around is not None:
+        trace = trace_of(around)
         with trace.throwing_away(), staging_scope(trace) as scope:
             try:
                 return _described(fun, structure)

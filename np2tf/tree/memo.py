@@ -19,13 +19,13 @@ _EVERY: list[dict[int, Any]] = []
 _Kept = TypeVar("_Kept", bound=dict[int, Any])
 
 
-def remembered(function: Callable[[cst.CSTNode], _Result]) -> Callable[[cst.CSTNode], _Result]:
+def memoize(function: Callable[[cst.CSTNode], _Result]) -> Callable[[cst.CSTNode], _Result]:
     """The function of one node, which works each result out once."""
     known: dict[int, tuple[cst.CSTNode, Any]] = {}
     _EVERY.append(known)
 
     @wraps(function)
-    def asked(node: cst.CSTNode) -> _Result:
+    def lookup(node: cst.CSTNode) -> _Result:
         found = known.get(id(node))
         if found is not None:
             result: _Result = found[1]
@@ -36,7 +36,7 @@ def remembered(function: Callable[[cst.CSTNode], _Result]) -> Callable[[cst.CSTN
         known[id(node)] = node, result
         return result
 
-    return asked
+    return lookup
 
 
 def forgotten(kept: _Kept) -> _Kept:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 
-def dotted(node: cst.CSTNode | None) -> str | None:
+def dotted_name(node: cst.CSTNode | None) -> str | None:
     """Return `a.b.c` for a Name or a chain of Attributes on a Name; None for other nodes."""
     parts: list[str] = []
     while isinstance(node, cst.Attribute):

@@ -29,9 +29,9 @@ def unsafe(source: Source, made: str, touched: Set[cst.CSTNode], data: bytes) ->
     if not touched:
         return "the text is another, and nothing was translated"
     text = made.removeprefix("\ufeff")
-    program = _parsed(text)
+    program = _parse(text)
     error = program if isinstance(program, str) else _does_not_compile(program)
-    if error is not None and _does_not_compile(source.program or _parsed(source.text)) is None:
+    if error is not None and _does_not_compile(source.program or _parse(source.text)) is None:
         return f"it is no program: {error}"
     try:
         same = source.says(data) == made
@@ -39,10 +39,10 @@ def unsafe(source: Source, made: str, touched: Set[cst.CSTNode], data: bytes) ->
         same = False
     if not same:
         return "its bytes say something else than its text"
-    return _lost(source, touched, text, program) if isinstance(program, ast.Module) else None
+    return _lost_statement(source, touched, text, program) if isinstance(program, ast.Module) else None
 
 
-def _parsed(text: str) -> ast.Module | str | None:
+def _parse(text: str) -> ast.Module | str | None:
     """A program; what is wrong with it; or None where it is too deep for the parser, which says nothing about
     the translation."""
     try:
@@ -69,7 +69,7 @@ def _does_not_compile(program: ast.Module | str | None) -> str | None:
     return None
 
 
-def _lost(source: Source, touched: Set[cst.CSTNode], text: str, program: ast.Module) -> str | None:
+def _lost_statement(source: Source, touched: Set[cst.CSTNode], text: str, program: ast.Module) -> str | None:
     """The first statement at the top that is not where it should be, though nothing was planned for it."""
     before = list(_statements(source.text, spans(source.program or ast.parse(source.text))))
     statements = source.module.body

@@ -69,11 +69,11 @@ class Source:
         """The text as it is in the file, with the BOM if there is one."""
         return ("\ufeff" if self.bom else "") + self.text
 
-    def printed(self, module: cst.Module) -> str:
+    def text_of(self, module: cst.Module) -> str:
         """Return the text of `module` as it would be in this file."""
         return ("\ufeff" if self.bom else "") + printed(module)
 
-    def encoded(self, text: str) -> bytes:
+    def bytes_of(self, text: str) -> bytes:
         """Return the bytes of `text` in this file's encoding."""
         body = text.removeprefix("\ufeff").encode(self.encoding)
         return codecs.BOM_UTF8 + body if self.bom else body

@@ -26,7 +26,7 @@ class _Holes(dict[str, str]):
 
 
 @lru_cache(maxsize=512)
-def _parsed(text: str) -> cst.Module:
+def _parse(text: str) -> cst.Module:
     return cst.parse_module(text.format_map(_Holes()))
 
 
@@ -72,7 +72,7 @@ class _Fill:
 
 def statements(template: str, **nodes: Hole) -> list[Statement]:
     """Return the statements of a template, its holes filled with `nodes`."""
-    return _Fill(nodes).lines(_parsed(template).body)
+    return _Fill(nodes).lines(_parse(template).body)
 
 
 def statement(template: str, **nodes: Hole) -> Statement:

@@ -13,7 +13,7 @@ from typing import Any
 
 import libcst as cst
 
-from np2tf.tree.memo import MOST, forgotten, remembered
+from np2tf.tree.memo import MOST, forgotten, memoize
 from np2tf.tree.names import words
 
 _PUNCTUATION = words(
@@ -42,7 +42,7 @@ def _is_node(kind: Any) -> bool:
     return issubclass(kind, cst.CSTNode)
 
 
-@remembered
+@memoize
 def children(node: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
     """The code nodes directly below `node`, in source order."""
     found: list[cst.CSTNode] = []

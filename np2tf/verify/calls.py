@@ -42,15 +42,15 @@ def main() -> None:
     for number, folder in enumerate(request["folders"]):
         os.chdir(folder)
         if number == len(request["folders"]) - 1 and request["translated"]:
-            _counted(run, request, outcome)
+            _count(run, request, outcome)
         else:
-            _timed(run, request["arguments"], outcome)
+            _time(run, request["arguments"], outcome)
     os.chdir(request["profiled"])
-    outcome["entered"] = _entered(run, request)
+    outcome["entered"] = _count_entries(run, request)
     Path(request["outcome"]).write_text(json.dumps(outcome), encoding="utf-8")
 
 
-def _timed(run: Callable[[list[str]], Any], arguments: list[str], outcome: dict[str, Any]) -> None:
+def _time(run: Callable[[list[str]], Any], arguments: list[str], outcome: dict[str, Any]) -> None:
     output = io.StringIO()
     start = perf_counter()
     with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):
@@ -59,18 +59,18 @@ def _timed(run: Callable[[list[str]], Any], arguments: list[str], outcome: dict[
     outcome["output"].append(output.getvalue())
 
 
-def _counted(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: dict[str, Any]) -> None:
+def _count(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: dict[str, Any]) -> None:
     from np2tf.imports.hooks.run_diagnostics import diagnostics_met
     from np2tf.runtime.report.counters import collect
 
-    hot = {name: found for name in request["hot"] if (found := _jitted(name)) is not None}
-    before = {name: _standing(found) for name, found in hot.items()}
+    hot = {name: found for name in request["hot"] if (found := _find_jitted(name)) is not None}
+    before = {name: _run_counts(found) for name, found in hot.items()}
     with collect() as counted:
-        _timed(run, request["arguments"], outcome)
+        _time(run, request["arguments"], outcome)
     outcome["counts"] = counted.to_data()
     outcome["hot"] = {
         name: {
-            "calls": {kind: count - before[name][kind] for kind, count in _standing(found).items()},
+            "calls": {kind: count - before[name][kind] for kind, count in _run_counts(found).items()},
             "reasons": found._compiler.reasons if "_compiler" in vars(found) else [],
         }
         for name, found in hot.items()
@@ -81,7 +81,7 @@ def _counted(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: 
     ]
 
 
-def _entered(run: Callable[[list[str]], Any], request: dict[str, Any]) -> dict[str, int]:
+def _count_entries(run: Callable[[list[str]], Any], request: dict[str, Any]) -> dict[str, int]:
     """Call main() once, and return how often Python entered each hot function."""
     counts = dict.fromkeys(request["hot"], 0)
     known: dict[types.CodeType, str | None] = {}
@@ -98,7 +98,7 @@ def _entered(run: Callable[[list[str]], Any], request: dict[str, Any]) -> dict[s
 
     sys.setprofile(count)
     try:
-        _timed(run, request["arguments"], {"seconds": [], "output": []})
+        _time(run, request["arguments"], {"seconds": [], "output": []})
     finally:
         sys.setprofile(None)
     return counts
@@ -109,7 +109,7 @@ def _is_at(code: types.CodeType, path: str, name: str, first: int, last: int) ->
     return code.co_filename == path and code.co_name == name and first <= code.co_firstlineno <= last
 
 
-def _standing(jitted: Jitted) -> dict[str, int]:
+def _run_counts(jitted: Jitted) -> dict[str, int]:
     """Return how many calls of a function have run in each way so far.
 
     The count of host calls is that of the timed calls: np2tf times only some of the short calls on the host.
@@ -125,7 +125,7 @@ def _standing(jitted: Jitted) -> dict[str, int]:
     }
 
 
-def _jitted(name: str) -> Jitted | None:
+def _find_jitted(name: str) -> Jitted | None:
     """Return the jitted function of a translated module that a name leads to; None if the function is not
     jitted.
 

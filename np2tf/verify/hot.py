@@ -33,7 +33,7 @@ class Hot:
     reasons: tuple[str, ...] = ()
 
     @property
-    def staged(self) -> bool:
+    def is_staged(self) -> bool:
         """Return whether the function ran as compiled code or as a graph."""
         return self.how != "host"
 

@@ -62,7 +62,7 @@ class _Writer:
     def pytest_terminal_summary(self, config: pytest.Config) -> None:
         """Tell what the translation's own plugin knows."""
         plugin: Any = config.pluginmanager.get_plugin("np2tf")
-        processes = plugin.counted(config) if hasattr(plugin, "counted") else None
+        processes = plugin.collect_counts(config) if hasattr(plugin, "collect_counts") else None
         if processes is not None:
             self._write(translated=processes)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from np2tf.verify.outcomes_plugin import OPTION
-from np2tf.verify.processes import Ended, run_process
+from np2tf.verify.processes import EndedProcess, run_process
 from np2tf.verify.program import COUNTERS, Failure
 from np2tf.verify.transcript import own_lines
 
@@ -161,7 +161,7 @@ def _run(
 ) -> Side:
     file, cache = scratch / f"{title}.jsonl", scratch / f"{title}-cache"
     file.touch()
-    # What the last failures were is nothing that one run may tell the other.
+    # Each run has a cache of its own, so that no run sees the last failures of another run.
     own = [f"{OPTION}={file}", "-o", f"cache_dir={cache}"]
     progress(title, 0, None)
     look = partial(_look, file, title, progress)
@@ -196,7 +196,7 @@ def _read(lines: Iterable[str]) -> Side:
     return side
 
 
-def _check(ended: Ended, side: Side, title: str, timeout: float | None) -> None:
+def _check(ended: EndedProcess, side: Side, title: str, timeout: float | None) -> None:
     """Fail where no test was run, or not all of them.
 
     Raises:

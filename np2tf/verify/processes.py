@@ -18,7 +18,7 @@ _PAUSE = 0.1
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedProcess:
     """A process that has ended.
 
     Attributes:
@@ -37,7 +37,7 @@ def run_process(
     timeout: float | None = None,
     more: Mapping[str, str] | None = None,
     look: Callable[[], None] = lambda: None,
-) -> Ended:
+) -> EndedProcess:
     """Run a command in a folder, and call `look` again and again until it has ended."""
     started = perf_counter()
     with tempfile.TemporaryFile() as kept:
@@ -50,16 +50,16 @@ def run_process(
             stderr=subprocess.STDOUT,
         ) as process:
             try:
-                status = _waited(process, None if timeout is None else started + timeout, look)
+                status = _wait(process, None if timeout is None else started + timeout, look)
             except BaseException:
                 process.kill()
                 raise
         seconds = perf_counter() - started
         kept.seek(0)
-        return Ended(status, kept.read().decode("utf-8", "replace").replace("\r\n", "\n"), seconds)
+        return EndedProcess(status, kept.read().decode("utf-8", "replace").replace("\r\n", "\n"), seconds)
 
 
-def _waited(process: subprocess.Popen[bytes], end: float | None, look: Callable[[], None]) -> int | None:
+def _wait(process: subprocess.Popen[bytes], end: float | None, look: Callable[[], None]) -> int | None:
     while True:
         try:
             return process.wait(_PAUSE)

@@ -91,7 +91,7 @@ def verify_program(
     outcome = Outcome(path.name)
     try:
         text = _read(path)
-        translated = (translate or converted)(text, path)
+        translated = (translate or translate_text)(text, path)
         original = _run(text, path, f"_np2tf_original_{path.stem}", str(path), repeat, "NP2TF921")
         outcome.numpy_seconds = min(original.seconds)
         label = f"<translation of {path.name}>"
@@ -107,7 +107,7 @@ def verify_program(
     return outcome
 
 
-def converted(text: str, path: Path) -> str:
+def translate_text(text: str, path: Path) -> str:
     """Return the translation of a program.
 
     Raises:

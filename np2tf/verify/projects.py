@@ -111,14 +111,14 @@ def _programs(
     folders = [side / "run" for side in sides]
     for folder in folders:
         folder.mkdir(parents=True)
-    numpy, outcome.numpy_seconds = _timed(["-u", *ending], project, folders[0], "NP2TF921", tier)
+    numpy, outcome.numpy_seconds = _time(["-u", *ending], project, folders[0], "NP2TF921", tier)
     run = ["-u", "-c", _COMMAND, "run", *ending]
-    ours, outcome.run_seconds = _timed(run, project, folders[1], "NP2TF922", tier)
+    ours, outcome.run_seconds = _time(run, project, folders[1], "NP2TF922", tier)
     _raise(text_difference(own_lines(numpy), own_lines(ours), rtol))
     _raise(files_difference(folders[0], folders[1], rtol))
 
 
-def _timed(
+def _time(
     arguments: list[str], project: Project, folder: Path, code: str, tier: str | None
 ) -> tuple[str, float]:
     start = perf_counter()
@@ -137,7 +137,7 @@ def _calls(
 ) -> None:
     """Call main() of both versions several times, and compare call by call."""
     numpy, ours = (
-        _repeated(project, side, repeat, size, code, tier)
+        _repeat(project, side, repeat, size, code, tier)
         for side, code in zip(sides, ("NP2TF921", "NP2TF922"))
     )
     outcome.numpy_main, outcome.warm_main = min(numpy["seconds"]), min(ours["seconds"][1:])
@@ -150,7 +150,7 @@ def _calls(
         _raise(found and f"call {number + 1} of main(): {found}")
 
 
-def _repeated(
+def _repeat(
     project: Project, side: Path, repeat: int, size: int | None, code: str, tier: str | None
 ) -> dict[str, Any]:
     folders, profiled = [side / f"call{number}" for number in range(repeat)], side / "profiled"

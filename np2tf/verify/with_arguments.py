@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from np2tf.verify.processes import Ended, run_process
+from np2tf.verify.processes import EndedProcess, run_process
 from np2tf.verify.program import Failure
 from np2tf.verify.transcript import files_difference, own_lines, text_difference
 
@@ -104,7 +104,7 @@ def _compare(expected: list[str], actual: list[str], numpy: _Side, ours: _Side, 
         raise Failure("NP2TF923", reason=found)
 
 
-def _run(side: _Side, folder: Path, timeout: float | None) -> tuple[Ended, int | None]:
+def _run(side: _Side, folder: Path, timeout: float | None) -> tuple[EndedProcess, int | None]:
     """Run a side once, and keep copies of the files that it has written.
 
     Raises:

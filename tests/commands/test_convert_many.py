@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 
 from np2tf.commands import np2tf as command
 from np2tf.conversion import many, workers
-from np2tf.conversion.tasks import Done, Task, done
-from np2tf.conversion.unchanged import Unchanged
+from np2tf.conversion.tasks import Task, TaskResult, run_task
+from np2tf.conversion.unchanged import UnchangedFiles
 from np2tf.options import Options
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -186,11 +186,11 @@ def test_processes_say_what_one_says(tmp_path: Path) -> None:
     assert (tmp_path / "a3.py").read_text() == "from np2tf import tnp\n\nx = tnp.ones(3)\n"
 
 
-def dying(task: Task) -> Done:
-    """`done`, and death on one file."""
+def dying(task: Task) -> TaskResult:
+    """`run_task`, and death on one file."""
     if task.path.name == "b.py":
         os.kill(os.getpid(), signal.SIGKILL)
-    return done(task)
+    return run_task(task)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
@@ -198,7 +198,7 @@ def test_a_worker_that_dies_is_an_internal_error(tmp_path: Path, monkeypatch: py
     """Status 123, the file is named, and the others are written."""
     for name in ("a.py", "b.py", "c.py"):
         (tmp_path / name).write_text(SOURCE)
-    monkeypatch.setattr(many, "done", dying)
+    monkeypatch.setattr(many, "run_task", dying)
     result = np2tf("convert", "--write", "-j2", tmp_path)
     assert result.exit_code == 123
     assert f"{tmp_path / 'b.py'}:1:1: NP2TF905 internal error: ChildProcessError" in result.stderr
@@ -222,11 +222,11 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the files that are really translated."""
     names: list[str] = []
 
-    def counting(task: Task) -> Done:
+    def counting(task: Task) -> TaskResult:
         names.append(task.path.name)
-        return done(task)
+        return run_task(task)
 
-    monkeypatch.setattr(many, "done", counting)
+    monkeypatch.setattr(many, "run_task", counting)
     return names
 
 
@@ -294,16 +294,16 @@ def test_findings_have_the_path_that_is_given(
 
 def test_damage_is_as_good_as_absence(tmp_path: Path, cache: Path) -> None:
     task = Task(tmp_path / "a.py", tmp_path, PLAIN.encode(), Options())
-    known = Unchanged()
+    known = UnchangedFiles()
     assert known.find(task) is None
-    known.keep(task, done(task))
-    kept = Unchanged().find(task)
+    known.keep(task, run_task(task))
+    kept = UnchangedFiles().find(task)
     assert kept is not None
-    assert kept.diagnostics == done(task).diagnostics
+    assert kept.diagnostics == run_task(task).diagnostics
     (entry,) = (cache / "unchanged").iterdir()
     entry.write_bytes(entry.read_bytes()[:-1] + b"?")
-    assert Unchanged().find(task) is None
-    assert Unchanged(is_used=False).find(task) is None
+    assert UnchangedFiles().find(task) is None
+    assert UnchangedFiles(is_used=False).find(task) is None
 
 
 def test_the_cache_command_knows_it(tmp_path: Path, cache: Path) -> None:

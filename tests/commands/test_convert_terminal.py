@@ -98,11 +98,11 @@ import sys, time
 from np2tf.commands import main, progress
 from np2tf.conversion import many
 progress._AFTER = {after}
-real = many.done
+real = many.run_task
 def slow(task):
     time.sleep(0.1)
     return real(task)
-many.done = slow
+many.run_task = slow
 main(sys.argv[1:])
 """
 

@@ -309,14 +309,14 @@ def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypatch
     file = make(tmp_path, {"a.py": SOURCE}) / "a.py"
     from np2tf.conversion import many
 
-    real = many.done
+    real = many.run_task
 
     def slow(task: object) -> object:
         made = real(task)  # type: ignore[arg-type]
         file.write_text("x = 'new'\n")
         return made
 
-    monkeypatch.setattr(many, "done", slow)
+    monkeypatch.setattr(many, "run_task", slow)
     result = np2tf("convert", "--write", file)
     assert (result.exit_code, "it was changed while it was translated" in result.stderr) == (1, True)
     assert file.read_text() == "x = 'new'\n"

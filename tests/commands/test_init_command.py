@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from np2tf.adopting.configuration import CannotAddError, with_table
 from np2tf.adopting.hooks import has_hook, local_entry, with_entry
-from np2tf.adopting.origin import given
+from np2tf.adopting.origin import parse_origin
 from np2tf.commands import np2tf
 from np2tf.configuration import Configurations
 
@@ -232,7 +232,7 @@ def test_a_table_that_cannot_be_added(data: bytes) -> None:
 
 
 def test_origins() -> None:
-    assert given("git+https://a@b.org/x.git@v1").requirement == "np2tf @ git+https://a@b.org/x.git@v1"
+    assert parse_origin("git+https://a@b.org/x.git@v1").requirement == "np2tf @ git+https://a@b.org/x.git@v1"
     for wrong in ("https://b.org/x.git", "x@", "@v1", "https://a@b.org/x.git"):
         with pytest.raises(ValueError, match="URL@REVISION"):
-            given(wrong)
+            parse_origin(wrong)

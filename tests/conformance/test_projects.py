@@ -83,7 +83,7 @@ def test_it_does_what_it_does_on_numpy(project: Project):
     outcome = verify_project(project, repeat=2, size=project.small)
     assert outcome.equal, f"{outcome.code} {outcome.error}"
     assert [one.name for one in outcome.hot] == list(project.hot)
-    assert all(one.staged != bool(one.reasons) for one in outcome.hot)
+    assert all(one.is_staged != bool(one.reasons) for one in outcome.hot)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ def names(source: str) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for kind in (cst.Name, cst.Attribute):
         for node in facts.nodes(kind):
-            qualified = facts.imports.qualified(node)
+            qualified = facts.imports.numpy_name(node)
             if qualified is not None:
                 found[module.code_for_node(node)] = qualified
     return found
@@ -101,6 +101,6 @@ def test_ambiguous(source: str) -> None:
     """A name with two meanings resolves to neither, and is told."""
     facts = Facts.of(cst.parse_module(source))
     assert [
-        facts.imports.qualified(node) for node in facts.nodes(cst.Attribute) if node.attr.value == "sin"
+        facts.imports.numpy_name(node) for node in facts.nodes(cst.Attribute) if node.attr.value == "sin"
     ] == [None]
     assert "np" in facts.imports.ambiguous.values()

@@ -76,7 +76,7 @@ def _touched_elsewhere(before: bytes, after: bytes, path: Path) -> list[str]:
     """The first line that is in no function or statement in which something was planned, and that is not in
     the translation, behind the line before it."""
     source = Source.of(before, str(path))
-    touched = translate(source, Options()).touched
+    touched = translate(source, Options()).touched_nodes
     positions = MetadataWrapper(source.module, unsafe_skip_copy=True).resolve(PositionProvider)
     changing = set(_lines(source.module.body, touched, positions))
     rest = iter(after.splitlines(keepends=True))

@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 from np2tf.commands import np2tf
 from np2tf.commands.printing.running import CommandError, program_of
 from np2tf.report import charts, tables
-from np2tf.report.markdown import code, escaped, message
-from np2tf.report.page import edits, embedded, lines_of, page
+from np2tf.report.markdown import code, escape, message
+from np2tf.report.page import edits, embed_json, lines_of, page
 from np2tf.report.runs import run_of
-from np2tf.report.survey import Survey, Surveyed, top_level_names
+from np2tf.report.survey import FileSurvey, Survey, top_level_names
 
 NASTY = '''\
 import numpy as np
@@ -140,7 +140,7 @@ def test_what_is_shown_without_a_script(made: str) -> None:
 
 def test_embedded_json_cannot_end_a_script() -> None:
     value = {"</script>": ["<!--", "]]>", "&amp;", "\u2028\u2029", "'\"\\", "\ud800"]}
-    text = str(embedded(value))
+    text = str(embed_json(value))
     assert not set("<>&\u2028\u2029") & set(text)
     assert json.loads(text) == {**value, "</script>": [*value["</script>"][:-1], "?"]}
 
@@ -176,7 +176,7 @@ def test_names_and_their_support(repository: Path) -> None:
     uses = Counter(
         {"numpy.sin": 3, "numpy.random.normal": 2, "numpy.load": 1, "numpy.testing": 1, "numpy.x": 1}
     )
-    rows = {row.name: row.kind for row in tables.names(Survey([Surveyed("a.py", "", "", names=uses)]))}
+    rows = {row.name: row.kind for row in tables.names(Survey([FileSurvey("a.py", "", "", names=uses)]))}
     assert rows == {
         "np.sin": "native",
         "np.random.normal": "drawn",
@@ -199,7 +199,7 @@ def test_markdown(repository: Path) -> None:
 
 
 def test_markdown_escapes() -> None:
-    assert escaped("a*b_c\n[d]") == "a\\*b\\_c \\[d\\]"
+    assert escape("a*b_c\n[d]") == "a\\*b\\_c \\[d\\]"
     assert code("a`b|c") == "`` a`b\\|c ``"
     assert message("`f` is *not* jitted") == "`f` is \\*not\\* jitted"
 

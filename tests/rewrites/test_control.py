@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from plain_operators import executed
 
 import np2tf
+from np2tf.rewrites.control.constructs import table
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 CASES = sorted([*FIXTURES.glob("control/*.np.py"), *FIXTURES.glob("jit/*.np.py")])
@@ -135,3 +137,14 @@ def test_names_of_the_user_are_never_shadowed() -> None:
     source = f"import numpy as np\ndef f(x, y, n):\n    s = np.sum(x)\n{lines}"
     x = np.array([1.0, 20.0, 30.0, 2.0])
     assert executed(text)["f"](x, 0, 4) == executed(source)["f"](x, 0, 4)
+
+
+def test_files_of_constructs_are_found() -> None:
+    """A file with `CONSTRUCTS` needs no other entry, and no two files lower the same kind of node."""
+    folder = Path(table.__file__).parent
+    rows = re.findall(
+        r"cst\.(\w+): \w+Construct\(", "".join(path.read_text() for path in sorted(folder.glob("*.py")))
+    )
+    found = [kind.__name__ for kind in (*table.STATEMENTS, *table.SMALL, *table.EXPRESSIONS)]
+    assert sorted(rows) == sorted(found) == sorted(set(found))
+    assert len(found) >= 8

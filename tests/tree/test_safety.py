@@ -82,8 +82,8 @@ def test_harm_is_found(
 def test_bytes_that_say_something_else() -> None:
     source = Source.of("# coding: latin-1\nimport numpy as np\nx = np.ones(2)  # é\n".encode("latin-1"))
     made = translate(source, Options())
-    assert unsafe(source, made.text, made.touched, source.encoded(made.text)) is None
-    told = unsafe(source, made.text, made.touched, made.text.encode("utf-8"))
+    assert unsafe(source, made.text, made.touched_nodes, source.bytes_of(made.text)) is None
+    told = unsafe(source, made.text, made.touched_nodes, made.text.encode("utf-8"))
     assert told == "its bytes say something else than its text"
 
 
@@ -97,4 +97,4 @@ def test_what_python_does_not_compile_before_it_need_not_after() -> None:
     source = Source.of("import numpy as np\nreturn np.ones(2)\n")
     made = translate(source, Options())
     assert made.changed
-    assert unsafe(source, made.text, made.touched, source.encoded(made.text)) is None
+    assert unsafe(source, made.text, made.touched_nodes, source.bytes_of(made.text)) is None

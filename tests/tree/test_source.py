@@ -15,7 +15,7 @@ from np2tf.tree.source import Source, SourceError
 def round_trip(data: bytes) -> bytes:
     """Parse and print."""
     source = Source.of(data)
-    return source.encoded(source.printed(source.module))
+    return source.bytes_of(source.text_of(source.module))
 
 
 @pytest.mark.parametrize(

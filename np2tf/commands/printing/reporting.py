@@ -85,7 +85,7 @@ def _where(report: Report) -> Iterable[str]:
     )
     for name, time, unit in rows:
         yield f"  {name:<20}{time.seconds:>9.3f} s{time.calls:>10} {unit}"
-    yield f"  {'everything else':<20}{report.other:>9.3f} s"
+    yield f"  {'everything else':<20}{report.other_seconds:>9.3f} s"
 
 
 def _section(title: str, rows: list[Any], show: Callable[[Any], str]) -> Iterable[str]:
@@ -97,7 +97,7 @@ def _section(title: str, rows: list[Any], show: Callable[[Any], str]) -> Iterabl
 
 
 def _place(place: Place) -> str:
-    return f"{_taken(place)}  {_relative(place.path)}:{place.line}  {place.name}: {place.code or place.why}"
+    return f"{_seconds(place)}  {_relative(place.path)}:{place.line}  {place.name}: {place.code or place.why}"
 
 
 def _reason(place: Place) -> str:
@@ -111,17 +111,19 @@ def _function(function: Function) -> str:
     traced = f"; {function.compiling.calls} traces, {function.compiling.seconds:.2f} s compiling"
     total = Time(sum(time.calls for time in parts.values()), function.seconds)
     told = f"{ran}{traced if function.compiling.calls else ''}"
-    return f"{_taken(total)}  {_relative(function.path)}:{function.line}  {function.name}: {told}"
+    return f"{_seconds(total)}  {_relative(function.path)}:{function.line}  {function.name}: {told}"
 
 
 def _loop(loop: TakenOver) -> str:
     back = f"; {loop.returned}× back to the host" if loop.returned else ""
     told = f"from round {loop.round} on: {loop.host:.2f} s before, {loop.compiling:.2f} s compiling"
     where = f"{_relative(loop.path)}:{loop.line}  {loop.name}"
-    return f"{_taken(Time(loop.times, loop.compiled))}  {where}: {told}, {loop.compiled:.2f} s compiled{back}"
+    return (
+        f"{_seconds(Time(loop.times, loop.compiled))}  {where}: {told}, {loop.compiled:.2f} s compiled{back}"
+    )
 
 
-def _taken(time: Time) -> str:
+def _seconds(time: Time) -> str:
     return f"{time.seconds:>9.3f} s{time.calls:>8}×"
 
 

@@ -40,7 +40,7 @@ def run_and_read(command: str, packages: Sequence[str], folder: Path) -> Run:
         options = ["run", "--report", "json", "--report-file", str(told)]
         words = [*options, *program_of(command, packages)]
         start = "import sys; from np2tf.commands import main; main(sys.argv[1:])"
-        # What the program prints is not the report's: that may go to standard output.
+        # The report may go to standard output, so the program's own output goes elsewhere.
         done = subprocess.run([sys.executable, "-c", start, *words], check=False, stdout=2)
         if not told.is_file():
             raise CommandError(f"`{command}` has left no report; it ended with status {done.returncode}")

@@ -56,7 +56,7 @@ def show(outcome: OwnTestsOutcome) -> None:
     console = wide_console()
     if outcome.different:
         show_table(console, _differences(outcome.different[:ROWS], console))
-        for line in _told(outcome.different):
+        for line in _difference_lines(outcome.different):
             say(console, line)
     slow = sorted(outcome.pairs, key=lambda pair: -_longest(pair))[:SLOWEST]
     slow = [pair for pair in slow if _longest(pair) >= LEAST]
@@ -86,7 +86,7 @@ def _differences(pairs: list[Pair], console: Console) -> Table:
     return table
 
 
-def _told(different: list[Pair]) -> Iterator[str]:
+def _difference_lines(different: list[Pair]) -> Iterator[str]:
     for pair in different[:ROWS]:
         if _message(pair):
             yield f"{pair.name}: {_message(pair)}"

@@ -35,7 +35,7 @@ def as_data(outcomes: list[Outcome], rtol: float) -> dict[str, Any]:
 
 
 def show(outcomes: list[Outcome], rtol: float) -> None:
-    """Print the table, what is wrong and what was not staged, and a summary."""
+    """Print the table, the differences, the functions that were not staged, and a summary."""
     from np2tf.verify.compare import tolerance_text
 
     console = wide_console()
@@ -68,7 +68,7 @@ def result_text(code: str) -> Text:
 
 
 def show_wrong(console: Console, name: str, code: str, error: str) -> None:
-    """Print what is wrong with one, below the table."""
+    """Print the differences of one program, below the table."""
     if code:
         say(console, f"{name}: {code} {error}")
 

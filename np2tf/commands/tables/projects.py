@@ -81,13 +81,13 @@ def _summary(outcomes: list[ProjectOutcome]) -> dict[str, int]:
         "twice_as_fast_run": sum((outcome.run_ratio or 0) >= 2 for outcome in equal),
         "twice_as_fast_warm": sum((outcome.warm_ratio or 0) >= 2 for outcome in equal),
         "hot": len(hot),
-        "hot_staged": sum(one.staged for one in hot),
+        "hot_staged": sum(one.is_staged for one in hot),
     }
 
 
 def _hot(outcome: ProjectOutcome) -> str:
     """Return how many of the hot functions ran compiled."""
-    return f"{sum(one.staged for one in outcome.hot)}/{len(outcome.hot)}" if outcome.hot else ""
+    return f"{sum(one.is_staged for one in outcome.hot)}/{len(outcome.hot)}" if outcome.hot else ""
 
 
 def _table(outcomes: list[ProjectOutcome], console: Console, is_wide: bool) -> Table:
@@ -118,5 +118,5 @@ def _table(outcomes: list[ProjectOutcome], console: Console, is_wide: bool) -> T
 def _not_compiled(outcomes: list[ProjectOutcome]) -> Iterator[str]:
     for outcome in outcomes:
         for hot in outcome.hot:
-            if not hot.staged:
+            if not hot.is_staged:
                 yield f"{outcome.project}: {hot.name} did not run compiled: {'; '.join(hot.reasons)}"

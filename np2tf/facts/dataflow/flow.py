@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from np2tf.facts.dataflow.declared import declared_names
-from np2tf.tree.memo import remembered
+from np2tf.tree.memo import memoize
 from np2tf.tree.names import target_names
 from np2tf.tree.walk import children
 
@@ -158,7 +158,7 @@ def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
     return list(dict.fromkeys(name for node in nodes for name in _writes(node)))
 
 
-@remembered
+@memoize
 def _writes(top: cst.CSTNode) -> tuple[str, ...]:
     """Return what `ordered_writes` finds in one node."""
     found: dict[str, None] = {}
@@ -212,7 +212,7 @@ def rebound(body: Iterable[cst.CSTNode]) -> Names:
 
 #: The nodes that read what one part of them reads …
 _READ_THROUGH = frozenset({cst.Attribute, cst.Arg, cst.NamedExpr})
-#: … and those that do not read all that stands in them.
+#: … and nodes that do not read all their parts.
 _READ_OTHERWISE = frozenset({
     cst.AugAssign, cst.AssignTarget, cst.AnnAssign, cst.For, cst.Lambda, cst.FunctionDef, *_COMPREHENSIONS,
     cst.AsName, cst.ImportAlias, cst.ImportFrom, cst.Global, cst.Nonlocal,
@@ -237,7 +237,7 @@ def reads(node: cst.CSTNode | None) -> Names:
     return _reads(node)
 
 
-@remembered
+@memoize
 def _reads(node: cst.CSTNode) -> Names:
     """Return what `reads` finds in a node that binds names, or is a scope."""
     if isinstance(node, cst.AugAssign):
@@ -289,7 +289,7 @@ def free_names(function: cst.FunctionDef | cst.Lambda) -> Names:
     return _union(reads(statement) for statement in block(function.body)) - function_locals(function)
 
 
-@remembered
+@memoize
 def assigned_first(node: cst.CSTNode) -> Names:
     """Return the names that an expression's `:=` certainly assigns before anything in it reads them."""
     seen: set[str] = set()

@@ -12,7 +12,7 @@ import libcst as cst
 from np2tf import rules
 from np2tf.facts.module.parents import Parents
 from np2tf.facts.module.scopes import Scope, Scopes
-from np2tf.tree.names import dotted, root_of
+from np2tf.tree.names import dotted_name, root_of
 from np2tf.tree.walk import walk
 
 
@@ -58,11 +58,11 @@ class Imports:
         return self
 
     @property
-    def any(self) -> bool:
+    def imports_numpy(self) -> bool:
         """Return whether the file imports NumPy at all."""
         return bool(self.statements)
 
-    def qualified(self, node: cst.CSTNode) -> str | None:
+    def numpy_name(self, node: cst.CSTNode) -> str | None:
         """Return the NumPy name, such as `numpy.linalg.norm`, that exactly this expression refers to; else
         None.
         """
@@ -72,12 +72,12 @@ class Imports:
             self._resolved[node] = self._resolve(node)
         return self._resolved[node]
 
-    def imported(self, node: cst.CSTNode) -> str | None:
+    def imported_name(self, node: cst.CSTNode) -> str | None:
         """Return the dotted name of an imported object, from any module.
 
         The name of an import from the surrounding package begins with the dots of the import.
         """
-        root, path = root_of(node), dotted(node)
+        root, path = root_of(node), dotted_name(node)
         if not isinstance(root, cst.Name) or path is None:
             return None
         owner = self.scopes.of(root).owner_of(root.value)
@@ -88,7 +88,7 @@ class Imports:
         around = self.parents[alias]
         rest = path.removeprefix(root.value)
         if isinstance(around, cst.ImportFrom):
-            module = f"{dotted(around.module)}." if around.module is not None else ""
+            module = f"{dotted_name(around.module)}." if around.module is not None else ""
             return f"{'.' * len(around.relative)}{module}{alias.evaluated_name}{rest}"
         return (alias.evaluated_name if alias.asname is not None else root.value) + rest
 
@@ -123,7 +123,7 @@ class Imports:
     def _plain(self, node: cst.Import) -> None:
         ours = []
         for alias in node.names:
-            name = dotted(alias.name) or ""
+            name = dotted_name(alias.name) or ""
             if name.split(".")[0] == "numpy":
                 self._of_alias[alias] = name if alias.asname is not None else "numpy"
                 ours.append(alias)
@@ -131,7 +131,7 @@ class Imports:
             self.statements.append(NumpyImport(node, tuple(ours)))
 
     def _from(self, node: cst.ImportFrom) -> None:
-        module = dotted(node.module) if not node.relative else None
+        module = dotted_name(node.module) if not node.relative else None
         is_numpy = module is not None and module.split(".")[0] == "numpy"
         if isinstance(node.names, cst.ImportStar):
             if is_numpy and module is not None:
@@ -154,7 +154,7 @@ class Imports:
 
     def _resolve(self, node: cst.Name | cst.Attribute) -> str | None:
         if isinstance(node, cst.Attribute):
-            base = self.qualified(node.value)
+            base = self.numpy_name(node.value)
             return None if base is None else f"{base}.{node.attr.value}"
         if not self._is_reference(node):
             return None

@@ -14,7 +14,7 @@ from np2tf import rules
 from np2tf.facts.module.imports import Imports
 from np2tf.facts.module.parents import Parents
 from np2tf.facts.module.scopes import Scopes
-from np2tf.tree.names import dotted, words
+from np2tf.tree.names import dotted_name, words
 
 
 class Kind(Enum):
@@ -139,7 +139,7 @@ class Kinds:
         return name if self._scopes.of(call.func).owner_of(name) is None else None
 
     def _call(self, node: cst.Call) -> Kind:
-        qualified = self._imports.qualified(node.func)
+        qualified = self._imports.numpy_name(node.func)
         if qualified is not None:
             return _result_of(qualified)
         name = self._builtin(node)
@@ -154,7 +154,7 @@ class Kinds:
         return Kind.UNKNOWN
 
     def _attribute(self, node: cst.Attribute) -> Kind:
-        qualified = self._imports.qualified(node)
+        qualified = self._imports.numpy_name(node)
         if qualified is not None:
             rule = rules.find(qualified)
             return Kind.NUMBER if rule is not None and rule.number else Kind.UNKNOWN
@@ -192,7 +192,7 @@ def _annotation_kind(annotation: cst.Annotation | None) -> Kind:
     head: cst.CSTNode | None = annotation.annotation if annotation is not None else None
     if isinstance(head, cst.Subscript):
         head = head.value
-    name = dotted(head)
+    name = dotted_name(head)
     return Kind.CONTAINER if name is not None and name.split(".")[-1] in _CONTAINER_TYPES else Kind.UNKNOWN
 
 

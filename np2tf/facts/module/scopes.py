@@ -15,7 +15,7 @@ from typing import Any
 
 import libcst as cst
 
-from np2tf.tree.names import dotted, target_names
+from np2tf.tree.names import dotted_name, target_names
 from np2tf.tree.walk import children, walk
 
 Comprehension = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
@@ -285,7 +285,7 @@ class Scopes:
     def _import_alias(self, node: cst.ImportAlias, scope: Scope) -> None:
         bound = node.asname.name if node.asname is not None else node.name
         self._mark(node, scope)
-        name = dotted(bound)
+        name = dotted_name(bound)
         if name is not None:
             self._bind(scope, name.split(".")[0], node)
 

@@ -147,7 +147,7 @@ def _tell_problem(kept: Cache) -> None:
     """Warn once why translations are not stored."""
     if kept.problem is not None and kept not in _TOLD:
         _TOLD.append(kept)
-        found = Finding.made("NP2TF943", kept.folder, 1, reason=kept.problem)
+        found = Finding.create("NP2TF943", kept.folder, 1, reason=kept.problem)
         warn(f"{found.code} {found.message}", kept.folder, 1)
 
 

@@ -43,7 +43,7 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
         return Translation(None, (Finding.of(error.diagnostic),))
     except Exception as error:  # a fault of np2tf must not break an import that works without it
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-        return Translation(None, (Finding.made("NP2TF905", path, 1, reason=reason),))
+        return Translation(None, (Finding.create("NP2TF905", path, 1, reason=reason),))
 
 
 def _summary(source: Source, result: Result, path: str, options: Options) -> bytes:

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import np2tf.imports.functions.decorator as decorator
 from np2tf.imports.cache.sources import FileState
-from np2tf.imports.functions.decorator import UntranslatableError
+from np2tf.imports.functions.decorator import UntranslatableError, content, translate
 from np2tf.runtime.host.originals import below_numpy
 from np2tf.runtime.replacement.loop_function import LoopFunction
 
@@ -157,7 +156,7 @@ def _names(functions: Sequence[types.FunctionType]) -> dict[str, Any]:
     names = dict(functions[0].__globals__)
     for function in functions:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-            names[name] = decorator.content(cell)
+            names[name] = content(cell)
     return names
 
 
@@ -185,7 +184,7 @@ def _blank_own_decorators(outer: Any, names: dict[str, Any], body: list[str], fi
     for node in ast.walk(outer):
         for one in getattr(node, "decorator_list", ()):
             called = one.func if isinstance(one, ast.Call) else one
-            if _value(called, names) is decorator.translate:
+            if _value(called, names) is translate:
                 for line in range(one.lineno - first_line, one.end_lineno - first_line + 1):
                     body[line] = "\n"
 

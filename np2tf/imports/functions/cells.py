@@ -43,8 +43,8 @@ def translated_cell(
         source = Source.of(f"{head}\n{text}", path)
         result = translate(source, options or Options())
     except SourceError as error:
-        return None, [_moved(Finding.of(error.diagnostic))]
-    findings = [_moved(Finding.of(found)) for found in result.diagnostics]
+        return None, [_move_finding(Finding.of(error.diagnostic))]
+    findings = [_move_finding(Finding.of(found)) for found in result.diagnostics]
     if not result.changed:
         return None, findings
     tree = ast.parse(result.text)
@@ -59,7 +59,7 @@ def translated_cell(
     return ast.fix_missing_locations(tree), findings
 
 
-def _moved(found: Finding) -> Finding:
+def _move_finding(found: Finding) -> Finding:
     return found._replace(line=max(found.line - 1, 1))
 
 

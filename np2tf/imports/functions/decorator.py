@@ -59,7 +59,7 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
     except UntranslatableError as reason:
         path, line = _place(target, functions)
         name = getattr(target, "__qualname__", type(target).__name__)
-        tell([Finding.made("NP2TF942", path, line, name=name, reason=str(reason))], "; it runs as it is")
+        tell([Finding.create("NP2TF942", path, line, name=name, reason=str(reason))], "; it runs as it is")
         return target
 
 
@@ -85,7 +85,7 @@ def _rebuilt(target: Any, make: Make) -> Any:
     """Return `target` with every function in it replaced by the result of `make`.
 
     Raises:
-        Refused: if `target` is an object of an unknown kind.
+        UntranslatableError: if `target` is an object of an unknown kind.
     """
     if isinstance(target, type):
         return _class(target, make)

@@ -112,7 +112,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
             raise
         self.translated = False
         reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-        found = Finding.made("NP2TF941", self.path, _line_of(error, self.path), reason=reason)
+        found = Finding.create("NP2TF941", self.path, _line_of(error, self.path), reason=reason)
         self.findings = (*self.findings, found)
         tell([found])
 

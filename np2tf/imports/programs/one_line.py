@@ -13,10 +13,10 @@ def warn_in_one_line() -> None:
     """Show np2tf's warnings in one line from now on. All other warnings are shown as by Python or the
     program.
     """
-    warnings.formatwarning = _formatted
+    warnings.formatwarning = _format_warning
 
 
-def _formatted(
+def _format_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
     if category.__module__.partition(".")[0] != "np2tf":

@@ -40,28 +40,28 @@ def keep_quiet() -> None:
     """Hide the start-up log in np2tf's imports of TensorFlow from now on; errors in the log are shown."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     if not is_quiet():
-        contexts.append(_held_import)
+        contexts.append(_hold_import)
 
 
 def is_quiet() -> bool:
     """Return whether `keep_quiet` has been called."""
-    return _held_import in contexts
+    return _hold_import in contexts
 
 
 @contextlib.contextmanager
-def _held_import(module: ModuleType) -> Iterator[None]:
+def _hold_import(module: ModuleType) -> Iterator[None]:
     """Hold the log while TensorFlow is imported, and while it lists its devices."""
-    with held():
+    with hold_log():
         yield
         with contextlib.suppress(Exception):  # an error is raised again when a device is used
             module.config.list_physical_devices()  # logs that there is no driver
 
 
 @contextlib.contextmanager
-def held() -> Iterator[None]:
+def hold_log() -> Iterator[None]:
     """Hold file descriptor 2. If no exception occurs, drop TensorFlow's log lines from the held output."""
     with _lock:
-        hold = _Hold.begun()
+        hold = _Hold.begin()
     if hold is None:
         yield
         return
@@ -86,12 +86,12 @@ class _Hold:
             os.close(self._real)
             raise
         self._reader = os.open(self._path, os.O_RDONLY)
-        self._guard = self._guarded()
+        self._guard = self._start_guard()
         _flush()
         os.dup2(self._file, 2)
 
     @classmethod
-    def begun(cls) -> _Hold | None:
+    def begin(cls) -> _Hold | None:
         """Begin a hold and return it; None if there is already a hold, no descriptor 2, or no place for a
         file.
         """
@@ -102,7 +102,7 @@ class _Hold:
             return cls._current
         return None
 
-    def _guarded(self) -> int | None:
+    def _start_guard(self) -> int | None:
         """Return the writing end of a pipe on which a guard waits; None if there is no guard."""
         if os.name != "posix":
             return None

@@ -42,7 +42,7 @@ class Finding(NamedTuple):
         )
 
     @classmethod
-    def made(cls, code: str, path: str, line: int, /, **words: str) -> Finding:
+    def create(cls, code: str, path: str, line: int, /, **words: str) -> Finding:
         """Return a finding of the import machinery itself."""
         from np2tf.diagnostics import Diagnostic
 

@@ -13,7 +13,14 @@ import libcst as cst
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
-from np2tf.rewrites.control.calls import called, entered, explicit_super, list_of, of_np2tf, of_np2tf_math
+from np2tf.rewrites.control.calls import (
+    explicit_super,
+    list_of,
+    of_np2tf,
+    of_np2tf_math,
+    wrap_callee,
+    wrap_manager,
+)
 from np2tf.rewrites.control.common.marks import Marks
 from np2tf.rewrites.control.constructs import tries
 from np2tf.rewrites.control.constructs.table import EXPRESSIONS
@@ -23,7 +30,7 @@ from np2tf.rewrites.control.lower import lower_function
 from np2tf.rewrites.planning.plan import Plan
 
 
-def anything_to_stage(facts: Facts, options: Options) -> bool:
+def has_staged_functions(facts: Facts, options: Options) -> bool:
     """Return whether some function will be staged."""
     return options.jit and bool(Fitness.of(facts, options).staged)
 
@@ -35,7 +42,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     fitness = Fitness.of(facts, options)
     fitness.report(facts, report)
     for function, decision in fitness.staged.items():
-        if decision.lowers_anything:
+        if decision.lowers_text:
             plan.require(runtime=True)
             _plan_function(function, decision, facts, plan, options.line_length)
 
@@ -53,9 +60,9 @@ def _plan_function(
     for func in decision.math:
         plan.add(func, of_np2tf_math)
     for callee in decision.callees:
-        plan.add(callee, called)
+        plan.add(callee, wrap_callee)
     for manager in decision.contexts:
-        plan.add(manager, entered)
+        plan.add(manager, wrap_manager)
     for call in decision.supers:
         plan.add(call, explicit_super(function))
     for handler in decision.handlers:

@@ -101,7 +101,7 @@ class Calls:
         return is_builtin(self._facts, call, ("sum", "min", "max", "list"))
 
     def _is_of_math(self, func: cst.BaseExpression) -> bool:
-        module, _, _ = (self._facts.imports.imported(func) or "").rpartition(".")
+        module, _, _ = (self._facts.imports.imported_name(func) or "").rpartition(".")
         return module == "math"
 
 
@@ -134,12 +134,12 @@ def explicit_super(method: cst.FunctionDef) -> Callable[[cst.Call], cst.BaseExpr
     )
 
 
-def called(func: cst.BaseExpression) -> cst.BaseExpression:
+def wrap_callee(func: cst.BaseExpression) -> cst.BaseExpression:
     """Return `np2tf.call(func)` for `func`."""
     return expression("np2tf.call({func})", func=func)
 
 
-def entered(manager: cst.BaseExpression) -> cst.BaseExpression:
+def wrap_manager(manager: cst.BaseExpression) -> cst.BaseExpression:
     """Return `np2tf.context(manager)` for `manager`."""
     return expression("np2tf.context({manager})", manager=manager)
 

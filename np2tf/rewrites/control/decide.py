@@ -43,8 +43,8 @@ _PLAIN_CALLS = frozenset(
         "set",
     ]
 )
-#: What NumPy's own signatures call the arguments that are never arrays.
 _NOTHING: Names = frozenset()
+#: The names of arguments that are never arrays, by the convention of NumPy's signatures.
 _BY_CONVENTION = frozenset({"axis", "axes", "shape", "dtype", "ndim", "mode", "method"})
 
 
@@ -73,7 +73,7 @@ class Decision:
     """The loops whose rounds do not need one another, which become `np2tf.map_loop`."""
 
     @property
-    def lowers_anything(self) -> bool:
+    def lowers_text(self) -> bool:
         """True if lowering changes any of the function's text."""
         lists = (self.expressions, self.builtins, self.math, self.comprehensions, self.texts, self.handlers)
         return bool(self.marks.lowered or self.callees or self.contexts) or any(lists)
@@ -150,7 +150,7 @@ class _Decider:
         decision.math = [call.func for call in self._nodes if calls.is_math(call)]  # type: ignore[attr-defined]
         decision.handlers = [node for node in walk(self._function) if isinstance(node, cst.ExceptHandler)]
         decision.texts = list(texts.edits(self._function, self._facts, self.static, self._nodes))
-        if decision.lowers_anything:
+        if decision.lowers_text:
             decision.supers = [node for node in self._nodes if is_super(self._facts, node)]  # type: ignore[misc]
         self._check(decision)
         return decision

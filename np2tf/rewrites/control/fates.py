@@ -69,13 +69,13 @@ def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterato
     works = ArrayWorks(facts, effects)
     for name, function in _functions(facts.module):
         work = works.of(function)
-        about_arrays = work.loops or work.is_there or work.repeats
+        about_arrays = work.loops or work.uses_arrays or work.repeats
         if not about_arrays and not any(isinstance(node, _LOOPS) for node in walk(function.body)):
             continue
         line = facts.position(function)[0]
         decision = fitness.fit.get(function)
         if is_taken(function, facts):
-            yield _taken(name, line, function, facts)
+            yield _fate_elsewhere(name, line, function, facts)
         elif not about_arrays:
             yield Fate(name, line, True, PLAIN)
         elif decision is None:
@@ -109,7 +109,7 @@ def _functions(node: cst.CSTNode, prefix: str = "") -> Iterator[tuple[str, cst.F
             yield from _functions(child, prefix)
 
 
-def _taken(name: str, line: int, function: cst.FunctionDef, facts: Facts) -> Fate:
+def _fate_elsewhere(name: str, line: int, function: cst.FunctionDef, facts: Facts) -> Fate:
     """Return the fate of a function that is already jitted, or that another compiler reads."""
     if function in facts.foreign:
         return Fate(name, line, False, PLAIN, reason="another compiler reads it")

@@ -20,7 +20,7 @@ from np2tf.options import Options
 from np2tf.rewrites.control.common.marks import CannotLower
 from np2tf.rewrites.control.decide import Decision, decide
 from np2tf.rewrites.planning.uses import stays, uses
-from np2tf.tree.names import dotted, root_of, words
+from np2tf.tree.names import dotted_name, root_of, words
 from np2tf.tree.walk import walk
 
 #: Decorators that accept any callable.
@@ -159,7 +159,7 @@ class _Judges:
     def _verdict(self, function: cst.FunctionDef) -> Decision | Unfit:
         verdict = None if self._everything else _out_of_reach(function, self.effects)
         made = verdict or _alone(function, self._facts, self.effects)
-        if self._everything or not isinstance(made, Decision) or not made.lowers_anything:
+        if self._everything or not isinstance(made, Decision) or not made.lowers_text:
             return made
         if _is_property(function):
             return Unfit("NP2TF401", function, {"reason": "is a property with control flow"}, False)
@@ -224,13 +224,13 @@ def _out_of_reach(function: cst.FunctionDef, effects: Effects) -> Unfit | None:
 def _takes_any_callable(decorator: cst.BaseExpression, facts: Facts) -> bool:
     """Return whether a decorator accepts any callable: it is known, or belongs to the program."""
     node = decorator.func if isinstance(decorator, cst.Call) else decorator
-    if dotted(node) in _DECORATORS:
+    if dotted_name(node) in _DECORATORS:
         return True
     bindings = facts.scopes.top_bindings(root_of(node))
     for binding in bindings:
         around = facts.parents[binding]
         if isinstance(around, cst.ImportFrom):
-            top = (dotted(around.module) or "").partition(".")[0]
+            top = (dotted_name(around.module) or "").partition(".")[0]
             if not around.relative and top not in facts.folders:
                 return False
         elif not isinstance(binding, (cst.FunctionDef, cst.ClassDef)):
@@ -314,6 +314,6 @@ def _with_callees(
                 if decision is None:
                     continue
                 stack.append(callee)
-                if decision.lowers_anything:
+                if decision.lowers_text:
                     staged.add(callee)
     return staged

@@ -62,7 +62,7 @@ class Lowering:
             return function
         body = JumpFree(self.marks, self.naming).function(statements_of(function.body))
         whole = function.with_changes(body=cst.IndentedBlock(body=body))
-        added = self.naming.given()
+        added = self.naming.given_names()
         bound = frozenset(parameters(function.params))
         foreign = declared_names(function, cst.Nonlocal)
         scope = Scope(
@@ -104,7 +104,7 @@ class Lowering:
         for index, statement in enumerate(body):
             last = tail and index == len(body) - 1
             made = self._statement(statement, lives[index + 1], scope, jumps, last)
-            scope.passed(made)
+            scope.record(made)
             out += made
         return out
 

@@ -74,7 +74,7 @@ class _Summaries:
     def _top(self, bindings: list[cst.CSTNode]) -> Ref:
         if sum(isinstance(one, (cst.FunctionDef, cst.ClassDef)) for one in bindings) > 1:
             return UNKNOWN
-        found = tuple(self._references.bound(one) for one in bindings)
+        found = tuple(self._references.reference_of(one) for one in bindings)
         return found[0] if len(found) == 1 else Ref("any", "", found)
 
     def _stars(self) -> Iterator[Ref]:
@@ -97,7 +97,7 @@ class _Summaries:
 
     def _with_inner(self, name: str, function: cst.FunctionDef) -> Iterator[FunctionSummary]:
         """Yield the summary of a function, and of the inner function that it returns, as decorators do."""
-        inner, given = self._returned(function)
+        inner, given = self._returned_function(function)
         if inner is not None:
             given = f"{name}.{inner.name.value}"
             yield from self._with_inner(given, inner)
@@ -120,7 +120,7 @@ class _Summaries:
             not _ABSTRACT.isdisjoint(map(str, of)),
         )
 
-    def _returned(self, function: cst.FunctionDef) -> tuple[cst.FunctionDef | None, str]:
+    def _returned_function(self, function: cst.FunctionDef) -> tuple[cst.FunctionDef | None, str]:
         inside = self._facts.scopes.inside(function)
         for name in self._returns.get(function, ()):
             bindings = inside.bindings.get(name.value, [])
@@ -151,7 +151,7 @@ class _Summaries:
                 yield from self._use(node, is_call=False)
 
     def _use(self, node: cst.CSTNode, is_call: bool) -> Iterator[Use]:
-        if self._facts.imports.qualified(node) is None:
+        if self._facts.imports.numpy_name(node) is None:
             ref = self._references.of(node)
             if ref.kind not in ("unknown", "module"):
                 yield Use(ref, is_call)

@@ -65,14 +65,14 @@ def _text(template: str, updated: cst.CSTNode) -> cst.CSTNode:
 
 
 def _call(name: str, values: Sequence[cst.BaseExpression]) -> cst.Call:
-    return cst.Call(_of_np2tf(name), [cst.Arg(_bracketed(value)) for value in values])
+    return cst.Call(_of_np2tf(name), [cst.Arg(_parenthesize(value)) for value in values])
 
 
 def _of_np2tf(name: str) -> cst.Attribute:
     return cst.Attribute(cst.Name("np2tf"), cst.Name(name))
 
 
-def _bracketed(value: cst.BaseExpression) -> cst.BaseExpression:
+def _parenthesize(value: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(value, cst.Tuple) and not value.lpar:
         return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return value

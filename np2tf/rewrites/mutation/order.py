@@ -55,7 +55,7 @@ def effect(facts: Facts, node: cst.CSTNode) -> Effect:
         return max([Effect.READS, *inner])
     if isinstance(node, _RUNS_CODE):
         return Effect.CALLS
-    if isinstance(node, cst.Lambda) or facts.imports.qualified(node) is not None:
+    if isinstance(node, cst.Lambda) or facts.imports.numpy_name(node) is not None:
         return Effect.FIXED
     if isinstance(node, cst.Name):
         return _name(facts, node)
@@ -84,7 +84,7 @@ def _is_pure(facts: Facts, call: cst.Call) -> bool:
     """Return whether a call is known to change nothing that another expression could read."""
     if any(arg.keyword is not None and arg.keyword.value == "out" for arg in call.args):
         return False
-    qualified = facts.imports.qualified(call.func)
+    qualified = facts.imports.numpy_name(call.func)
     if qualified is not None:
         rule = rules.find(qualified)
         return (

@@ -52,12 +52,12 @@ class Plan:
                 break
             self._on_path.add(up)
 
-    def edited(self, node: cst.CSTNode) -> bool:
+    def has_edit(self, node: cst.CSTNode) -> bool:
         """Return whether `node` itself already has an edit."""
         return node in self._edits
 
     @property
-    def touched(self) -> Set[cst.CSTNode]:
+    def touched_nodes(self) -> Set[cst.CSTNode]:
         """The nodes that have an edit, and the nodes around them. Every other node stays as it is."""
         return self._on_path
 

@@ -14,7 +14,7 @@ import libcst as cst
 from np2tf import rules
 from np2tf.facts import Facts
 from np2tf.rules import Rule
-from np2tf.tree.names import dotted, words
+from np2tf.tree.names import dotted_name, words
 from np2tf.tree.walk import walk
 
 MODULES = frozenset({"numpy", "numpy.linalg", "numpy.fft", "numpy.random"})
@@ -60,17 +60,17 @@ class Use:
         return self.qualified.split(".")[1:2] != [] and self.qualified.split(".")[1] in ON_NUMPY
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """True if np2tf has a translation for the use."""
         return self.is_module or (self.rule is not None and self.rule.kind != "no")
 
 
 def uses(facts: Facts) -> Iterator[Use]:
     """Yield the uses of NumPy names in a module, in source order."""
-    if not facts.imports.any:
+    if not facts.imports.imports_numpy:
         return
     for name in facts.nodes(cst.Name):
-        stands_for = facts.imports.qualified(name)
+        stands_for = facts.imports.numpy_name(name)
         if stands_for is not None:
             yield _use(facts, name, stands_for)
 
@@ -109,7 +109,7 @@ def stays(facts: Facts, use: Use) -> bool:
     """Return whether a use stays on NumPy."""
     if use.name in facts.foreign:
         return True
-    if use.on_numpy or not use.known or is_target(facts, use.node):
+    if use.on_numpy or not use.is_known or is_target(facts, use.node):
         return True
     if numpys_own(facts, use):
         return True
@@ -143,7 +143,7 @@ def _parameter_of_type(facts: Facts, node: cst.CSTNode) -> bool:
     """Return whether a name is in the brackets of `npt.NDArray[np.float64]`."""
     up = facts.parents.nearest(node, cst.Subscript)
     inside = isinstance(up, cst.Subscript) and up.value is not node
-    base = facts.imports.qualified(up.value) if inside and isinstance(up.value, _CHAIN) else None  # type: ignore[union-attr]
+    base = facts.imports.numpy_name(up.value) if inside and isinstance(up.value, _CHAIN) else None  # type: ignore[union-attr]
     return base is not None and base.startswith(_TYPING)
 
 
@@ -242,7 +242,7 @@ def _asked_for(facts: Facts, element: cst.Element) -> bool | None:
     if not isinstance(target, cst.ComparisonTarget) or not isinstance(target.operator, (cst.In, cst.NotIn)):
         return None
     assert isinstance(display, (cst.Tuple, cst.List, cst.Set))
-    names = [dotted(one.value) or "" for one in display.elements]
+    names = [dotted_name(one.value) or "" for one in display.elements]
     return any(name.split(".")[0] == facts.imports.tnp_name for name in names)
 
 
@@ -267,11 +267,11 @@ def quoted_annotations(facts: Facts, new: str) -> list[tuple[cst.SimpleString, s
     if not aliases:
         return []
     named = "|".join(map(re.escape, sorted(aliases)))
-    # What is in the brackets of NumPy's own types stays.
+    # The text in the brackets of NumPy's own types stays.
     pattern = re.compile(rf"{_QUOTED_TYPE}|(?<![\w.])(?P<numpy>{named})(?=\.\w)")
     replaced = [
         (string, pattern.sub(lambda found: new if found["numpy"] else found[0], string.value))
-        for string in _quoted(facts)
+        for string in _quoted_annotations(facts)
     ]
     return [(string, text) for string, text in replaced if text != string.value]
 
@@ -281,9 +281,9 @@ _QUOTED_TYPE = r"\bNDArray\[[^\]]*\]"
 
 def quoted_types(facts: Facts) -> bool:
     """Return whether a quoted annotation has a parameter of NumPy's own types."""
-    return any(re.search(_QUOTED_TYPE, string.value) for string in _quoted(facts))
+    return any(re.search(_QUOTED_TYPE, string.value) for string in _quoted_annotations(facts))
 
 
-def _quoted(facts: Facts) -> Iterator[cst.SimpleString]:
+def _quoted_annotations(facts: Facts) -> Iterator[cst.SimpleString]:
     for annotation in facts.nodes(cst.Annotation):
         yield from (string for string in walk(annotation) if isinstance(string, cst.SimpleString))

@@ -49,7 +49,7 @@ def part_of(value: Value, part: Part) -> Value:
     return element_of(value)
 
 
-def one_by_one(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: str) -> Edit:
+def assign_parts(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: str) -> Edit:
     """`x[0], x[1] = a, b` -> names for a and b, and then one assignment for each target."""
     tuples = [one.place[1] for one in parts if one.place[1] is not None]
     count = max(tuples) + 1 if tuples else 0
@@ -69,7 +69,7 @@ def one_by_one(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: st
                 target = target.elements[position].value  # type: ignore[assignment]
             whole = _names(names) if count and position is None else None
             value = whole or cst.Name(names[position or 0])
-            lines.append(_line(_assigned(target, value, helper)))
+            lines.append(_line(_assignment(target, value, helper)))
         lines[0] = lines[0].with_changes(leading_lines=updated.leading_lines)
         lines[-1] = lines[-1].with_changes(trailing_whitespace=updated.trailing_whitespace)
         return cst.FlattenSentinel(lines)
@@ -91,7 +91,7 @@ def _line(small: cst.BaseSmallStatement) -> cst.SimpleStatementLine:
     return cst.SimpleStatementLine([small])
 
 
-def _assigned(target: cst.CSTNode, value: cst.BaseExpression, helper: str) -> cst.Assign:
+def _assignment(target: cst.CSTNode, value: cst.BaseExpression, helper: str) -> cst.Assign:
     if not isinstance(target, cst.Subscript) or not isinstance(target.value, cst.Name):
         return cst.Assign([cst.AssignTarget(target)], value)  # type: ignore[arg-type]
     call = expression(

@@ -16,7 +16,7 @@ def _shape(node: cst.Attribute, base: Value, frame: Frame) -> Value:
     by_number = isinstance(up, cst.Subscript) and up.value is node and is_number(up.slice)
     unpacked = isinstance(up, cst.Assign) and isinstance(up.targets[0].target, cst.Tuple)
     if not by_number and not (unpacked and len(up.targets) == 1):  # type: ignore[union-attr]
-        frame.world.edit(node, edits.wrapped("tuple"))
+        frame.world.edit(node, edits.wrap_in("tuple"))
     return Value(frozenset(["shape"]), rank=base.rank)
 
 

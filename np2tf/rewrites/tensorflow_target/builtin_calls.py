@@ -14,16 +14,16 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     Value,
     array,
     join,
-    joined,
-    listed,
+    list_value,
     plain,
-    tupled,
+    tuple_value,
+    union,
 )
 from np2tf.rewrites.tensorflow_target.model.world import Frame
 from np2tf.rewrites.tensorflow_target.numpy_calls import Evaluate
 from np2tf.tree.names import words
 
-#: Those that read or change what no text shows.
+#: Builtins that read or change state which no text shows.
 _HIDDEN = words("eval exec globals locals vars compile super __import__ setattr delattr breakpoint")
 _SHOWN = words("print str repr format ascii")
 
@@ -38,9 +38,9 @@ def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) ->
     if name in _SHOWN:
         for arg, value in zip(node.args, given):
             if not value.is_plain and not (arg.keyword is not None and arg.keyword.value == "file"):
-                world.edit(arg.value, edits.wrapped(world.helper("_host")), "_host")
+                world.edit(arg.value, edits.wrap_in(world.helper("_host")), "_host")
         return plain("none") if name == "print" else plain("str")
-    if any(one.is_nothing for one in given):
+    if any(one.is_undetermined for one in given):
         return NOTHING
     handler = _HANDLERS.get(name)
     if handler is not None:
@@ -57,13 +57,13 @@ def _read_later(node: cst.CSTNode, given: list[Value]) -> list[object]:
 
 def _zip(node: cst.Call, given: list[Value], frame: Frame) -> Value:
     values = [element_of(value) for value, arg in zip(given, node.args) if arg.keyword is None]
-    return listed(tupled(values), _read_later(node, given))
+    return list_value(tuple_value(values), _read_later(node, given))
 
 
 def _enumerate(node: cst.Call, given: list[Value], frame: Frame) -> Value:
     if not given:
         return plain("other")
-    return listed(tupled([plain("int"), element_of(given[0])]), _read_later(node, given))
+    return list_value(tuple_value([plain("int"), element_of(given[0])]), _read_later(node, given))
 
 
 def _sum(node: cst.Call, given: list[Value], frame: Frame) -> Value:
@@ -83,25 +83,25 @@ def _extreme(node: cst.Call, given: list[Value], frame: Frame) -> Value:
     if keywords and not all(one.is_plain for one in given):
         return frame.world.refuse(node, "NP2TF606", what="`min` and `max` with `key`")
     if any(arg.star for arg in node.args):
-        return joined(element_of(one) for one in given)
-    return element_of(given[0]) if len(given) == 1 else joined(given)
+        return union(element_of(one) for one in given)
+    return element_of(given[0]) if len(given) == 1 else union(given)
 
 
-def _ordered(node: cst.Call, given: list[Value], frame: Frame) -> Value:
+def _sort(node: cst.Call, given: list[Value], frame: Frame) -> Value:
     if len(node.args) > 1 and not all(one.is_plain for one in given):
         return frame.world.refuse(node, "NP2TF606", what="`sorted` with `key`")
-    return listed(element_of(given[0]), [node]) if given else plain("other")
+    return list_value(element_of(given[0]), [node]) if given else plain("other")
 
 
 def _list(node: cst.Call, given: list[Value], frame: Frame) -> Value:
     if not given:
         return Value(frozenset(["list"]), memory=frozenset([node]))
-    return listed(element_of(given[0]), [node])
+    return list_value(element_of(given[0]), [node])
 
 
 def _tuple(node: cst.Call, given: list[Value], frame: Frame) -> Value:
     if not given:
-        return tupled([])
+        return tuple_value([])
     if given[0].only("tuple") and given[0].items is not None:
         return given[0]
     if given[0].only("shape"):
@@ -116,7 +116,7 @@ def _round(node: cst.Call, given: list[Value], frame: Frame) -> Value:
     world = frame.world
     if not all(one.only("scalar", *NUMBERS) or one.may("any") for one in given):
         return world.refuse(node, "NP2TF606", what="`round` of an array")
-    world.edit(node.func, edits.renamed(world.helper("_python_round")), "_python_round")
+    world.edit(node.func, edits.rename_to(world.helper("_python_round")), "_python_round")
     return plain("int") if len(given) == 1 else join(array(None, 0), plain("int", "float")) or given[0]
 
 
@@ -140,8 +140,8 @@ _HANDLERS: dict[str, Callable[[cst.Call, list[Value], Frame], Value]] = {
     "sum": _sum,
     "min": _extreme,
     "max": _extreme,
-    "sorted": _ordered,
-    "reversed": lambda node, given, frame: listed(element_of(given[0]), _read_later(node, given)),
+    "sorted": _sort,
+    "reversed": lambda node, given, frame: list_value(element_of(given[0]), _read_later(node, given)),
     "list": _list,
     "tuple": _tuple,
     "round": _round,

@@ -13,11 +13,11 @@ from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.values import (
     CONTAINERS,
     NOTHING,
-    Made,
+    CallMemory,
     Value,
     in_memory,
-    joined,
     plain,
+    union,
     unknown,
 )
 from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary
@@ -29,7 +29,7 @@ Evaluate = Callable[[cst.CSTNode, Frame], Value]
 def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     """Return what a call gives."""
     world, func = frame.world, node.func
-    qualified = world.facts.imports.qualified(func)
+    qualified = world.facts.imports.numpy_name(func)
     if qualified is not None:
         return numpy_call(node, qualified, frame, evaluate)
     if isinstance(func, cst.Attribute):
@@ -40,11 +40,11 @@ def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     if value.functions and not value.may("any", "lambda"):
         return module_call(node, value, frame, evaluate)
     given = [evaluate(arg.value, frame) for arg in node.args]
-    if value.is_nothing:
+    if value.is_undetermined:
         return NOTHING
     if all(one.is_plain for one in given) and value.only("function", "other"):
         return plain("other") if value.certain and "other" in value.kinds else unknown(node, certain=False)
-    imported = world.facts.imports.imported(func) or ""
+    imported = world.facts.imports.imported_name(func) or ""
     if imported.split(".")[0] in ("math", "cmath"):
         return plain("int", "float", "bool")
     return world.refuse(node, "NP2TF607", name=world.facts.code(func))
@@ -61,7 +61,9 @@ def parameter_names(function: cst.FunctionDef | cst.Lambda) -> list[str]:
     return [param.name.value for param in (*params.posonly_params, *params.params, *params.kwonly_params)]
 
 
-def bound(node: cst.Call, function: cst.FunctionDef, frame: Frame, evaluate: Evaluate) -> Mapping[str, Value]:
+def bind_arguments(
+    node: cst.Call, function: cst.FunctionDef, frame: Frame, evaluate: Evaluate
+) -> Mapping[str, Value]:
     """Return what a call gives for each parameter of a function of the module; the rest has its defaults."""
     params = function.params
     positions = [param.name.value for param in (*params.posonly_params, *params.params)]
@@ -72,7 +74,7 @@ def bound(node: cst.Call, function: cst.FunctionDef, frame: Frame, evaluate: Eva
         if arg.star:
             every = element_of(value) if value.may(*CONTAINERS) else unknown(*value.memory, certain=False)
             for name in parameter_names(function):
-                given[name] = joined([given.get(name), every])
+                given[name] = union([given.get(name), every])
             rest.append(every)
         elif arg.keyword is not None:
             given[arg.keyword.value] = value
@@ -81,7 +83,7 @@ def bound(node: cst.Call, function: cst.FunctionDef, frame: Frame, evaluate: Eva
         else:
             rest.append(value)
     if isinstance(params.star_arg, cst.Param):
-        held = joined(rest) if rest else None
+        held = union(rest) if rest else None
         memory = frozenset() if held is None else held.memory
         given[params.star_arg.name.value] = Value(frozenset(["tuple"]), item=held, memory=memory)
     return given
@@ -100,13 +102,13 @@ def module_call(node: cst.Call, value: Value, frame: Frame, evaluate: Evaluate) 
     results: list[Value | None] = []
     for function in value.functions:
         summary = world.summary(function)
-        given = bound(node, function, frame, evaluate)
+        given = bind_arguments(node, function, frame, evaluate)
         learn_arguments(summary, given, frame)
         if summary.writes and frame.writing_call is not node:
             world.inline_writes(node, list(value.functions), frame)
         results.append(_for_caller(summary, given, node, frame))
     found = [one for one in results if one is not None]
-    return joined(found) if found else NOTHING
+    return union(found) if found else NOTHING
 
 
 def learn_arguments(summary: Summary, given: Mapping[str, Value], frame: Frame) -> None:
@@ -132,16 +134,16 @@ def _for_caller(summary: Summary, given: Mapping[str, Value], node: cst.Call, fr
             is_own = here is None if root[0] == "global" else root[2] is frame.function
             known = frame.env.get(root[1]) if is_own and root[0] != "param" else None
             return frozenset([root]) | (known.memory if known is not None else frozenset())
-        return frozenset([Made(node, root.place if isinstance(root, Made) else root)])
+        return frozenset([CallMemory(node, root.place if isinstance(root, CallMemory) else root)])
 
-    def translated(value: Value) -> Value:
+    def translate(value: Value) -> Value:
         memory = frozenset(one for root in value.memory for one in root_for_caller(root))
         return replace(
             value,
             memory=memory,
             certain=certain,
-            items=value.items and tuple(translated(one) for one in value.items),
-            item=value.item and translated(value.item),
+            items=value.items and tuple(translate(one) for one in value.items),
+            item=value.item and translate(value.item),
         )
 
-    return translated(summary.result) if summary.result is not None else NOTHING
+    return translate(summary.result) if summary.result is not None else NOTHING

@@ -10,7 +10,7 @@ import libcst as cst
 from np2tf.rewrites.tensorflow_target.attributes import ARRAY_ATTRIBUTES, is_number
 from np2tf.rewrites.tensorflow_target.calls import call
 from np2tf.rewrites.tensorflow_target.model import edits
-from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, chosen, element_of
+from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, choose, element_of
 from np2tf.rewrites.tensorflow_target.model.values import (
     ARRAYS,
     CONTAINERS,
@@ -19,10 +19,10 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     array,
     broadcast_rank,
     join,
-    joined,
-    listed,
+    list_value,
     plain,
-    tupled,
+    tuple_value,
+    union,
     unknown,
 )
 from np2tf.rewrites.tensorflow_target.model.world import Frame
@@ -37,11 +37,11 @@ def evaluate(node: cst.CSTNode, frame: Frame) -> Value:
     frame.world.forget(node)
     handler = _HANDLERS.get(type(node))
     if handler is None:
-        return frame.world.refuse(node, "NP2TF603", what=_told(node))
+        return frame.world.refuse(node, "NP2TF603", what=_text_of_number(node))
     return handler(node, frame)
 
 
-def _told(node: cst.CSTNode) -> str:
+def _text_of_number(node: cst.CSTNode) -> str:
     return {"Yield": "`yield`", "Await": "`await`", "Set": "a set", "SetComp": "a set comprehension"}.get(
         type(node).__name__, type(node).__name__
     )
@@ -51,7 +51,7 @@ def _name(node: cst.Name, frame: Frame) -> Value:
     name, world = node.value, frame.world
     if name in _LITERALS:
         return plain(_LITERALS[name])
-    qualified = world.facts.imports.qualified(node)
+    qualified = world.facts.imports.numpy_name(node)
     if qualified is not None:
         return numpy_name(node, qualified, frame)
     if name in frame.env:
@@ -97,10 +97,10 @@ def numpy_name(node: cst.Name | cst.Attribute, qualified: str, frame: Frame) -> 
         return plain("module")
     if name in world.table.constants:
         text = world.table.constants[name]
-        world.edit(node, edits.renamed(text.replace("tnp", world.tnp)))
+        world.edit(node, edits.rename_to(text.replace("tnp", world.tnp)))
         return plain("none") if text == "None" else plain("float")
     if name in world.table.dtypes:
-        world.edit(node, edits.renamed(f"{world.tnp}.{_dtype_name(world.table.dtypes[name])}"))
+        world.edit(node, edits.rename_to(f"{world.tnp}.{_dtype_name(world.table.dtypes[name])}"))
         return Value(frozenset(["dtype"]), world.table.dtypes[name])
     return world.refuse(node, "NP2TF601", name=world.facts.code(node))
 
@@ -111,11 +111,11 @@ def _dtype_name(dtype: str) -> str:
 
 def _attribute(node: cst.Attribute, frame: Frame) -> Value:
     world = frame.world
-    qualified = world.facts.imports.qualified(node)
+    qualified = world.facts.imports.numpy_name(node)
     if qualified is not None:
         return numpy_name(node, qualified, frame)
     base, name = evaluate(node.value, frame), node.attr.value
-    if base.is_nothing:
+    if base.is_undetermined:
         return NOTHING
     if base.only("module"):
         return plain("float") if _library(node.value, frame) in _LIBRARIES else plain("other", "function")
@@ -132,29 +132,29 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
 
 
 def _library(node: cst.CSTNode, frame: Frame) -> str:
-    return (frame.world.facts.imports.imported(node) or "").split(".")[0]
+    return (frame.world.facts.imports.imported_name(node) or "").split(".")[0]
 
 
 def _subscript(node: cst.Subscript, frame: Frame) -> Value:
     base = evaluate(node.value, frame)
     key = [key_part(element, frame) for element in node.slice]
-    if base.is_nothing:
+    if base.is_undetermined:
         return NOTHING
     if base.only("module", "function", "other", "dtype") or base.only("str"):
         return plain("str") if base.only("str") else plain("other")
     found: Value | None = None
     if base.may("array", "any") or base.only("scalar"):
-        found = chosen(base, node.slice, key, node)
+        found = choose(base, node.slice, key, node)
     if base.may("shape"):
         found = join(found, plain("int", "shape") if not is_number(node.slice) else plain("int"))
     if base.may("tuple", "list", "dict"):
-        found = join(found, _held(base, node, key))
+        found = join(found, _item(base, node, key))
     if base.may("str"):
         found = join(found, plain("str"))
     return (found or unknown(*base.memory)).doubtful(base)
 
 
-def _held(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
+def _item(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
     """Return what a key chooses of a tuple, a list or a dictionary."""
     part = node.slice[0].slice
     if isinstance(part, cst.Slice):
@@ -199,7 +199,7 @@ def _unary(node: cst.UnaryOperation, frame: Frame) -> Value:
 
 
 def _boolean(node: cst.BooleanOperation, frame: Frame) -> Value:
-    return joined([evaluate(node.left, frame), evaluate(node.right, frame)])
+    return union([evaluate(node.left, frame), evaluate(node.right, frame)])
 
 
 def _comparison(node: cst.Comparison, frame: Frame) -> Value:
@@ -240,18 +240,20 @@ def _tuple(node: cst.Tuple | cst.List, frame: Frame) -> Value:
         value = evaluate(element.value, frame)
         if isinstance(element, cst.StarredElement):
             inside = [evaluate(one.value, frame) for one in node.elements]
-            return listed(joined(element_of(one) if one.may(*CONTAINERS) else one for one in inside), [node])
+            return list_value(
+                union(element_of(one) if one.may(*CONTAINERS) else one for one in inside), [node]
+            )
         items.append(value)
     if isinstance(node, cst.Tuple):
-        return tupled(items)
-    return listed(joined(items), [node]) if items else Value(frozenset(["list"]), memory=frozenset([node]))
+        return tuple_value(items)
+    return list_value(union(items), [node]) if items else Value(frozenset(["list"]), memory=frozenset([node]))
 
 
 def _dict(node: cst.Dict, frame: Frame) -> Value:
     held: Value | None = None
     for element in node.elements:
         if isinstance(element, cst.DictElement):
-            _hashed(element.key, frame)
+            _refuse_tensor_key(element.key, frame)
             held = join(held, evaluate(element.value, frame))
         else:
             held = join(held, element_of(evaluate(element.value, frame)))
@@ -259,7 +261,7 @@ def _dict(node: cst.Dict, frame: Frame) -> Value:
     return Value(frozenset(["dict"]), item=held, memory=memory)
 
 
-def _hashed(node: cst.BaseExpression, frame: Frame) -> None:
+def _refuse_tensor_key(node: cst.BaseExpression, frame: Frame) -> None:
     """A key of a dictionary: a tensor cannot be one, though a NumPy scalar can."""
     if not evaluate(node, frame).is_plain:
         frame.world.refuse(node, "NP2TF606", what="a dictionary's key")
@@ -270,13 +272,13 @@ def _comprehension(node: cst.ListComp | cst.GeneratorExp, frame: Frame) -> Value
     memory = _loops(node.for_in, inner)
     # A generator reads what it goes over when it is asked to.
     later = memory if isinstance(node, cst.GeneratorExp) else frozenset()
-    return listed(evaluate(node.elt, inner), [node, *later])
+    return list_value(evaluate(node.elt, inner), [node, *later])
 
 
 def _dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
     inner = frame.inner()
     _loops(node.for_in, inner)
-    _hashed(node.key, inner)
+    _refuse_tensor_key(node.key, inner)
     held = evaluate(node.value, inner)
     return Value(frozenset(["dict"]), item=held, memory=held.memory | {node})
 
@@ -310,7 +312,7 @@ def bind_quietly(target: cst.CSTNode, value: Value, frame: Frame) -> None:
 
 def _conditional(node: cst.IfExp, frame: Frame) -> Value:
     evaluate(node.test, frame)
-    return joined([evaluate(node.body, frame), evaluate(node.orelse, frame)])
+    return union([evaluate(node.body, frame), evaluate(node.orelse, frame)])
 
 
 def _walrus(node: cst.NamedExpr, frame: Frame) -> Value:
@@ -320,7 +322,7 @@ def _walrus(node: cst.NamedExpr, frame: Frame) -> Value:
     return value
 
 
-def _formatted(node: cst.FormattedString, frame: Frame) -> Value:
+def _format(node: cst.FormattedString, frame: Frame) -> Value:
     for part in node.parts:
         if not isinstance(part, cst.FormattedStringExpression):
             continue
@@ -330,7 +332,7 @@ def _formatted(node: cst.FormattedString, frame: Frame) -> Value:
         if part.equal is not None:
             frame.world.refuse(part.expression, "NP2TF606", what="`{…=}`")
         elif part.conversion is not None or not (value.only(*ARRAYS) or part.format_spec):
-            frame.world.edit(part.expression, edits.wrapped(frame.world.helper("_host")), "_host")
+            frame.world.edit(part.expression, edits.wrap_in(frame.world.helper("_host")), "_host")
     return plain("str")
 
 
@@ -350,7 +352,7 @@ def _lambda(node: cst.Lambda, frame: Frame) -> Value:
     return plain("function", "lambda")
 
 
-def _starred(node: cst.StarredElement, frame: Frame) -> Value:
+def _unpack(node: cst.StarredElement, frame: Frame) -> Value:
     return evaluate(node.value, frame)
 
 
@@ -378,9 +380,9 @@ _HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], Value]] = {
     cst.DictComp: _dict_comprehension,
     cst.IfExp: _conditional,
     cst.NamedExpr: _walrus,
-    cst.FormattedString: _formatted,
+    cst.FormattedString: _format,
     cst.Lambda: _lambda,
-    cst.StarredElement: _starred,
+    cst.StarredElement: _unpack,
     cst.Call: _call,
     cst.Integer: _plain("int"),
     cst.Float: _plain("float"),

@@ -21,7 +21,7 @@ from np2tf.tree.walk import walk
 _ROUNDS = 30
 
 
-def followed(facts: Facts) -> World:
+def follow_module(facts: Facts) -> World:
     """A module, followed to the end."""
     world = World(facts)
     world.on_inline_write = lambda node, functions, frame: inline_call(node, functions, frame, may_write)

@@ -10,7 +10,7 @@ import libcst as cst
 from np2tf.facts import Facts
 from np2tf.rewrites.planning.plan import Plan
 from np2tf.rewrites.planning.uses import uses
-from np2tf.rewrites.tensorflow_target.model.edits import renamed
+from np2tf.rewrites.tensorflow_target.model.edits import rename_to
 from np2tf.rewrites.tensorflow_target.model.table import helpers_with
 from np2tf.rewrites.tensorflow_target.model.world import World
 from np2tf.tree.templates import Statement
@@ -22,10 +22,10 @@ def plan_annotations(world: World) -> None:
         if world.facts.parents.nearest(use.name, cst.Annotation) is None:
             continue
         if use.qualified == "numpy.ndarray":
-            world.edit(use.node, renamed(f"{world.tf}.Tensor"))
+            world.edit(use.node, rename_to(f"{world.tf}.Tensor"))
         elif use.qualified.removeprefix("numpy.") in world.table.dtypes:
             dtype = world.table.dtypes[use.qualified.removeprefix("numpy.")]
-            world.edit(use.node, renamed(f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"))
+            world.edit(use.node, rename_to(f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"))
 
 
 def left_over(world: World) -> list[cst.CSTNode]:

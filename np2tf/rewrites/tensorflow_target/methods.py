@@ -15,9 +15,9 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     Value,
     array,
     join,
-    listed,
+    list_value,
     plain,
-    tupled,
+    tuple_value,
     unknown,
 )
 from np2tf.rewrites.tensorflow_target.model.world import Frame
@@ -37,7 +37,7 @@ def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     world, func = frame.world, node.func
     assert isinstance(func, cst.Attribute)
     base, name = evaluate(func.value, frame), func.attr.value
-    if base.is_nothing:
+    if base.is_undetermined:
         for arg in node.args:
             evaluate(arg.value, frame)
         return NOTHING
@@ -63,7 +63,7 @@ def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
 
 
 def _library_call(node: cst.Call, given: list[Value], frame: Frame) -> Value:
-    imported = (frame.world.facts.imports.imported(node.func) or "").split(".")[0]
+    imported = (frame.world.facts.imports.imported_name(node.func) or "").split(".")[0]
     if imported in ("math", "cmath"):
         return plain("int", "float", "bool")
     if all(one.is_plain for one in given):
@@ -76,12 +76,12 @@ def _text_method(node: cst.Call, name: str, given: list[Value], frame: Frame) ->
     if name == "format":
         for arg, value in zip(node.args, given):
             if not value.is_plain:
-                world.edit(arg.value, edits.wrapped(world.helper("_host")), "_host")
+                world.edit(arg.value, edits.wrap_in(world.helper("_host")), "_host")
         return plain("str")
     if not all(one.is_plain for one in given) and name != "join":
         return world.refuse(node, "NP2TF607", name=world.facts.code(node.func))
     if name in _TEXTS:
-        return listed(plain("str"), [node])
+        return list_value(plain("str"), [node])
     return plain("int") if name in _COUNTS else plain("str", "bool", "other")
 
 
@@ -100,15 +100,15 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame, eval
     if name in ("pop", "popitem"):
         return held
     if name == "items":
-        return listed(tupled([plain("str", "int", "float"), held]), [node])
+        return list_value(tuple_value([plain("str", "int", "float"), held]), [node])
     if name in ("values", "copy"):
         return (
             Value(base.kinds, item=held, memory=base.memory | {node})
             if name == "copy"
-            else listed(held, [node])
+            else list_value(held, [node])
         )
     if name == "keys":
-        return listed(plain("str", "int", "float"), [node])
+        return list_value(plain("str", "int", "float"), [node])
     if name in ("clear", "reverse") or (name == "sort" and not given):
         return plain("none")
     if base.is_plain and all(one.is_plain for one in given):
@@ -185,4 +185,4 @@ def _own_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: 
     if name == "item":
         return plain("int", "float", "bool", "complex")
     inner = plain("int", "float", "bool", "complex")
-    return join(listed(inner, [node]), listed(listed(inner, [node]), [node])) or unknown(node)
+    return join(list_value(inner, [node]), list_value(list_value(inner, [node]), [node])) or unknown(node)

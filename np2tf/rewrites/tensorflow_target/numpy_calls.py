@@ -20,7 +20,7 @@ Given = dict[str, tuple[Value, cst.BaseExpression]]
 #: Functions that may return what they are given.
 _MAY_RETURN_THEIR_ARGUMENT = frozenset({"asarray", "asanyarray", "ascontiguousarray"})
 _PYTHON_DTYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
-#: What no argument of a NumPy function may be but a dtype or a shape.
+#: Kinds of values that only arguments for a dtype or a shape may have.
 _NO_ARGUMENTS = ("str", "dict", "function", "other", "module")
 
 
@@ -40,7 +40,7 @@ def numpy_call(node: cst.Call, qualified: str, frame: Frame, evaluate: Evaluate)
     if given is None:
         return array(None, None, [node], scalar=True)
     target, helpers = target_of(function, given, frame)
-    world.edit(node.func, edits.renamed(target), *helpers)
+    world.edit(node.func, edits.rename_to(target), *helpers)
     return result(function, given, node, frame)
 
 
@@ -88,7 +88,7 @@ def arguments(
         value = dtype_value(arg.value, frame, evaluate) if is_dtype else evaluate(arg.value, frame)
         if value is None or name is None:
             wrong = wrong or (
-                f"of its parameters only {_told(parameters)} are translated"
+                f"of its parameters only {_text_of_parameters(parameters)} are translated"
                 if name is None
                 else "this dtype is not translated"
             )
@@ -100,7 +100,7 @@ def arguments(
         given[name] = (value, arg.value)
         if value.only("list", "tuple") and value.may_be_array and not _takes_several(function):
             # Python's numbers beside arrays in a list count as float64, which tensors would not let them.
-            world.edit(arg.value, edits.wrapped(world.helper("_array")), "_array")
+            world.edit(arg.value, edits.wrap_in(world.helper("_array")), "_array")
     wrong = wrong or _unlike_numpy(function, given)
     if wrong is not None:
         world.refuse(node, "NP2TF602", name=f"{world.facts.code(node.func)}", why=wrong)
@@ -113,7 +113,7 @@ def _takes_several(function: Function) -> bool:
     return function.parameters[0] in ("arrays", "tup", "*xi") or function.only_with_arrays
 
 
-def _told(parameters: Sequence[str]) -> str:
+def _text_of_parameters(parameters: Sequence[str]) -> str:
     return ", ".join(one for one in parameters if one != "_")
 
 
@@ -156,7 +156,7 @@ def dtype_value(node: cst.BaseExpression, frame: Frame, evaluate: Evaluate) -> V
         if not dtype:
             return None
         world.forget(node)
-        world.edit(node, edits.renamed(f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"))
+        world.edit(node, edits.rename_to(f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"))
         return Value(frozenset(["dtype"]), dtype)
     value = evaluate(node, frame)
     return value if value.only("dtype") or value.only("none") else None
@@ -182,7 +182,7 @@ def _is_python(value: Value) -> bool:
 def result(function: Function, given: Given, node: cst.CSTNode, frame: Frame) -> Value:
     """Return what a function's result may be, and whose memory it may be."""
     values = [value for value, _ in given.values()]
-    if any(one.is_nothing for one in values):
+    if any(one.is_undetermined for one in values):
         return NOTHING
     made = RESULTS[function.result](given)
     if not made.may("array", "list", "tuple"):

@@ -9,7 +9,7 @@ from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.planning.plan import Plan
 from np2tf.rewrites.planning.uses import quoted_annotations
-from np2tf.rewrites.tensorflow_target.functions import followed
+from np2tf.rewrites.tensorflow_target.functions import follow_module
 from np2tf.rewrites.tensorflow_target.imports import left_over, passed_on, plan_annotations, plan_imports
 from np2tf.rewrites.tensorflow_target.model.world import World
 
@@ -22,7 +22,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         report.add("NP2TF603", *facts.place(string), what="an annotation in quotes that names NumPy")
     if facts.foreign:
         report.add("NP2TF603", *facts.place(next(iter(facts.foreign))), what="code for another compiler")
-    world = followed(facts)
+    world = follow_module(facts)
     plan_annotations(world)
     for node in left_over(world):
         world.refuse(node, "NP2TF601", name=facts.code(node))

@@ -60,7 +60,7 @@ def end_with_return(summary: Summary, frame: Frame) -> None:
     frame.world.edit(body, lambda updated: updated.with_changes(body=[*updated.body, line]))
 
 
-def call_that_writes(
+def return_writes_of_call(
     statement: cst.Assign | cst.Expr,
     node: cst.Call,
     function: cst.FunctionDef,
@@ -146,7 +146,7 @@ def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Sum
 
     def edit(updated: cst.Assign | cst.Expr) -> cst.Assign:
         if isinstance(updated, cst.Assign) and len(updated.targets) == 1:
-            first: list[cst.BaseExpression] = [_grouped(updated.targets[0].target)]
+            first: list[cst.BaseExpression] = [_parenthesize(updated.targets[0].target)]
         else:
             first = [cst.Name("_")] if summary.returns_value else []
         place = _several([*first, *(cst.Name(fresh[name]) for name in names)])
@@ -162,7 +162,7 @@ def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Sum
     frame.world.edit(statement, edit)
 
 
-def _grouped(target: cst.BaseExpression) -> cst.BaseExpression:
+def _parenthesize(target: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(target, cst.Tuple) and not target.lpar:
         return target.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return target

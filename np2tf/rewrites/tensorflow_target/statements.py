@@ -13,9 +13,9 @@ from np2tf.rewrites.tensorflow_target import writes
 from np2tf.rewrites.tensorflow_target.expressions import evaluate
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.turns import Turns
-from np2tf.rewrites.tensorflow_target.model.values import Value, join, listed, plain
-from np2tf.rewrites.tensorflow_target.model.world import Frame, merged
-from np2tf.tree.names import dotted
+from np2tf.rewrites.tensorflow_target.model.values import Value, join, list_value, plain
+from np2tf.rewrites.tensorflow_target.model.world import Frame, merge
+from np2tf.tree.names import dotted_name
 
 Env = dict[str, Value]
 #: A loop's names have settled before this many rounds.
@@ -37,14 +37,14 @@ def run(statements: Sequence[cst.CSTNode], frame: Frame) -> bool:
     reached = True
     for statement in statements:
         if not reached:
-            # What is never reached is looked at as well, or it would stay untranslated.
-            run_one(statement, frame)
+            # Statements that are never reached are followed as well, or they would stay untranslated.
+            run_statement(statement, frame)
             continue
-        reached = run_one(statement, frame)
+        reached = run_statement(statement, frame)
     return reached
 
 
-def run_one(node: cst.CSTNode, frame: Frame) -> bool:
+def run_statement(node: cst.CSTNode, frame: Frame) -> bool:
     """Follow one statement."""
     frame.world.forget(node)
     if isinstance(node, cst.SimpleStatementLine):
@@ -69,7 +69,7 @@ def _assign(node: cst.Assign, frame: Frame) -> None:
         bind(target.target, value, frame, node)
 
 
-def _annotated(node: cst.AnnAssign, frame: Frame) -> None:
+def _annotated_assignment(node: cst.AnnAssign, frame: Frame) -> None:
     if node.value is not None:
         bind(node.target, writes.value_of(node, node.value, frame), frame, node)
 
@@ -87,7 +87,7 @@ def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode
             fits = value.items is not None and len(value.items) == len(target.elements) and not starred
             one = value.items[position] if fits and value.items is not None else element_of(value)
             if isinstance(element, cst.StarredElement):
-                one = listed(one, [element])
+                one = list_value(one, [element])
             bind(element.value, one, frame, statement)
     elif isinstance(target, cst.Subscript):
         writes.store(target, value, frame, statement)
@@ -113,7 +113,7 @@ def _return(node: cst.Return, frame: Frame) -> bool:
         frame.world.changed |= result != summary.result
         summary.result = result
         summary.returns_value |= node.value is not None
-        writes.returned(node, frame)
+        writes.return_writes(node, frame)
     return False
 
 
@@ -124,7 +124,7 @@ def _if(node: cst.If, frame: Frame) -> bool:
     after_first: Env | None = frame.env if first else None
     frame.env = before
     second = run(block(node.orelse), frame)
-    after = merged(after_first, frame.env if second else None)
+    after = merge(after_first, frame.env if second else None)
     frame.env = after if after is not None else frame.env
     return first or second
 
@@ -160,7 +160,7 @@ def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
     reached = not endless
     if node.orelse is not None and reached:
         reached = run(block(node.orelse), frame)
-    after = merged(frame.env if reached else None, *breaks)
+    after = merge(frame.env if reached else None, *breaks)
     frame.env = after if after is not None else frame.env
     frame.env.pop(hidden, None)
     return after is not None
@@ -236,7 +236,7 @@ def _import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
 
 
 def _module(node: cst.ImportFrom) -> str:
-    return "." * len(node.relative) + (dotted(node.module) or "")
+    return "." * len(node.relative) + (dotted_name(node.module) or "")
 
 
 def _is_standard(module: str) -> bool:
@@ -249,8 +249,8 @@ def _pass(node: cst.CSTNode, frame: Frame) -> None:
 
 _HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], bool | None]] = {
     cst.Assign: _assign,
-    cst.AnnAssign: _annotated,
-    cst.AugAssign: writes.augmented,
+    cst.AnnAssign: _annotated_assignment,
+    cst.AugAssign: writes.augmented_assignment,
     cst.Expr: _expression,
     cst.Return: _return,
     cst.If: _if,

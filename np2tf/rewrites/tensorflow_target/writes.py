@@ -9,14 +9,14 @@ import libcst as cst
 
 from np2tf.facts.dataflow.flow import bound_targets
 from np2tf.rewrites.mutation.order import Effect, effect, may_swap
-from np2tf.rewrites.tensorflow_target.assigned_parts import one_by_one, part_of, taken_apart
+from np2tf.rewrites.tensorflow_target.assigned_parts import assign_parts, part_of, taken_apart
 from np2tf.rewrites.tensorflow_target.expressions import evaluate, key_part
 from np2tf.rewrites.tensorflow_target.methods import put_into
 from np2tf.rewrites.tensorflow_target.model import edits
-from np2tf.rewrites.tensorflow_target.model.operations import chosen, element_of, helper_of, result_of, unfit
-from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, join, promoted
+from np2tf.rewrites.tensorflow_target.model.operations import choose, element_of, helper_of, result_of, unfit
+from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, join, promote
 from np2tf.rewrites.tensorflow_target.model.world import Frame
-from np2tf.rewrites.tensorflow_target.returned_writes import call_that_writes, return_with
+from np2tf.rewrites.tensorflow_target.returned_writes import return_with, return_writes_of_call
 
 Bind = Callable[[cst.CSTNode, Value, Frame, cst.CSTNode], None]
 _OUTSIDE = "memory of others"
@@ -94,7 +94,7 @@ def in_parts(node: cst.Assign, value: Value, frame: Frame, bind: Bind) -> bool:
     if views:  # The first write would show in the second value.
         name = world.facts.code(node.targets[0].target)
         world.refuse(node, "NP2TF604", name=name, other="what is assigned")
-    world.edit(line, one_by_one(node, parts, frame, world.helper("_set_item")), "_set_item")
+    world.edit(line, assign_parts(node, parts, frame, world.helper("_set_item")), "_set_item")
     return True
 
 
@@ -149,7 +149,7 @@ def _unwritable(base: Value, value: Value) -> str | None:
     return None
 
 
-def augmented(node: cst.AugAssign, frame: Frame) -> None:
+def augmented_assignment(node: cst.AugAssign, frame: Frame) -> None:
     """`x += v`, `x[key] += v`."""
     world = frame.world
     world.forget(node)
@@ -186,7 +186,7 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
     used = () if helper is None else (helper,)
     if not old.may("array"):
         if operation is not None:
-            world.edit(node, edits.augmented(None, operation), *used)
+            world.edit(node, edits.augment_with(None, operation), *used)
         frame.bind(name, new)
         return
     if not may_write(name, old, node, node, frame):
@@ -198,7 +198,7 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
             return
     else:
         frame.bind(name, join(kept, new) or kept)
-    world.edit(node, edits.augmented(world.helper("_updated"), operation), "_updated", *used)
+    world.edit(node, edits.augment_with(world.helper("_updated"), operation), "_updated", *used)
 
 
 def _keeps(operator: cst.CSTNode, old: Value, right: Value) -> bool:
@@ -206,7 +206,7 @@ def _keeps(operator: cst.CSTNode, old: Value, right: Value) -> bool:
     if not old.certain or not right.certain or old.dtype is None or not right.only(*NUMBERS, "scalar"):
         return False
     divides = isinstance(operator, cst.DivideAssign) and old.dtype in ("bool", "int32", "int64")
-    return promoted([old, right]) == old.dtype and not divides and not isinstance(operator, cst.PowerAssign)
+    return promote([old, right]) == old.dtype and not divides and not isinstance(operator, cst.PowerAssign)
 
 
 def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, frame: Frame) -> None:
@@ -234,7 +234,7 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
     if not _is_array_for_sure(base):
         world.refuse(target, "NP2TF605", name=name)
         return
-    old = chosen(base, target.slice, key, node)
+    old = choose(base, target.slice, key, node)
     wrong = unfit(node.operator, old, right)
     if wrong is not None:
         world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why=wrong)
@@ -254,7 +254,7 @@ def _is_pure(node: cst.CSTNode, frame: Frame) -> bool:
 def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
     """Decide on a statement that calls a writing function or method of NumPy; return whether it is one."""
     world, func = frame.world, call.func
-    qualified = world.facts.imports.qualified(func)
+    qualified = world.facts.imports.numpy_name(func)
     if qualified is not None:
         helper = world.table.writes.get(qualified)
         place = call.args[0].value if call.args and not call.args[0].star else None
@@ -267,11 +267,13 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
         return False
     if helper is None or place is None:
         return False
-    _written(node, call, place, helper, frame)
+    _record_write(node, call, place, helper, frame)
     return True
 
 
-def _written(node: cst.Expr, call: cst.Call, place: cst.BaseExpression, helper: str, frame: Frame) -> None:
+def _record_write(
+    node: cst.Expr, call: cst.Call, place: cst.BaseExpression, helper: str, frame: Frame
+) -> None:
     world = frame.world
     world.forget(call)
     world.forget(call.func)
@@ -289,8 +291,8 @@ def _written(node: cst.Expr, call: cst.Call, place: cst.BaseExpression, helper: 
         )
     elif may_write(place.value, base, call, node, frame):
         name = world.helper(helper)
-        if world.facts.imports.qualified(call.func) is not None:
-            world.edit(call.func, edits.renamed(name), helper)
+        if world.facts.imports.numpy_name(call.func) is not None:
+            world.edit(call.func, edits.rename_to(name), helper)
         else:
             world.edit(call, edits.function_of(name), helper)
         world.edit(node, edits.assigned_to(place.value))
@@ -305,24 +307,24 @@ def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> 
     frame.writing_call = node
     value = evaluate(node, frame)
     frame.writing_call = None
-    functions = _called(node, frame)
+    functions = _callees(node, frame)
     written = {(function, name) for function in functions for name in frame.world.summary(function).writes}
     if not written:
         return value
     if len(functions) != 1:
         return frame.world.refuse(node, "NP2TF608", name=frame.world.facts.code(node.func))
-    call_that_writes(statement, node, functions[0], frame, may_write)
+    return_writes_of_call(statement, node, functions[0], frame, may_write)
     return value
 
 
-def _called(node: cst.Call, frame: Frame) -> list[cst.FunctionDef]:
+def _callees(node: cst.Call, frame: Frame) -> list[cst.FunctionDef]:
     """The functions of the module that a call may call."""
-    if frame.world.facts.imports.qualified(node.func) is not None or not isinstance(node.func, cst.Name):
+    if frame.world.facts.imports.numpy_name(node.func) is not None or not isinstance(node.func, cst.Name):
         return []
     return list(evaluate(node.func, frame).functions)
 
 
-def returned(node: cst.Return, frame: Frame) -> None:
+def return_writes(node: cst.Return, frame: Frame) -> None:
     """A function returns what it writes to as well."""
     summary = frame.summary
     if summary is not None and summary.writes and isinstance(summary.node, cst.FunctionDef):

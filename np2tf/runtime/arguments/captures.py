@@ -104,14 +104,14 @@ class Dependencies:
         )
 
     @functools.cached_property
-    def assigned(self) -> frozenset[str]:
+    def assigned_attributes(self) -> frozenset[str]:
         """The attributes that the code assigns outside of initialisers."""
         return frozenset().union(
             *(assigned_attributes(code) for code in self._codes if code.co_name not in _INITIALISERS)
         )
 
     @property
-    def appending(self) -> frozenset[str]:
+    def appended_attributes(self) -> frozenset[str]:
         """The attributes of which the code only calls `append`, as far as known.
 
         If the code also reads an attribute of that name, perhaps of another object, the trace finds out.

@@ -91,7 +91,7 @@ class Budget:
         return self._host.own_seconds
 
     @property
-    def expected(self) -> float:
+    def expected_seconds(self) -> float:
         """The expected seconds of compiling the function once more."""
         if self._costs.tries:
             return self._costs.seconds / self._costs.tries
@@ -104,7 +104,7 @@ class Budget:
     @property
     def is_open(self) -> bool:
         """True if the function may be compiled once more."""
-        costs, expected = self._costs, self.expected
+        costs, expected = self._costs, self.expected_seconds
         in_vain = self._in_vain + len(self.slower)
         unpaid = 0 if costs.gained > costs.seconds else max(costs.tries - in_vain - PAID_TRIES, 0)
         if costs.debt + expected > self.own_seconds / LESS ** (in_vain + unpaid):

@@ -1,5 +1,4 @@
-"""The compiled code of a jitted function: which calls share code, when it is made, and the handling of
-errors.
+"""The choice between the compiled code of a jitted function and the host, and the handling of errors.
 
 This module needs TensorFlow. It is loaded when the first compilation is due, or a tensor is among the
 arguments.
@@ -7,36 +6,20 @@ arguments.
 
 from __future__ import annotations
 
-import threading
 import time
-import types
-import weakref
-from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
-from np2tf.operators.undefined import bound
-from np2tf.runtime.arguments.captures import Dependencies, current, functions_among
-from np2tf.runtime.arguments.flattening import share_memory, take_arguments, take_dependencies
-from np2tf.runtime.arguments.signature import Signature
+from np2tf.operators.undefined import check_bound
 from np2tf.runtime.arguments.traced_arguments import write_back
-from np2tf.runtime.arguments.unchanged_captures import guard_captures
-from np2tf.runtime.callees.callees import NewCallee, check_class
-from np2tf.runtime.compilation.budget import Budget
+from np2tf.runtime.compilation.compiled_code import CompiledCode
 from np2tf.runtime.compilation.concrete_function import ConcreteFunction, DiscardedCall
 from np2tf.runtime.compilation.explanation import Explanation
-from np2tf.runtime.compilation.families import SpecializationCaches
-from np2tf.runtime.compilation.open_lengths import LengthsAreNeeded
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
-from np2tf.runtime.decisions.decisions import key_of
-from np2tf.runtime.decisions.digests import digest_of_call
-from np2tf.runtime.effects.appended import ListIsRead
 from np2tf.runtime.environment.call_context import compiles_at_once, has_tensor, is_recording
 from np2tf.runtime.environment.unjitted import tell
 from np2tf.runtime.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
@@ -44,25 +27,19 @@ from np2tf.runtime.introspection.array_search import names_numpy
 from np2tf.runtime.introspection.error_causes import code_of, first_line, place_of
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.random.drawn import OutOfWords
-from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.runtime.replacement.watched_loop import leave_on_host
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
 from np2tf.runtime.structures.carried_values import check_returned
-from np2tf.runtime.xla.stable_names import stable_names
+from np2tf.runtime.tracing.trace import trace_of
 from np2tf.staging import (
-    ArgumentError,
     ErrstateError,
     NotStagedError,
     PromotionError,
-    ReboundNameError,
-    SharedMemoryError,
     StagingError,
-    TooManyTracesError,
     TracingTimeError,
 )
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.promotion_mode import current_mode, uses_numpy_rules
-from np2tf.tnp._front.rebound_names import rebound
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
@@ -71,52 +48,24 @@ from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
 #: The calls of a cache must have taken this fraction (one in so many) of the expected cost of compiling.
 SHARED_BY = 4
-#: A function with this many traces and fewer than this many calls per trace is not compiled any more.
-MOST_TRACES, CALLS_PER_TRACE = 48, 2
-_Made = TypeVar("_Made")
 
 
-class Compiler:
+class Compiler(CompiledCode):
     """The compiled code of a jitted function, and the choice between it and the host.
 
     Attributes:
         name: the name of the function in messages.
     """
 
-    #: True if the function's prospect records for the next process what compiling has gained.
-    _is_followed = True
-
     def __init__(self, jitted: Jitted) -> None:
-        self._jitted = jitted
-        self._function = jitted.__wrapped__
+        super().__init__(jitted)
         self.name = self._function.__qualname__
-        self._host = jitted._host
-        self._caches = SpecializationCaches(self._host)
-        self._dependencies: Dependencies | None = None
-        self._functions: list[Any] = []
-        self._checked: set[type] = set()
-        self._budget = Budget(self._host)
-        self._lock = threading.RLock()
         # The promotion modes for which the warning was given that the function runs unjitted.
         self._warned: set[str] = set()
         # The number of calls in a row that had to run on the host, the reason of the latest, and the number
         # of calls that will run there without a check.
         self._in_a_row = self._trusted = 0
         self._latest: Fallback | None = None
-
-    @property
-    def caches(self) -> dict[Any, SpecializationCache]:
-        """The specialization caches, by the key of the calls' signature."""
-        return self._caches.known
-
-    @property
-    def _tier(self) -> str:
-        return self._jitted.tier or config.tier
-
-    @property
-    def code(self) -> types.CodeType:
-        """The code of the function."""
-        return self._function.__code__  # type: ignore[attr-defined,no-any-return]
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, compiled if that is possible and pays."""
@@ -139,11 +88,6 @@ class Compiler:
                 # Nothing is compiled, and nothing will be compiled by this call.
                 return host.run_timed(args, kwargs)
         return self._examine_and_run(args, kwargs)
-
-    @property
-    def _keeps_rules(self) -> bool:
-        """True if the function must not run on the host, because its own promotion rules are not NumPy's."""
-        return self._jitted.promotion not in (None, "numpy")
 
     def _may_run_on_host(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether nothing forbids running a call on the host."""
@@ -173,7 +117,7 @@ class Compiler:
     def _examine_and_run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         start = time.perf_counter()
         try:
-            call = self._prepare(args, kwargs)
+            call = self._preparation.prepare(args, kwargs)
         except StagingError as error:
             return self.run_unjitted(error, args, kwargs)
         if not call.signature.arrays and not names_numpy(call.read):
@@ -207,7 +151,7 @@ class Compiler:
         elif (advice := self._advice(call)) is not None:
             wants_host = not advice
         elif self._jitted.trace_count:
-            worth = max(WORTH_COMPILING, self._budget.expected / SHARED_BY)
+            worth = max(WORTH_COMPILING, self._budget.expected_seconds / SHARED_BY)
             wants_host = cache.own_seconds < worth or not self._budget.is_open
         else:
             # Only a trace shows which attributes of objects matter. Before it, caches are too small if
@@ -234,7 +178,7 @@ class Compiler:
             return told
         cache: SpecializationCache | None = None
         try:
-            call = self._prepare(args, kwargs)
+            call = self._preparation.prepare(args, kwargs)
             cache = self._cache_of(call)
             told.add_signature(call.signature)
             if cache.fallback is None:
@@ -271,216 +215,11 @@ class Compiler:
         ]
         return list(dict.fromkeys(told))
 
-    def lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
-        """Return the code for a call with these arguments, compiled if needed.
-
-        Raises:
-            StagingError: if the call cannot be compiled.
-        """
-        call = self._prepare(args, kwargs)
-        return self._compile(self._cache_of(call), call)[0]
-
-    # -- preparing -------------------------------------------------------------------------------------------
-
-    def _prepare(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], changing: Collection[int] = ()
-    ) -> PreparedCall:
-        while True:
-            known = self._dependencies
-            if known is None:
-                known = self._dependencies = Dependencies(self._function)
-                self._functions = functions_among(current(known.captures))
-            values = current(known.captures)
-            functions = functions_among(values)
-            if self._functions != functions:
-                # A helper function has been replaced, so the names that the new one reads matter from now on.
-                self._dependencies = None
-                continue
-            named = None if known.any_attribute else known.names
-            signature = Signature(named, known.assigned, known.appending)
-            signature.parts += functions
-            signature.parts.append((config.bounds, current_mode(), type(bit_generator(global_state()))))
-            take_dependencies(values, signature)
-            signature.begin_arguments()
-            try:
-                take_arguments(args, kwargs, changing, signature)
-            except ListIsRead as met:
-                known.reads_list(met.attribute)
-                continue
-            if not signature.classes <= known.classes or not known.knows(signature.followed):
-                with self._lock:
-                    known.learn(signature.followed)
-                    known.follow_classes(signature.classes)
-                    self._functions = functions_among(current(known.captures))
-                continue
-            if known.hidden_setter:
-                told = f"setting the attribute {known.hidden_setter} does more than that"
-                raise ArgumentError(told)
-            if rebound.words and not rebound.words.isdisjoint(known.names):
-                names = ", ".join(sorted(rebound.words & known.names))
-                raise ReboundNameError.of(names=names)
-            if share_memory(signature.arrays):
-                raise SharedMemoryError("two arguments share memory")
-            follows = partial(self._follows, known, signature)
-            return PreparedCall(signature, args, kwargs, values, follows, changing)
-
-    @staticmethod
-    def _follows(known: Dependencies, signature: Signature, function: Any) -> bool:
-        return known.follows(function) or signature.follows(function)
-
-    def _cache_of(self, call: PreparedCall) -> SpecializationCache:
-        return self._caches.of(call, may_be_open=not self._keeps_rules)
-
     def _may_run_prepared_on_host(self, call: PreparedCall) -> bool:
         """Return the same for a call whose arguments have been taken apart."""
         if not self._may_run_on_host((), {}):
             return False
         return not any(isinstance(a, tf.Tensor) or is_array(a) for a in call.signature.arrays)
-
-    def _compile(
-        self, cache: SpecializationCache, call: PreparedCall
-    ) -> tuple[ConcreteFunction, bool, SpecializationCache, PreparedCall]:
-        """Return the code for a call, whether it is new, its cache, and the call.
-
-        The call is prepared again if the trace finds a function with unknown dependencies, or a list that is
-        read.
-        """
-        while True:
-            try:
-                return *self._find_or_compile(cache, call), cache, call
-            except LengthsAreNeeded as error:
-                self._caches.refuse_lengths(call)
-                if self._deadline is not None:
-                    # Calls with this length alone may not be worth compiling.
-                    raise TracingTimeError("the lengths of arrays are needed") from error
-                call = self._prepare(call.args, call.kwargs, call.changing)
-                cache = self._cache_of(call)
-            except (NewCallee, ListIsRead) as met:
-                self._learn(met)
-                call = self._prepare(call.args, call.kwargs, call.changing)
-                cache = self._cache_of(call)
-
-    def _learn(self, met: NewCallee | ListIsRead) -> None:
-        """Note a dependency that a trace has found."""
-        with self._lock:
-            assert self._dependencies is not None
-            if isinstance(met, ListIsRead):
-                self._dependencies.reads_list(met.attribute)
-            else:
-                self._dependencies.follow(met.function)
-            self._functions = functions_among(current(self._dependencies.captures))
-
-    def trace_apart(self, args: tuple[Any, ...], trace: Callable[[PreparedCall, Any], _Made]) -> _Made:
-        """Return what `trace` makes of a prepared call, apart from the compiled code that calls use.
-
-        The call is prepared again if the trace finds a function with unknown dependencies, or a list that is
-        read.
-
-        Args:
-            args: the arguments of the call.
-            trace: makes something of the prepared call and the function to trace.
-
-        Raises:
-            StagingError: if the call cannot be prepared or traced.
-        """
-        while True:
-            call = self._prepare(args, {})
-            for kind in call.signature.classes - self._checked:
-                check_class(kind, self._names)
-                self._checked.add(kind)
-            try:
-                with self._guard_captures(call):
-                    return trace(call, self._function)
-            except (NewCallee, ListIsRead) as met:
-                self._learn(met)
-
-    def _find_or_compile(
-        self, cache: SpecializationCache, call: PreparedCall
-    ) -> tuple[ConcreteFunction, bool]:
-        signature = call.signature
-        cache.notice(signature)
-        found = cache.find(signature)
-        if found is not None:
-            return found, False
-        with self._lock:
-            found = cache.find(signature)
-            if found is not None:
-                return found, False
-            cache.check_growth()
-            self._check_reuse()
-            self._keep_decision(cache, call)
-            self._jitted.trace_count += 1
-            counts.traces += 1
-            inputs = cache.inputs()
-            for kind in signature.classes - self._checked:
-                check_class(kind, self._names)
-                self._checked.add(kind)
-            try:
-                bounds = cache.bounds(inputs, signature)
-                body, handled = call.body(self._function, bool(bounds)), self.handles_exceptions
-                shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
-                names = stable_names(key_of(self.code), cache.digest, shapes, signature.number_key, inputs)
-                with self._guard_captures(call), self._budget.tracing(), names:
-                    given = body, signature.arrays, signature.numbers, inputs, handled
-                    made = ConcreteFunction(
-                        *given, signature.generators, self._deadline, bounds, call.open_pattern
-                    )
-                    cache.check_inputs(inputs, made)
-                if call.open_pattern and made.how != "xla":
-                    raise LengthsAreNeeded
-            except StagingError as error:
-                if call.open_pattern and not isinstance(error, TracingTimeError):
-                    raise LengthsAreNeeded from error
-                if not inputs or error.is_certain:
-                    raise
-                if isinstance(error, TracingTimeError) or not cache.bound(inputs, signature):
-                    cache.pin(inputs, signature)
-                self._budget.forgive()
-                if self._deadline is not None and not self._budget.is_open:
-                    raise TracingTimeError("it has to be traced again") from error
-                return self._find_or_compile(cache, call)
-            made.is_plain = call.is_plain
-            cache.compiled[cache.key(signature, inputs)] = made
-            return made, True
-
-    def _check_reuse(self) -> None:
-        """Refuse to compile a function whose code is hardly ever used again.
-
-        Raises:
-            StagingError: if there have been too many traces.
-        """
-        jitted = self._jitted
-        traces, calls = jitted.trace_count, jitted.compiled_count + jitted.graph_count
-        if traces >= MOST_TRACES and calls < CALLS_PER_TRACE * traces:
-            raise TooManyTracesError.of()
-
-    def _keep_decision(self, cache: SpecializationCache, call: PreparedCall) -> None:
-        """Let the function's prospect record the outcome of compiling these calls."""
-        cache.digest = digest_of_call(call.args, call.kwargs)
-        cache.assumed_host = self._host.average
-        if self._tier == "auto" and self._jitted.promotion is None and self._is_followed:
-            known = weakref.ref(self)
-            self._host.prospect.follow(
-                self._budget, lambda: () if (made := known()) is None else [*made.caches.values()]
-            )
-
-    def _guard_captures(self, call: PreparedCall) -> AbstractContextManager[None]:
-        known = self._dependencies.captures if self._dependencies is not None else []
-        return guard_captures([*known, *call.signature.captures], call.signature.sets)
-
-    @property
-    def _deadline(self) -> float | None:
-        """The time at which tracing is given up; None if the host is no alternative."""
-        return None if self._tier == "compile" or self._keeps_rules else self._budget.deadline
-
-    @property
-    def _names(self) -> set[str]:
-        return self._dependencies.names if self._dependencies is not None else set()
-
-    @property
-    def handles_exceptions(self) -> bool:
-        """True if the function, or one that it calls, handles exceptions."""
-        return self._dependencies is not None and self._dependencies.handles_exceptions
 
     # -- running ---------------------------------------------------------------------------------------------
 
@@ -522,7 +261,7 @@ class Compiler:
         arrays = call.signature.arrays
         inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
         if compiled.hides_gradients and is_recording():
-            with self._guard_captures(call):
+            with self._preparation.guard_captures(call):
                 compiled.retrace_for_gradients(call.body(self._function, compiled.is_bounded), arrays)
         try:
             result = compiled(*inputs)
@@ -530,11 +269,11 @@ class Compiler:
             if compiled.how != "xla" or not is_new:
                 raise
             # XLA refuses some graphs only when it compiles them, at the first call.
-            with self._guard_captures(call):
+            with self._preparation.guard_captures(call):
                 compiled.retrace_as_graph(call.body(self._function, compiled.is_bounded), arrays)
             result = compiled(*inputs)
         except OutOfWords:
-            with self._guard_captures(call):
+            with self._preparation.guard_captures(call):
                 compiled.retrace_without_buffers(call.body(self._function, compiled.is_bounded), arrays)
             result = compiled(*inputs)
         if not compiled.is_plain:
@@ -559,13 +298,14 @@ class Compiler:
         """Run as Python, as a part of the graph that is being traced, if there is one."""
         scope = current_scope()
         if scope is None:
-            return bound(of_unknown_lengths(self._function)(*args, **kwargs))
+            return check_bound(of_unknown_lengths(self._function)(*args, **kwargs))
         self._jitted.inline_count += 1
-        with scope.trace.calls.entering(self._jitted, scope):
+        trace = trace_of(scope)
+        with trace.calls.entering(self._jitted, scope):
             function = self._function
-            if scope.trace.unknown_lengths:
+            if trace.unknown_lengths:
                 function = of_unknown_lengths(function)
-            return check_returned(bound(function(*args, **kwargs)))
+            return check_returned(check_bound(function(*args, **kwargs)))
 
     def run_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run on the host a call that cannot be compiled, for a known reason, or is faster there."""

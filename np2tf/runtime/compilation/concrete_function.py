@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -15,42 +14,37 @@ import tensorflow as tf
 
 from np2tf.counts import counts
 from np2tf.runtime.compilation.open_arrays import OpenArrays, OpenAxis
+from np2tf.runtime.compilation.results import ResultSpec, describe_result, rebuild_result
 from np2tf.runtime.compilation.write_back import write_all
 from np2tf.runtime.effects.output import Effect, Output, perform
-from np2tf.runtime.effects.text import DeferredText
 from np2tf.runtime.environment.call_context import is_recording
 from np2tf.runtime.environment.raw_tensors import raw
 from np2tf.runtime.random.drawn import StreamsOfCall
 from np2tf.runtime.random.streams import Draws
-from np2tf.runtime.structures.carried_values import Undefined, flatten
+from np2tf.runtime.structures.carried_values import flatten
 from np2tf.runtime.structures.staged_list import holds_lists, python_lists
 from np2tf.runtime.tracing.garbage import not_collecting
-from np2tf.runtime.tracing.provenance import refuse_hidden_sharing
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.runtime.tracing.unused_results import unused_checks
 from np2tf.runtime.xla.compiler_options import set_options
 from np2tf.runtime.xla.fast_call import ConcreteCall, borrow_memory
 from np2tf.runtime.xla.op_placement import device_kind, ops_against_xla, ops_of, xla_pays
 from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
-from np2tf.staging import AliasingError, RecursionLimitError, ReturnedValueError, StagingError, TextTypeError
+from np2tf.staging import AliasingError, RecursionLimitError, StagingError, TextTypeError
 from np2tf.tnp._array.ndarray import (
     array_over,
-    chain_of,
     is_array,
-    is_c_ordered,
     scalar,
     storage_of,
-    tensor_array,
     tensor_scalar,
     weak_scalar,
 )
-from np2tf.tnp._array.strides import lay_out, order_of_copy, order_of_memory
+from np2tf.tnp._array.strides import order_of_memory
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
 from np2tf.tnp._front.promotion_mode import current_mode, promotion_scope
-from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._slicing.view_transforms import check_host_view, replace_ends, run_time_ends, view_on_host
+from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.foreign_graphs import as_graph_inputs
-from np2tf.tnp._tensor.storage import GappedLayout, Storage, resolve_stand_ins, staging_for_xla, staging_scope
+from np2tf.tnp._tensor.storage import Storage, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 set_options()
@@ -67,25 +61,6 @@ class DiscardedCall(Exception):
 
     def __init__(self) -> None:
         super().__init__("a call was repeated, in which NumPy raises an error or an array has another dtype")
-
-
-@dataclass(frozen=True)
-class _ResultSpec:
-    """The way to make one leaf of the result from the outputs: the output, and the path to view it
-    through.
-    """
-
-    # "constant", "argument", "array", "choice", "number", "tensor", or "text" (its place is behind its
-    # tensors)
-    kind: str
-    place: int = -1
-    constant: Any = None
-    path: tuple[Any, ...] = ()
-    order: tuple[int, ...] | None = None
-    weak: type | None = None
-    #: The outputs that are the run-time ends of slices in the path, and whether the part is copied.
-    ends: tuple[int, int] = (0, 0)
-    copied: bool = False
 
 
 class ConcreteFunction:
@@ -299,11 +274,11 @@ class ConcreteFunction:
         leaves, rebuild, _ = flatten(result)
         self._rebuild = (lambda made: python_lists(rebuild(made))) if holds_lists(result) else rebuild
         self._written = written
-        self._results: list[_ResultSpec] = []
+        self._results: list[ResultSpec] = []
         outputs: list[tf.Tensor] = []
         places: dict[Any, int] = {}
         for leaf in leaves:
-            made = self._describe_result(leaf, storages, leaves, outputs, places)
+            made = describe_result(leaf, storages, leaves, outputs, places)
             self._results.append(made)
         outputs += [storages[k].value for k in written]
         self._log = trace.log if trace.xla else None
@@ -324,72 +299,6 @@ class ConcreteFunction:
         if not trace.xla:
             outputs += unused_checks(violated.graph, [*outputs, violated])
         return [*outputs, violated] if self._may_fail else outputs
-
-    def _describe_result(
-        self,
-        leaf: Any,
-        storages: list[Storage],
-        leaves: list[Any],
-        outputs: list[tf.Tensor],
-        places: dict[Any, int],
-    ) -> _ResultSpec:
-        if isinstance(leaf, Undefined):
-            bool(leaf)
-        leaf = resolve_stand_ins(leaf)
-        if is_array(leaf):
-            if type(leaf) is scalar:
-                outputs.append(leaf.tensor)
-                number = _ResultSpec("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.path_dependent)
-                outputs += [] if leaf.python is None else [leaf.python]
-                return number
-            if storage_of(leaf) in storages:
-                check_host_view(chain_of(leaf))
-                ends = _append_ends(outputs, chain_of(leaf))
-                return _ResultSpec(
-                    "argument", storages.index(storage_of(leaf)), path=chain_of(leaf), ends=ends
-                )
-            refuse_hidden_sharing(leaf, leaves, storages)
-            identity = storage_of(leaf).identity
-            if identity is not None and not chain_of(leaf):
-                number, originals = identity
-                chosen = "choice", storage_of(leaf)
-                if chosen not in places:
-                    places[chosen] = len(outputs)
-                    outputs += [leaf.tensor, number]
-                choices = tuple(
-                    storages.index(storage) if storage in storages else -1 for storage in originals
-                )
-                return _ResultSpec("choice", places[chosen], constant=choices)
-            shared = (
-                sum(1 for other in leaves if is_array(other) and storage_of(other) is storage_of(leaf)) > 1
-            )
-            if shared:
-                check_host_view(chain_of(leaf))
-            if shared and storage_of(leaf).identity is not None:
-                raise AliasingError("an array that data choose is returned with a view of it")
-            # XLA returns the whole of an array that is cut at a run-time length.
-            is_part = staging_for_xla() and _is_dynamic_slice(leaf)
-            key = storage_of(leaf) if shared or is_part else object()
-            if key not in places:
-                places[key] = len(outputs)
-                outputs.append(storage_of(leaf).value if shared or is_part else leaf.tensor)
-            if shared or is_part:
-                memory = storage_of(leaf).order
-                assert not isinstance(memory, GappedLayout)  # only arguments have gaps
-                ends = _append_ends(outputs, chain_of(leaf))
-                copied = is_part and not shared
-                return _ResultSpec("array", places[key], None, chain_of(leaf), memory, None, ends, copied)
-            order = None if is_c_ordered(leaf) else order_of_copy(leaf, "K")
-            return _ResultSpec("array", places[key], order=order)
-        if isinstance(leaf, DeferredText):
-            outputs += leaf.values.tensors
-            return _ResultSpec("text", len(outputs), constant=leaf)
-        if isinstance(leaf, tf.Tensor):
-            outputs.append(leaf)
-            return _ResultSpec("tensor", len(outputs) - 1)
-        if isinstance(leaf, np.ndarray):
-            raise ReturnedValueError("a host array is returned from staged code")
-        return _ResultSpec("constant", constant=leaf)
 
     def __call__(
         self,
@@ -445,7 +354,8 @@ class ConcreteFunction:
         # Results are made before anything is written: an output may be an input with an array's borrowed
         # memory.
         results = [
-            self._rebuild_result(made, arrays, inputs, outputs, bases, on_tensors) for made in self._results
+            rebuild_result(made, arrays, inputs, outputs, bases, on_tensors, self._open, self._zero_copy)
+            for made in self._results
         ]
         written = list(outputs[last - len(self._written) : last])
         for place, k in enumerate(self._written):
@@ -453,79 +363,6 @@ class ConcreteFunction:
                 written[place] = self._open.crop(written[place], arrays[k])
         write_all([arrays[k] for k in self._written], written)
         return self._rebuild(results)
-
-    def _rebuild_result(
-        self,
-        made: _ResultSpec,
-        arrays: Sequence[Any],
-        inputs: Sequence[tf.Tensor],
-        outputs: Sequence[tf.Tensor],
-        bases: dict[int, Any],
-        on_tensors: bool,
-    ) -> Any:
-        if made.kind == "constant":
-            return made.constant
-        if made.kind == "tensor":
-            return outputs[made.place]
-        if made.kind == "text":
-            count = len(made.constant.values.tensors)
-            return made.constant.of([one.numpy() for one in outputs[made.place - count : made.place]])
-        path = replace_ends(made.path, [int(end) for end in outputs[slice(*made.ends)]])
-        if made.kind == "argument":
-            # The valid part of an open array is the whole of the caller's array.
-            whole = self._open.is_whole(made.place, made.path)
-            return arrays[made.place] if whole else _view_of(arrays[made.place], path)
-        if made.kind == "number":
-            value = outputs[made.place]
-            kinds, weak = made.constant, made.weak
-            if kinds is not None:
-                weak = kinds.weak if outputs[made.place + 1] else None
-                value = cast(value, kinds.dtype)
-            if weak is not None:
-                return weak(outputs[made.place].numpy())
-            return tensor_scalar(value) if on_tensors else value.numpy()[()]
-        if made.kind == "choice":
-            number = int(outputs[made.place + 1])
-            if number >= 0 and made.constant[number] >= 0:
-                return arrays[made.constant[number]]
-        if made.place not in bases:
-            value = outputs[made.place]
-            if on_tensors:
-                bases[made.place] = lay_out(value, made.order)
-            elif self._zero_copy is None or made.copied:
-                bases[made.place] = np.array(memoryview(value))
-            else:
-                bases[made.place] = self._zero_copy.array(made.place, outputs, inputs)
-        seen = _view_of(bases[made.place], path)
-        return seen.copy("K") if made.copied else seen
-
-
-def _is_dynamic_slice(array: Any) -> bool:
-    """Return whether an array is a slice, with a run-time length, of an array whose shape is known."""
-    path = chain_of(array)
-    if not path or not run_time_ends(path[-1:]):
-        return False
-    return storage_of(array).value.shape.is_fully_defined() and not array.tensor.shape.is_fully_defined()
-
-
-def _append_ends(outputs: list[tf.Tensor], path: Sequence[Any]) -> tuple[int, int]:
-    """Add the run-time ends of slices in a path to the outputs, and return their range."""
-    first = len(outputs)
-    outputs += [end.tensor for end in run_time_ends(path)]
-    return first, len(outputs)
-
-
-def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
-    """Return `array` seen through a chain of view transforms, sharing its memory."""
-    if not path:
-        return array
-    if not is_array(array) and isinstance(array, np.ndarray):
-        return view_on_host(array, path)
-    if isinstance(array, tf.Tensor):
-        array = tensor_array(array)
-    for transform in path:
-        array = array.view_through(transform)
-    return array
 
 
 def _dtype_of(array: Any) -> tf.DType:

@@ -62,7 +62,7 @@ class LoopCompiler(Compiler):
         """
         self._until = time.monotonic() + seconds
         try:
-            call = self._prepare(args, {}, changing)
+            call = self._preparation.prepare(args, {}, changing)
             self._compile(self._cache_of(call), call)
         except Exception as error:
             return self._note_fallback(error)
@@ -75,7 +75,7 @@ class LoopCompiler(Compiler):
         discarded.
         """
         try:
-            call = self._prepare(args, {}, changing)
+            call = self._preparation.prepare(args, {}, changing)
             found = self._compile(self._cache_of(call), call)
         except Exception as error:
             self._note_fallback(error)
@@ -93,7 +93,7 @@ class LoopCompiler(Compiler):
         """
         cache: SpecializationCache | None = None
         try:
-            call = self._prepare(args, {}, changing)
+            call = self._preparation.prepare(args, {}, changing)
             cache = self._cache_of(call)
             if cache.on_host:
                 if cache.fallback is None:

@@ -10,6 +10,7 @@ from np2tf.runtime.arguments.traced_arguments import TracedArguments, is_plain
 from np2tf.runtime.compilation.open_arrays import Pattern
 from np2tf.runtime.introspection.user_objects import is_instance
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
+from np2tf.runtime.tracing.trace import trace_of
 from np2tf.tnp._tensor.storage import current_scope
 
 
@@ -55,17 +56,18 @@ class PreparedCall:
         traced = of_unknown_lengths(function) if unknown_lengths else function
 
         def run(arrays: Any, numbers: Any) -> Any:
-            twins = TracedArguments(self.signature, arrays, numbers)
-            args, kwargs = twins.of((self.args, self.kwargs))
+            staged_arguments = TracedArguments(self.signature, arrays, numbers)
+            args, kwargs = staged_arguments.of((self.args, self.kwargs))
             scope = current_scope()
             assert scope is not None
             # Objects that are read by name must not change, but one branch of a conditional may try to change
             # them.
-            scope.trace.follows = self._follows
-            scope.trace.instances = [*twins.instances, *self.by_name]
-            scope.trace.attributes_are_named = self.signature.attributes_are_named
-            scope.trace.unknown_lengths = unknown_lengths
-            outcome = twins.outcome(traced(*args, **kwargs))
+            trace = trace_of(scope)
+            trace.follows = self._follows
+            trace.instances = [*staged_arguments.instances, *self.by_name]
+            trace.attributes_are_named = self.signature.attributes_are_named
+            trace.unknown_lengths = unknown_lengths
+            outcome = staged_arguments.outcome(traced(*args, **kwargs))
             self.is_plain = is_plain(outcome)
             return outcome.result if self.is_plain else outcome
 

@@ -210,7 +210,7 @@ class SpecializationCache:
         if self.integers & set(inputs) and made.how != "xla" and any(one.how == "xla" for one in known):
             raise XlaShapeError("XLA needs to know the integers")
 
-    def bound(self, inputs: tuple[int, ...], signature: Signature) -> bool:
+    def bound_integers(self, inputs: tuple[int, ...], signature: Signature) -> bool:
         """Let the integers among the inputs be bounded, and return whether there are new ones."""
         new = {k for k in inputs if bounds_of(signature.numbers[k]) is not None} - self.bounded
         self.bounded |= new

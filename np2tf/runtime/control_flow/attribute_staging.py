@@ -15,7 +15,7 @@ from np2tf.runtime.control_flow.likely_changes import Likely
 from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_TRIP_COUNT, TripCount
 from np2tf.runtime.control_flow.variables import NO_VARIABLES, Variables
 from np2tf.runtime.control_flow.while_loops import StagedLoop, stage_loop
-from np2tf.runtime.structures.carried_values import flatten, same
+from np2tf.runtime.structures.carried_values import are_same, flatten
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import LoopTypeError, StagingError
 
@@ -43,13 +43,13 @@ def _repeat_until_known(state: Attributes, attempt: Callable[[], T]) -> T:
 def _watch_attributes(state: Attributes, run: Callable[..., T]) -> Callable[..., T]:
     """Return `run` with a check that it sets no attributes; used if there are no objects with attributes."""
 
-    def watched(*args: Any) -> T:
+    def run_and_check(*args: Any) -> T:
         try:
             return run(*args)
         finally:
             state.check_others()
 
-    return watched
+    return run_and_check
 
 
 def branches(
@@ -104,7 +104,7 @@ class Loop:
                 return test(counter, inner[0])
 
             going, after = attributes.run_apart(run)
-            if not all(map(same, flatten(after)[0], flatten(inner[1])[0])):
+            if not all(map(are_same, flatten(after)[0], flatten(inner[1])[0])):
                 raise EffectsInTest
             return going
 

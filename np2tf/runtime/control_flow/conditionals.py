@@ -23,16 +23,16 @@ from np2tf.runtime.control_flow.partial_updates import (
     of_shapes,
     updates_between,
 )
-from np2tf.runtime.control_flow.variables import NO_VARIABLES, Variables, described, structure
+from np2tf.runtime.control_flow.variables import NO_VARIABLES, Variables, describe, structure
 from np2tf.runtime.structures.carried_values import (
     Carried,
     Undefined,
+    are_same,
     flatten,
     form_of,
     is_widened,
     join,
     like,
-    same,
 )
 from np2tf.runtime.structures.containers import guard_closures
 from np2tf.runtime.structures.list_growth import fit_structure, merge_structures
@@ -197,7 +197,7 @@ def _bind(
     sources: list[set[Storage]],
     tracked: dict[int, tuple[Storage, ...]],
 ) -> Any:
-    """Return what the branch gives, of the tensors that come out of it."""
+    """Return the branch's result, made from the tensors that come out of the branch."""
     rest = iter(results)
     leaves = list(sides[0].leaves)
     for k, form in enumerate(forms):
@@ -218,7 +218,7 @@ def _join_new(leaves: list[Any], forms: list[Carried | None], sides: tuple[_Side
     arrays = [k for k, form in enumerate(forms) if form is not None and not form.number]
     for n, k in enumerate(arrays):
         for j in arrays[:n]:
-            if forms[j] == forms[k] and all(same(side.leaves[j], side.leaves[k]) for side in sides):
+            if forms[j] == forms[k] and all(are_same(side.leaves[j], side.leaves[k]) for side in sides):
                 leaves[k] = leaves[j]
             elif any(side.new[j] & side.new[k] for side in sides):
                 link_aliases(storage_of(leaves[k]), [storage_of(leaves[j])])
@@ -273,9 +273,9 @@ def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> lis
 
 
 def _in_branch(k: int, variables: Variables, a: _Side, b: _Side) -> str:
-    """Return what a variable is on either side."""
+    """Return a description of a variable on each side."""
     label = variables.label(a.result, k)
-    return variables.in_branch(label, *(described(one.leaves[k], one.forms[k]) for one in (a, b)))
+    return variables.in_branch(label, *(describe(one.leaves[k], one.forms[k]) for one in (a, b)))
 
 
 def _other_structure(variables: Variables, a: _Side, b: _Side) -> str:
@@ -359,7 +359,7 @@ def _common(k: int, variables: Variables, a: _Side, b: _Side) -> Carried | None:
     value.
     """
     one, other, form_a, form_b = a.leaves[k], b.leaves[k], a.forms[k], b.forms[k]
-    if same(one, other):
+    if are_same(one, other):
         return None
     if isinstance(one, Undefined) or isinstance(other, Undefined):
         name, form = (one.name, form_b) if isinstance(one, Undefined) else (other.name, form_a)

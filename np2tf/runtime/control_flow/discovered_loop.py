@@ -16,16 +16,16 @@ import tensorflow as tf
 from np2tf.runtime.control_flow.buffer_permutation import kept_variables
 from np2tf.runtime.control_flow.likely_changes import Likely
 from np2tf.runtime.control_flow.loop_analysis import LoopAnalysis, TripCount, steps_of
-from np2tf.runtime.control_flow.variables import Label, Variables, described, structure
+from np2tf.runtime.control_flow.variables import Label, Variables, describe, structure
 from np2tf.runtime.structures.carried_values import (
     Carried,
     Undefined,
+    are_same,
     flatten,
     form_of,
     is_widened,
     join,
     like,
-    same,
 )
 from np2tf.runtime.structures.containers import guard_closures, kept_containers
 from np2tf.runtime.structures.list_growth import fit_structure, is_ready, prepare_for_loop, read_views
@@ -138,7 +138,7 @@ class DiscoveredLoop:
                 k
                 for k, out in enumerate(outs)
                 if guess[k] is not None
-                and (same(self._entered[k], out.value) or same(self.leaves[k], out.value))
+                and (are_same(self._entered[k], out.value) or are_same(self.leaves[k], out.value))
             ]
             if left:
                 # No iteration changes these: they are the same arrays and constants inside.
@@ -151,7 +151,7 @@ class DiscoveredLoop:
                 return plan
             before, forms = forms, new
         k = next((k for k, form in enumerate(forms) if form != before[k]), 0)
-        sides = described(self.leaves[k], before[k]), described(None, forms[k])
+        sides = describe(self.leaves[k], before[k]), describe(None, forms[k])
         told = self.variables.in_loop(self._label(k), *sides)
         raise LoopTypeError(f"{told}, and of yet another type after each further one")
 
@@ -206,7 +206,8 @@ class DiscoveredLoop:
                 return plan, None
             if hidden:
                 raise AliasingError(
-                    f"{self._hidden(hidden)} may be written in a staged loop under a name that a branch chose"
+                    f"{self._label_of_storage(hidden)} may be written in a staged loop "
+                    "under a name that a branch chose"
                 )
             # The forms of what came out must be asked for while the graph is still the current one.
             outs = [_Out(value) for value in leaves]
@@ -244,7 +245,7 @@ class DiscoveredLoop:
     def _form(self, k: int, form: Carried | None, out: _Out) -> Carried | None:
         entry = self.leaves[k]
         if form is None:
-            if same(entry, out.value):
+            if are_same(entry, out.value):
                 return None
             if isinstance(entry, Undefined):
                 form = out.form
@@ -272,7 +273,7 @@ class DiscoveredLoop:
         return self.variables.label(self.state, k)
 
     def _in_loop(self, k: int, before: Carried | None, out: _Out) -> str:
-        sides = described(self.leaves[k], before), described(out.value, out.form)
+        sides = describe(self.leaves[k], before), describe(out.value, out.form)
         return self.variables.in_loop(self._label(k), *sides)
 
     def _other_structure(self, after: Any) -> str:
@@ -282,7 +283,7 @@ class DiscoveredLoop:
                 return self.variables.in_loop(label, structure(before), structure(now))
         return "the structure of a loop's variables changes from one iteration to the next"
 
-    def _hidden(self, storages: Sequence[Storage]) -> str:
+    def _label_of_storage(self, storages: Sequence[Storage]) -> str:
         found = [k for k, leaf in enumerate(self._entered) if is_array(leaf) and storage_of(leaf) in storages]
         return self._label(found[0]).text if found else "an array"
 
@@ -291,7 +292,7 @@ class DiscoveredLoop:
         before = [None if isinstance(leaf, Undefined) else form_of(leaf) for leaf in self.leaves]
         for k, (entry, end, form) in enumerate(zip(before, self.plan.ends, self.plan.forms, strict=True)):
             if form is not None and (is_widened(entry, form) or is_widened(end, form)):
-                sides = described(self.leaves[k], entry), described(None, end)
+                sides = describe(self.leaves[k], entry), describe(None, end)
                 told = self.variables.in_loop(self._label(k), *sides)
                 return LoopTypeError(f"{told}, and of {form.dtype} in the loop: its dtypes do not settle")
         return LoopTypeError("the dtypes of a loop's arrays do not settle")
@@ -331,9 +332,14 @@ class DiscoveredLoop:
                 and is_known(exit_storage)
                 and exit_storage not in plan.fresh.values()
             )
-            twins = any(j in mutable for j in shared_exit)
+            with_written = any(j in mutable for j in shared_exit)
             doubtful = shared_exit or shared_entry or outside or entry in self._read
-            if twins or entry in plan.storages or exit_storage in plan.storages or (written and doubtful):
+            if (
+                with_written
+                or entry in plan.storages
+                or exit_storage in plan.storages
+                or (written and doubtful)
+            ):
                 passed = [place[exit_storage]] if exit_storage in place and place[exit_storage] != k else []
                 others = [*shared_exit, *shared_entry, *passed, *self._names_of((entry, exit_storage), k)]
                 raise AliasingError(self._two_names(k, others))

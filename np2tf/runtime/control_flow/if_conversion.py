@@ -42,7 +42,9 @@ def is_small(tensor: tf.Tensor) -> bool:
 def choose(
     test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], storages: list[Storage]
 ) -> list[tf.Tensor]:
-    """The results of one of two sides that have both been computed; writes what it writes (if-conversion)."""
+    """Return the results of one of two sides that have both been computed, and perform the writes of that
+    side (if-conversion).
+    """
     count = len(yes) - len(storages)
     for storage, after_yes, after_no in zip(storages, yes[count:], no[count:], strict=True):
         if is_small(after_yes):
@@ -63,7 +65,7 @@ def _choose_elements(
     paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
     if paired:
         writes = [
-            (_one_place(test, a, b), tf.where(test, x, y), None)
+            (_choose_start(test, a, b), tf.where(test, x, y), None)
             for (a, x), (b, y) in zip(yes, no, strict=True)
         ]
     else:
@@ -77,12 +79,12 @@ def _choose_elements(
         storage.write(apply_update(base, (start, element)))
 
 
-def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+def _choose_start(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return one of two start vectors, chosen number by number, so that XLA need not build the vectors."""
     if _same_place(a, b):
         return a
     if a.op.type == b.op.type == "Pack":
-        return tf.stack([_one_place(test, m, n) for m, n in zip(a.op.inputs, b.op.inputs, strict=True)])
+        return tf.stack([_choose_start(test, m, n) for m, n in zip(a.op.inputs, b.op.inputs, strict=True)])
     return tf.where(test, a, b)
 
 

@@ -15,7 +15,7 @@ from np2tf.runtime.introspection.user_frames import innermost
 from np2tf.runtime.structures.carried_values import Carried, Undefined, flatten
 from np2tf.tnp._array.sequences import StackableSequence
 
-#: What layout.py of the translator calls a variable that inner functions see.
+#: The end that `layout.py` of the translator gives to the name of a variable that inner functions see.
 _SHARED = "_now"
 
 
@@ -64,7 +64,7 @@ class Variables:
     # -- what the values are called --------------------------------------------------------------------------
 
     def label(self, value: Any, k: int) -> Label:
-        """Return what a leaf of a state, or of a branch's result, is called."""
+        """Return the name of a leaf of a state or of a branch's result."""
         found = [one for label, item in self.items(value) for one in _leaves(item, label)]
         return found[k] if k < len(found) else _label("")
 
@@ -82,7 +82,7 @@ class Variables:
         return found
 
     def place(self, value: Any, path: Sequence[Any]) -> Label:
-        """Return what stands at a place in a branch's result, which is a list or dict."""
+        """Return the item at a place in a branch's result, which is a list or dict."""
         names, whole = self._names()
         if whole or not isinstance(value, tuple):
             label = _label(names[0] if names else "")
@@ -144,8 +144,8 @@ class Variables:
 NO_VARIABLES = Variables()
 
 
-def described(value: Any, form: Carried | None) -> str:
-    """Return in words what a value is, and of which type and shape."""
+def describe(value: Any, form: Carried | None) -> str:
+    """Return a description of a value: its kind, type and shape."""
     if isinstance(value, Undefined):
         return "unbound"
     if form is None:
@@ -171,7 +171,7 @@ def structure(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, dict):
         return f"a dict with the keys {', '.join(map(repr, value))}" if value else "an empty dict"
-    return described(value, None) if value is None or isinstance(value, (str, Undefined)) else "one value"
+    return describe(value, None) if value is None or isinstance(value, (str, Undefined)) else "one value"
 
 
 def parameters(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from np2tf.runtime.control_flow.buffer_permutation import BufferPermutation, Reb
 from np2tf.runtime.control_flow.discovered_loop import DiscoveredLoop, Step, Test, grows
 from np2tf.runtime.control_flow.likely_changes import NOTHING_LIKELY, Likely
 from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_TRIP_COUNT, LoopAnalysis, TripCount
-from np2tf.runtime.control_flow.variables import NO_VARIABLES, Variables, described
+from np2tf.runtime.control_flow.variables import NO_VARIABLES, Variables, describe
 from np2tf.runtime.effects.output import put_logged
 from np2tf.runtime.structures.carried_values import (
     form_of,
@@ -72,7 +72,7 @@ class StagedLoop(DiscoveredLoop):
         before, after = form_of(self.leaves[k]), self.plan.ends[k]
         if before == after:
             after = self.plan.forms[k]
-        sides = described(self.leaves[k], before), described(None, after)
+        sides = describe(self.leaves[k], before), describe(None, after)
         told = self.variables.in_loop(self._label(k), *sides)
         return f"{told}, and XLA should compile the loop"
 
@@ -178,7 +178,7 @@ class StagedLoop(DiscoveredLoop):
         for k in self.plan.fresh:
             if not self.plan.holds(k):
                 continue
-            # What a list holds may have gone by any of the loop's names.
+            # The items of a list may have been bound to any of the loop's names.
             others = [one for j in self.plan.fresh if j != k for one in (leaves[j], self.leaves[j])]
             link_aliases(storage_of(leaves[k]), [storage_of(one) for one in others if is_array(one)])
         for k in self.plan.fresh:

@@ -114,16 +114,16 @@ class FunctionRecord(NamedTuple):
     call_records: dict[str, CallRecord]
 
     @property
-    def expected(self) -> float:
+    def expected_seconds(self) -> float:
         """The seconds that the host is expected to take in this process."""
         return min(self.spent, default=0.0)
 
     @property
-    def saving(self) -> float:
+    def saved_seconds(self) -> float:
         """The seconds that compiling at the first call saves, or 0.0 if it does not pay."""
         if self.ratio < 0.0:
             return 0.0
-        saved = self.expected * (1.0 - self.ratio)
+        saved = self.expected_seconds * (1.0 - self.ratio)
         return saved - self.cost if saved > PAYS * self.cost else 0.0
 
     def to_data(self) -> tuple[Any, ...]:
@@ -147,7 +147,7 @@ class FunctionRecord(NamedTuple):
             call_records[name] = way._replace(
                 refusal=None if way.refusal is None else Refusal._make(way.refusal)
             )
-        float(made.expected + made.cost + made.ratio + made.tries + made.followed)
+        float(made.expected_seconds + made.cost + made.ratio + made.tries + made.followed)
         return made._replace(call_records=call_records)
 
 
@@ -203,7 +203,7 @@ class Decisions:
     @property
     def imports(self) -> bool:
         """True if importing TensorFlow pays by the savings of all functions together."""
-        return sum(record.saving for record in self.records.values()) > IMPORT_SECONDS
+        return sum(record.saved_seconds for record in self.records.values()) > IMPORT_SECONDS
 
     @property
     def spent(self) -> float:

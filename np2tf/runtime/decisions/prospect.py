@@ -33,7 +33,7 @@ UNKNOWN = 3.0
 
 
 class Prospect:
-    """The measurements that earlier processes have left of a function, and those that this one will leave.
+    """The measurements that earlier processes have left of a function, and the measurements of this process.
 
     Attributes:
         record: the record of earlier processes; None for most functions.
@@ -47,7 +47,7 @@ class Prospect:
         code = getattr(function, "__code__", None)
         self._code, self._spent = code, spent
         self.record: FunctionRecord | None = decisions.record_of(code) if code is not None else None
-        self._pays = self.record is not None and self.record.saving > 0.0
+        self._pays = self.record is not None and self.record.saved_seconds > 0.0
         self._refused: dict[str, Refusal] = {}
         self._told: set[str] = set()
         self._budget: Budget | None = None
@@ -83,7 +83,7 @@ class Prospect:
         if spent >= LONGER * max(record.spent, default=0.0):
             # The function takes much longer than before, so that the old measurement does not apply.
             return None if tensorflow.is_known or clock.spent >= LONGER * decisions.spent else False
-        may_pay = record.ratio < 0.0 and record.expected - spent >= UNKNOWN * record.cost
+        may_pay = record.ratio < 0.0 and record.expected_seconds - spent >= UNKNOWN * record.cost
         return None if may_pay and tensorflow.is_known else False
 
     def _tell(self, refusal: Refusal) -> None:

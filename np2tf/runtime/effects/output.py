@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import tensorflow as tf
@@ -21,6 +21,7 @@ from np2tf.staging import EffectError
 if TYPE_CHECKING:
     from np2tf.runtime.effects.text import CapturedValues
     from np2tf.runtime.tracing.trace import Trace
+    from np2tf.tnp._tensor.trace_context import TraceContext
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Output:
 
 
 def put_in_order(
-    trace: Trace,
+    context: TraceContext,
     captured: CapturedValues,
     make: Callable[[Sequence[np.ndarray]], Effect],
     is_text: bool = True,
@@ -86,7 +87,7 @@ def put_in_order(
     """Perform an effect at every run, after the earlier effects.
 
     Args:
-        trace: the trace of the function that is being staged.
+        context: the trace of the function that is being staged.
         captured: the values that the effect shows.
         make: makes the effect from the values of the staged parts of `captured`.
         is_text: whether the effect shows these values as text, so that their last digits count.
@@ -95,6 +96,7 @@ def put_in_order(
         StagingError: if the effects of this code cannot be collected, or XLA compiles it and a log cannot
             hold the effect.
     """
+    trace = cast("Trace", context)  # traces lie above effects
     if trace.at_once or trace.output is None:
         raise EffectError("it prints or has other effects in an order, which only a graph can")
     output = trace.output
@@ -104,16 +106,16 @@ def put_in_order(
     now: dict[str, Any] = {**np.get_printoptions()}
     options = {name: value for name, value in now.items() if value != trace.options[name]}
 
-    def made(known: Sequence[np.ndarray]) -> Effect:
+    def format_values(known: Sequence[np.ndarray]) -> Effect:
         with np.printoptions(**options):
             return make(known)
 
     if trace.xla:
-        trace.effect_log().add(captured.tensors, made, is_text)
+        trace.effect_log().add(captured.tensors, format_values, is_text)
         return
 
     def add(count: np.ndarray, *known: np.ndarray) -> np.ndarray:
-        output.add(lambda: [made(known)])
+        output.add(lambda: [format_values(known)])
         return count + np.int32(1)
 
     done = tf.numpy_function(add, [trace.printed.value, *captured.tensors], tf.int32)

@@ -56,7 +56,7 @@ class _TensorFlow:
         """Record TensorFlow's types, if the program has imported it, and np2tf's types, if they are
         loaded.
         """
-        if not self.is_known and surroundings.found():
+        if not self.is_known and surroundings.has_tensorflow():
             self._note_tensorflow()
         if fast_flags.tensors and not self.is_followed:
             self._note_own()

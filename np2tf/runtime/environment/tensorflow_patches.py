@@ -57,10 +57,10 @@ def _patch_autograph(is_unsupported: Callable[[Any], bool]) -> None:
 def _patch_keras(compute_output_spec: Callable[..., Any]) -> None:
     @functools.wraps(compute_output_spec)
     def of_tensors(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        def given(*inputs: Any, **named: Any) -> Any:
+        def unwrap_result(*inputs: Any, **named: Any) -> Any:
             return unwrap_tensors(fn(*inputs, **named))
 
-        return compute_output_spec(given, *args, **kwargs)
+        return compute_output_spec(unwrap_result, *args, **kwargs)
 
     sys.modules["keras.src.backend"].compute_output_spec = of_tensors  # type: ignore[attr-defined]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from np2tf.counts import counts
-from np2tf.operators.undefined import bound
+from np2tf.operators.undefined import check_bound
 from np2tf.runtime.decisions.prospect import Prospect
 from np2tf.runtime.environment.call_context import is_on_host, is_on_numpy
 from np2tf.runtime.environment.clock import LONG_CALL, Stopwatch, clock, long_calls
@@ -77,7 +77,7 @@ class HostFunction:
         code = getattr(function, "__code__", None)
         if code is None or "undefined" not in all_names(code):
             return function
-        return lambda *args, **kwargs: bound(function(*args, **kwargs))
+        return lambda *args, **kwargs: check_bound(function(*args, **kwargs))
 
     @property
     def is_short(self) -> bool:

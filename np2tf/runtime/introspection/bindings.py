@@ -48,7 +48,7 @@ def targets(frame: types.FrameType) -> tuple[tuple[str, ...], bool]:
     for one in rest if unpacked is None else rest[1:]:
         if not one.opname.startswith(_BINDS) or len(found) >= count:
             break
-        found += _stored(one)
+        found += _stored_names(one)
     return tuple(found[:count]), unpacked is None
 
 
@@ -56,7 +56,7 @@ def _bindings(code: types.CodeType) -> Iterator[_Binding]:
     """The instructions that bind names and attributes, in order."""
     for one, line in _lines(code):
         if one.opname.startswith(_BINDS):
-            yield from (_Binding(one.offset, word, line) for word in _stored(one))
+            yield from (_Binding(one.offset, word, line) for word in _stored_names(one))
 
 
 def _lines(code: types.CodeType) -> Iterator[tuple[dis.Instruction, int]]:
@@ -68,7 +68,7 @@ def _lines(code: types.CodeType) -> Iterator[tuple[dis.Instruction, int]]:
         yield one, line
 
 
-def _stored(one: dis.Instruction) -> tuple[str, ...]:
+def _stored_names(one: dis.Instruction) -> tuple[str, ...]:
     """The names that an instruction binds; from Python 3.13 on some bind two, or load another."""
     words = one.argval if isinstance(one.argval, tuple) else (one.argval,)
     return words if one.opname.count("STORE") == len(words) else words[:1]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from np2tf.config import check, config
 from np2tf.counts import counts
-from np2tf.operators.undefined import bound
+from np2tf.operators.undefined import check_bound
 from np2tf.runtime.decisions.decisions import decisions
 from np2tf.runtime.environment import forks as forks  # in which nothing is compiled
 from np2tf.runtime.environment import tensorflow_patches as tensorflow_patches  # which keep AutoGraph off
@@ -129,11 +129,11 @@ class Jitted:
     def _decide(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Choose the tier by the function and its arguments, and run it."""
         if self._is_suspendable:
-            return bound(self.__wrapped__(*args, **kwargs))
+            return check_bound(self.__wrapped__(*args, **kwargs))
         if raw and (has_raw(args) or has_raw(kwargs.values())):
             return across(self, args, kwargs)
         if following.depth and not tensorflow.graphs.stack:
-            return bound(self.__wrapped__(*args, **kwargs))
+            return check_bound(self.__wrapped__(*args, **kwargs))
         host = self._host
         if host.calls.depth and is_on_host(args, kwargs):
             # A call inside a call on the host stays on the host.

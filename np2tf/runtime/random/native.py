@@ -129,10 +129,10 @@ class Drawing:
         return self.reshape(number)
 
     def _polar(self, source: Source) -> list[tf.Tensor]:
-        def one() -> tf.Tensor:
+        def draw_pair() -> tf.Tensor:
             return normal.polar(source, rounded_product)
 
-        return [one() if self.count is None else source.repeat_into(self.count, one, tf.float64)]
+        return [draw_pair() if self.count is None else source.repeat_into(self.count, draw_pair, tf.float64)]
 
     def _ziggurat(self, source: Source) -> list[tf.Tensor]:
         if self.count is None:

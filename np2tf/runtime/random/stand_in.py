@@ -36,6 +36,7 @@ class GeneratorStandIn:
             return found
         if name in _NO_DRAWS or name.startswith("_") or not callable(found):
             raise RandomUseError(f"a generator is asked for its `{name}`")
+        assert scope.trace.draws is not None
         return partial(scope.trace.draws.draw, generator, name)
 
     def __setattr__(self, name: str, value: Any) -> None:

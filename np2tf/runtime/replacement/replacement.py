@@ -226,9 +226,9 @@ class LoopRun:
         """Return whether the rest of the loop, without long calls, takes longer than compiling it."""
         loop, loading = self._loop, 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
-            pays = left * (1.0 - loop.record.ratio) > PAYS * (loop.expected + loading)
+            pays = left * (1.0 - loop.record.ratio) > PAYS * (loop.expected_seconds + loading)
         else:
-            pays = left > WORTH * (loop.expected + loading)
+            pays = left > WORTH * (loop.expected_seconds + loading)
         return pays and _is_possible() and loop_costs.seconds < clock.spent + passed + left
 
     def _take_over(self, frame: types.FrameType, left: float) -> bool:

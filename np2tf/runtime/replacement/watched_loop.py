@@ -96,7 +96,7 @@ class WatchedLoop:
         if not self._may_be_entered:
             return False
         loading = 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
-        if self.host_seconds < PATIENT * (self.expected + loading):
+        if self.host_seconds < PATIENT * (self.expected_seconds + loading):
             return False
         return not any(loop._may_be_entered for loop in self.outer)
 
@@ -162,7 +162,7 @@ class WatchedLoop:
         return True
 
     @property
-    def expected(self) -> float:
+    def expected_seconds(self) -> float:
         """The seconds that compiling the loop takes at least."""
         if self.record is None:
             return max(loop_costs.mean, self.least)

@@ -115,7 +115,7 @@ class Report:
         return _slowest(place for place in self.places.values() if place.why == ON_HOST)
 
     @property
-    def other(self) -> float:
+    def other_seconds(self) -> float:
         """The seconds outside of np2tf: Python, other libraries, the imports."""
         parts = (self.compiled, self.graph, self.compiling, self.eager, self.host)
         return max(0.0, self.seconds - sum(part.seconds for part in parts))
@@ -127,7 +127,7 @@ class Report:
         functions = sorted(self.functions.values(), key=lambda one: -one.seconds)
         return {
             "seconds": self.seconds,
-            "where": {**times, "compiling": compiling, "other": {"seconds": self.other}},
+            "where": {**times, "compiling": compiling, "other": {"seconds": self.other_seconds}},
             "host_fallbacks": [asdict(place) for place in self.fallbacks],
             "host_calls": [asdict(place) for place in self.host_calls],
             "unjitted": [asdict(place) for place in self.unjitted.values()],

@@ -212,7 +212,7 @@ def any(iterable: Any) -> Any:
     """
     values = _values(iterable)
     if values is None or values.shape.rank != 1:
-        return _one_by_one(iterable, or_, False, builtins.any)
+        return _fold(iterable, or_, False, builtins.any)
     return weak_scalar(tf.reduce_any(tf.cast(values, tf.bool)), builtins.bool)
 
 
@@ -226,11 +226,11 @@ def all(iterable: Any) -> Any:
     """
     values = _values(iterable)
     if values is None or values.shape.rank != 1:
-        return _one_by_one(iterable, and_, True, builtins.all)
+        return _fold(iterable, and_, True, builtins.all)
     return weak_scalar(tf.reduce_all(tf.cast(values, tf.bool)), builtins.bool)
 
 
-def _one_by_one(iterable: Any, joined: Any, empty: Any, builtin: Any) -> Any:
+def _fold(iterable: Any, joined: Any, empty: Any, builtin: Any) -> Any:
     if current_scope() is None:
         return builtin(iterable)
     result: Any = empty

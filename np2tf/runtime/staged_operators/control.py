@@ -23,7 +23,7 @@ from np2tf.runtime.structures.containers import (
 )
 from np2tf.runtime.structures.mutation_guard import MutationGuard
 from np2tf.runtime.structures.staged_list import StagedList
-from np2tf.runtime.tracing.trace import Trace
+from np2tf.runtime.tracing.trace import Trace, trace_of
 from np2tf.staging import ContainerChangeError, StagingError, TracingTimeError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
 from np2tf.tnp._tensor.storage import current_scope
@@ -35,7 +35,7 @@ _MAX_AHEAD = 2
 
 def _trace() -> Trace:
     entered = current_scope()
-    return entered.trace if entered is not None else Trace(xla=False)
+    return trace_of(entered) if entered is not None else Trace(xla=False)
 
 
 def _staged_test(value: Any) -> tf.Tensor | None:
@@ -96,7 +96,7 @@ def _staged_cond(
     places: list[Any] = []
 
     def side(branch: Callable[..., Any]) -> Any:
-        # Both sides are staged: what one of them does to a list must not be seen by the other.
+        # Both sides are staged: changes that one side makes to a list must not be visible on the other side.
         own = copy_containers(operands)
         guard = MutationGuard(STATE.reachable(own))
         result = branch(*own)
@@ -108,11 +108,11 @@ def _staged_cond(
     result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise), variables)
     agreed = dict(set.intersection(*(set(one.items()) for one in places)))
     if any(set(one.values()) != set(agreed.values()) for one in places):
-        raise ContainerChangeError(_exchanged(result, places, variables, parameters(then)))
+        raise ContainerChangeError(_describe_exchange(result, places, variables, parameters(then)))
     return put_back(result, containers(operands), agreed)
 
 
-def _exchanged(result: Any, places: list[Any], variables: Variables, names: Sequence[str]) -> str:
+def _describe_exchange(result: Any, places: list[Any], variables: Variables, names: Sequence[str]) -> str:
     """Return which list or dict is another one on each side of a branch, in words."""
     path = min((one for side in places for one in side if places[0].get(one) != places[1].get(one)), key=repr)
 

@@ -18,7 +18,7 @@ from np2tf.runtime.control_flow.attribute_staging import attributes_within
 from np2tf.runtime.environment.call_context import has_accelerator
 from np2tf.runtime.staged_operators.control import for_loop
 from np2tf.runtime.structures.containers import guard_closures
-from np2tf.runtime.tracing.trace import Trace
+from np2tf.runtime.tracing.trace import Trace, trace_of
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, scalar, storage_of, tensor_array, weak_scalar
 from np2tf.tnp._front.at import at
@@ -85,11 +85,11 @@ def _at_once(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
     if scope is None or not _fits(iterable, out):
         return None
     try:
-        seen = _trial(scope.trace, iterable, value, out)
+        seen = _trial(trace_of(scope), iterable, value, out)
         if seen is None:
             return None
         with _quiet():
-            values = _values(scope.trace, iterable, value, seen, out.dtype)
+            values = _values(trace_of(scope), iterable, value, seen, out.dtype)
     except (StagingError, ValueError, NotImplementedError):
         # There is no vectorised form. The loop reports the error, if there is any.
         return None

@@ -270,7 +270,7 @@ def _promotion_kind(form: Carried) -> Any:
     return form.weak if form.weak in (int, float, complex) else form.dtype
 
 
-def same(a: Any, b: Any) -> bool:
+def are_same(a: Any, b: Any) -> bool:
     """Return whether two leaves are certainly the same value: the same object, view, or equal Python
     constant.
     """
@@ -291,7 +291,7 @@ def _same_memory(a: ndarray, b: ndarray) -> bool:
 
 # -- structures ----------------------------------------------------------------------------------------------
 
-#: What the state of a loop, and the result of a branch, is made of: structures with staged lists in them.
+#: The containers in the state of a loop and in the result of a branch: structures with staged lists.
 STATE = STRUCTURES | (
     Container(
         lambda kind: issubclass(kind, StackableSequence),

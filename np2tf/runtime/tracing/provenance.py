@@ -26,12 +26,14 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
     else:
         # Other results that may be the same new array, and for which a number tells when they are an
         # argument.
-        twins = [
+        same_memory = [
             other for other in rest if _is_known(other) and not storage.is_distinct_from(storage_of(other))
         ]
-        others.update(one for other in twins for one in _unknown_aliases(other, arguments))
+        others.update(one for other in same_memory for one in _unknown_aliases(other, arguments))
         suspects = _unknown_aliases(leaf, arguments)
-        suspects += [one for one in storage.may_alias if any(one is storage_of(other) for other in twins)]
+        suspects += [
+            one for one in storage.may_alias if any(one is storage_of(other) for other in same_memory)
+        ]
         hidden = any(_may_be_unseen(one, arguments) for one in suspects)
         refused = hidden or not others.isdisjoint(suspects)
     if refused:

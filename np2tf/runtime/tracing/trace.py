@@ -172,3 +172,10 @@ class Trace:
             yield
         finally:
             self.at_once = before
+
+
+def trace_of(scope: StagingScope) -> Trace:
+    """Return the trace that a staging scope belongs to."""
+    trace = scope.trace
+    assert isinstance(trace, Trace)  # only this class implements the protocol
+    return trace

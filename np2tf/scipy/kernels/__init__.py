@@ -14,10 +14,16 @@ _MODULES = {
         f"special.{name}"
         for name in ("errors", "gammas", "incomplete", "bessel", "elementwise", "sums", "counting")
     ),
-    "linalg": ("linalg.solving", "linalg.factoring", "linalg.matrices", "linalg.exponential"),
+    "linalg": (
+        "linalg.solving",
+        "linalg.factors",
+        "linalg.factoring",
+        "linalg.matrices",
+        "linalg.exponential",
+    ),
     "fft": ("fourier",),
     "signal": ("convolution", "filtering"),
-    "ndimage": ("neighbourhoods",),
+    "ndimage": ("neighbourhoods", "smoothing"),
     "stats": ("stats.normal",),
     "distance": ("distances",),
 }

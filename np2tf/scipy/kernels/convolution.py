@@ -16,7 +16,13 @@ from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalInt
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._operands.promotion import inexact_type
-from np2tf.tnp.fft.one import complex_transform, move_axis_last, move_last_axis, real_inverse, real_transform
+from np2tf.tnp.fft.transforms import (
+    complex_transform,
+    move_axis_last,
+    move_last_axis,
+    real_inverse,
+    real_transform,
+)
 
 #: The largest number of shifted products for which a convolution is a sum of them.
 _MOST_TERMS = 64

@@ -13,7 +13,7 @@ from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalInt
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type
-from np2tf.tnp.fft.one import move_axis_last, move_last_axis
+from np2tf.tnp.fft.transforms import move_axis_last, move_last_axis
 
 
 def _coefficients(name: str, b: tf.Tensor, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import functools
 import itertools
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.ndimage
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
@@ -20,7 +18,7 @@ from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import gather_parts, maximum, minimum
 
 #: The most shifted arrays that are combined one by one.
-_MOST_TERMS = 1024
+MOST_TERMS = 1024
 _SAME = {"grid-mirror": "reflect", "grid-wrap": "wrap", "grid-constant": "constant"}
 
 
@@ -50,7 +48,7 @@ def _extend(x: tf.Tensor, axis: int, before: int, after: int, mode: Any, cval: A
     return gather_parts(x, _positions(x.shape[axis], before, after, mode), axis)
 
 
-def _input(name: str, x: tf.Tensor, exact: bool = True) -> tf.Tensor:
+def checked_input(name: str, x: tf.Tensor, exact: bool = True) -> tf.Tensor:
     """Return an array after a check that np2tf's results for its dtype are SciPy's.
 
     Raises:
@@ -63,15 +61,17 @@ def _input(name: str, x: tf.Tensor, exact: bool = True) -> tf.Tensor:
     return x
 
 
-def _widen(x: tf.Tensor) -> tf.Tensor:
+def widen(x: tf.Tensor) -> tf.Tensor:
+    """Return an array as float64."""
     return tf.cast(x, tf.float64)
 
 
-def _cast_like(result: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+def cast_like(result: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+    """Return a result in the dtype of `x`."""
     return cast(result, x.dtype.as_numpy_dtype)
 
 
-def _windows(x: tf.Tensor, axis: int, size: int, offset: int, mode: Any, cval: Any) -> list[tf.Tensor]:
+def windows(x: tf.Tensor, axis: int, size: int, offset: int, mode: Any, cval: Any) -> list[tf.Tensor]:
     """Return, for each place of a window along an axis, the array of the elements at that place."""
     longer = _extend(x, axis, offset, size - 1 - offset, mode, cval)
     length = x.shape[axis]
@@ -80,12 +80,22 @@ def _windows(x: tf.Tensor, axis: int, size: int, offset: int, mode: Any, cval: A
     return [tf.slice(longer, start, sizes) for start in starts]
 
 
-def _correlate_1d(
+def correlate_line(
     x: tf.Tensor, weights: tf.Tensor, axis: int, mode: Any, cval: Any, offset: int
 ) -> tf.Tensor:
+    """Correlate an array with weights along an axis.
+
+    Args:
+        x: the array, of any shape.
+        weights: the weights, a vector.
+        axis: the axis.
+        mode: SciPy's name of the extension at both ends.
+        cval: the number outside the array, for the mode "constant".
+        offset: the place of the weight that belongs to the element itself.
+    """
     size = weights.shape[0]
-    terms = _windows(_widen(x), axis, size, offset, mode, cval)
-    return _cast_like(
+    terms = windows(widen(x), axis, size, offset, mode, cval)
+    return cast_like(
         sum(
             (term * weight for term, weight in zip(terms[1:], tf.unstack(weights)[1:])), terms[0] * weights[0]
         ),
@@ -95,12 +105,12 @@ def _correlate_1d(
 
 def _weights(name: str, x: tf.Tensor, weights: Any) -> tf.Tensor:
     tensor = as_tensor(weights)
-    _input(name, x, exact=tensor.dtype.is_integer)
+    checked_input(name, x, exact=tensor.dtype.is_integer)
     if x.dtype.is_unsigned or tensor.dtype.is_complex or tensor.shape.num_elements() in (None, 0):
         raise refusal(f"{name} with such weights")
-    if tensor.shape.num_elements() > _MOST_TERMS:
+    if tensor.shape.num_elements() > MOST_TERMS:
         raise refusal(f"{name} with so many weights")
-    return _widen(tensor)
+    return widen(tensor)
 
 
 def _weights_along_axis(name: str, x: tf.Tensor, weights: Any, axis: Any) -> tuple[tf.Tensor, int]:
@@ -135,7 +145,7 @@ def correlate1d(
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate1d.html.
     """
     given, where = _weights_along_axis("correlate1d", input, weights, axis)
-    return _correlate_1d(input, given, where, mode, cval, given.shape[0] // 2)
+    return correlate_line(input, given, where, mode, cval, given.shape[0] // 2)
 
 
 @native("scipy.ndimage.convolve1d")
@@ -162,16 +172,16 @@ def convolve1d(
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve1d.html.
     """
     given, where = _weights_along_axis("convolve1d", input, weights, axis)
-    return _correlate_1d(input, tf.reverse(given, [0]), where, mode, cval, (given.shape[0] - 1) // 2)
+    return correlate_line(input, tf.reverse(given, [0]), where, mode, cval, (given.shape[0] - 1) // 2)
 
 
 def _correlate(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets: Sequence[int]) -> tf.Tensor:
     if rank_of(weights) != rank_of(x):
         raise RuntimeError("filter weights array has incorrect shape.")
-    longer = _widen(x)
+    longer = widen(x)
     for axis, (size, offset) in enumerate(zip(weights.shape, offsets)):
         longer = _extend(
-            longer, axis, offset, size - 1 - offset, _setting_of_axis(mode, axis, rank_of(x)), cval
+            longer, axis, offset, size - 1 - offset, setting_of_axis(mode, axis, rank_of(x)), cval
         )
     zero = tf.zeros((), tf.float64)
     result = tf.zeros(x.shape, tf.float64)
@@ -180,7 +190,7 @@ def _correlate(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets: 
         # SciPy ignores elements of weight 0, even infinite ones.
         used = tf.abs(weight) > np.finfo(np.float64).eps
         result += tf.where(used, tf.slice(longer, position, x.shape) * weight, zero)
-    return _cast_like(result, x)
+    return cast_like(result, x)
 
 
 @native("scipy.ndimage.correlate")
@@ -232,7 +242,7 @@ def convolve(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0)
     return _correlate(input, mirrored, mode, cval, [(n - 1) // 2 for n in given.shape])
 
 
-def _setting_of_axis(value: Any, axis: int, rank: int) -> Any:
+def setting_of_axis(value: Any, axis: int, rank: int) -> Any:
     """Return the setting for one axis, from a sequence of one item per axis or from one common value."""
     if isinstance(value, (str, int, float)) or value is None or np.ndim(value) == 0:
         return value
@@ -241,7 +251,7 @@ def _setting_of_axis(value: Any, axis: int, rank: int) -> Any:
     return value[axis]
 
 
-def _number(name: str, value: Any) -> Any:
+def known_number(name: str, value: Any) -> Any:
     """Return a parameter that must be known while staging.
 
     Raises:
@@ -255,113 +265,7 @@ def _number(name: str, value: Any) -> Any:
 # -- smoothing -----------------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=256)
-def _kernel(sigma: float, order: int, truncate: float, radius: int | None) -> np.ndarray:
-    """Return SciPy's weights of a Gaussian filter, read off its response to an impulse."""
-    reach = int(truncate * sigma + 0.5) if radius is None else radius
-    impulse = np.zeros(2 * reach + 1)
-    impulse[reach] = 1
-    more = {} if radius is None else {"radius": radius}
-    answer = scipy.ndimage.gaussian_filter1d(
-        impulse, sigma, order=order, mode="constant", truncate=truncate, **more
-    )
-    return answer[::-1]
-
-
-def _gaussian(
-    x: tf.Tensor, sigma: Any, axis: int, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any
-) -> tf.Tensor:
-    known = [_number("gaussian_filter", one) for one in (sigma, order, truncate)]
-    weights = _kernel(
-        float(known[0]), int(known[1]), float(known[2]), None if radius is None else operator.index(radius)
-    )
-    if len(weights) > _MOST_TERMS:
-        raise refusal("gaussian_filter with so many weights")
-    return _correlate_1d(x, tf.constant(weights), axis, mode, cval, len(weights) // 2)
-
-
-@native("scipy.ndimage.gaussian_filter1d")
-def gaussian_filter1d(
-    input: Array,
-    sigma: Any,
-    axis: Int = -1,
-    order: Any = 0,
-    mode: str = "reflect",
-    cval: Any = 0.0,
-    truncate: Any = 4.0,
-    *,
-    radius: Any = None,
-) -> tf.Tensor:
-    """Smooth an array along an axis by a Gaussian, or by a derivative of a Gaussian.
-
-    Args:
-        input: array of floats.
-        sigma: the standard deviation of the Gaussian.
-        axis: the axis to smooth along.
-        order: the order of the derivative; 0 is the Gaussian itself.
-        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
-        cval: the value beyond the ends with mode "constant".
-        truncate: the Gaussian ends at so many standard deviations.
-        radius: the number of weights on each side, in the place of `truncate`.
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        ValueError: the mode is unknown.
-        StagingError: a parameter is known only at run time, or only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.gaussian_filter1d.html.
-    """
-    _input("gaussian_filter1d", input, exact=False)
-    where = normalize_axis_index(axis, rank_of(input))
-    return _gaussian(input, sigma, where, order, mode, cval, truncate, radius)
-
-
-@native("scipy.ndimage.gaussian_filter")
-def gaussian_filter(
-    input: Array,
-    sigma: Any,
-    order: Any = 0,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    truncate: Any = 4.0,
-    *,
-    radius: Any = None,
-) -> tf.Tensor:
-    """Smooth an array along all axes by Gaussians.
-
-    Args:
-        input: array of floats.
-        sigma: the standard deviation, for all axes or as a sequence of one per axis.
-        order: the order of the derivative, likewise; 0 is the Gaussian itself.
-        mode: how the array is extended beyond its ends, likewise.
-        cval: the value beyond the ends with mode "constant".
-        truncate: the Gaussian ends at so many standard deviations.
-        radius: the number of weights on each side, in the place of `truncate`.
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        RuntimeError: a sequence does not have one item per axis.
-        ValueError: the mode is unknown.
-        StagingError: a parameter is known only at run time, or only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.gaussian_filter.html.
-    """
-    result = _input("gaussian_filter", input, exact=False)
-    rank = rank_of(input)
-    for axis in range(rank):
-        width, derivative, edge, reach = (
-            _setting_of_axis(one, axis, rank) for one in (sigma, order, mode, radius)
-        )
-        if _number("gaussian_filter", width) > 1e-15:
-            result = _gaussian(result, width, axis, derivative, edge, cval, truncate, reach)
-    return result
-
-
-def _require_finite(name: str, x: tf.Tensor) -> None:
+def require_finite(name: str, x: tf.Tensor) -> None:
     """Leave arrays with infinities or NaN to SciPy, which treats them in its own way.
 
     Running sums in SciPy carry an infinity or NaN along; its comparisons lose a NaN.
@@ -370,83 +274,17 @@ def _require_finite(name: str, x: tf.Tensor) -> None:
         discard_unless(tf.reduce_all(tf.math.is_finite(x)), f"{name} of numbers that are not finite")
 
 
-def _uniform(x: tf.Tensor, size: Any, axis: int, mode: Any, cval: Any) -> tf.Tensor:
-    count = int(_number("uniform_filter", size))
-    if count < 1:
-        raise RuntimeError("incorrect filter size")
-    if count > _MOST_TERMS:
-        raise refusal("uniform_filter of such a size")
-    terms = _windows(_widen(x), axis, count, count // 2, mode, cval)
-    return _cast_like(sum(terms[1:], terms[0]) / tf.constant(count, tf.float64), x)
-
-
-@native("scipy.ndimage.uniform_filter1d")
-def uniform_filter1d(
-    input: Array, size: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
-) -> tf.Tensor:
-    """Average the windows of an array along an axis.
-
-    Args:
-        input: array of real numbers.
-        size: the length of the window.
-        axis: the axis of the windows.
-        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
-        cval: the value beyond the ends with mode "constant".
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        RuntimeError: the size is below 1.
-        ValueError: the mode is unknown.
-        StagingError: the size is known only at run time, or only SciPy handles the numbers.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.uniform_filter1d.html.
-    """
-    _require_finite("uniform_filter1d", _input("uniform_filter1d", input))
-    return _uniform(input, size, normalize_axis_index(axis, rank_of(input)), mode, cval)
-
-
-@native("scipy.ndimage.uniform_filter")
-def uniform_filter(input: Array, size: Any = 3, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """Average the windows of an array.
-
-    Args:
-        input: array of real numbers.
-        size: the length of the window, for all axes or as a sequence of one per axis.
-        mode: how the array is extended beyond its ends, likewise.
-        cval: the value beyond the ends with mode "constant".
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        RuntimeError: a sequence does not have one item per axis.
-        ValueError: the mode is unknown.
-        StagingError: the size is known only at run time, or only SciPy handles the numbers.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.uniform_filter.html.
-    """
-    result, rank = _input("uniform_filter", input), rank_of(input)
-    _require_finite("uniform_filter", input)
-    for axis in range(rank):
-        count = _setting_of_axis(size, axis, rank)
-        if _number("uniform_filter", count) > 1:
-            result = _uniform(result, count, axis, _setting_of_axis(mode, axis, rank), cval)
-    return result
-
-
 def _extreme(name: str, combine: Callable[..., tf.Tensor]) -> None:
     def implementation(input: Array, size: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-        result, rank = _input(name, input), rank_of(input)
-        _require_finite(name, input)
+        result, rank = checked_input(name, input), rank_of(input)
+        require_finite(name, input)
         if size is None:
             raise refusal(f"{name} without a size")
         for axis in range(rank):
-            count = int(_number(name, _setting_of_axis(size, axis, rank)))
-            if not 1 <= count <= _MOST_TERMS:
+            count = int(known_number(name, setting_of_axis(size, axis, rank)))
+            if not 1 <= count <= MOST_TERMS:
                 raise refusal(f"{name} of such a size")
-            terms = _windows(result, axis, count, count // 2, _setting_of_axis(mode, axis, rank), cval)
+            terms = windows(result, axis, count, count // 2, setting_of_axis(mode, axis, rank), cval)
             result = functools.reduce(combine, terms)
         return result
 
@@ -463,18 +301,18 @@ _extreme("minimum_filter", minimum)
 
 def _gradient(name: str, smooth: Sequence[float]) -> None:
     def implementation(input: Array, axis: Int = -1, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-        _input(name, input)
+        checked_input(name, input)
         if input.dtype.is_unsigned:
             raise refusal(f"{name} of unsigned integers")
         rank = rank_of(input)
         where = normalize_axis_index(axis, rank)
-        result = _correlate_1d(
-            input, tf.constant([-1.0, 0, 1], tf.float64), where, _setting_of_axis(mode, where, rank), cval, 1
+        result = correlate_line(
+            input, tf.constant([-1.0, 0, 1], tf.float64), where, setting_of_axis(mode, where, rank), cval, 1
         )
         for other in range(rank):
             if other != where:
                 weights = tf.constant(smooth, tf.float64)
-                result = _correlate_1d(result, weights, other, _setting_of_axis(mode, other, rank), cval, 1)
+                result = correlate_line(result, weights, other, setting_of_axis(mode, other, rank), cval, 1)
         return result
 
     implementation.__name__ = name
@@ -503,12 +341,12 @@ def laplace(input: Array, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.laplace.html.
     """
-    _input("laplace", input)
+    checked_input("laplace", input)
     if input.dtype.is_unsigned or not rank_of(input):
         raise refusal("laplace of unsigned integers, or of a number")
     rank, weights = rank_of(input), tf.constant([1.0, -2, 1], tf.float64)
     parts = (
-        _correlate_1d(input, weights, axis, _setting_of_axis(mode, axis, rank), cval, 1)
+        correlate_line(input, weights, axis, setting_of_axis(mode, axis, rank), cval, 1)
         for axis in range(rank)
     )
     return functools.reduce(tf.add, parts)

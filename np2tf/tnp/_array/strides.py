@@ -94,7 +94,7 @@ def order_of_copy(source: Any, letter: str | None) -> Order:
         return tuple(reversed(range(layout.ndim)))
     if letter == "A" or flags.c_contiguous:
         return None
-    return _sorted(layout.strides)
+    return _sort_axes(layout.strides)
 
 
 def order_of_memory(array: Any) -> Order | GappedLayout:
@@ -107,7 +107,7 @@ def order_of_memory(array: Any) -> Order | GappedLayout:
 
 @functools.lru_cache(1024)
 def _order_of_memory(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Order | GappedLayout:
-    order = _sorted(strides)
+    order = _sort_axes(strides)
     long = [axis for axis, length in enumerate(shape) if length > 1]
     without_gaps = strides_of(shape, itemsize, order)
     if all(strides[axis] == without_gaps[axis] for axis in long):
@@ -123,7 +123,7 @@ def _order_of_memory(shape: tuple[int, ...], strides: tuple[int, ...], itemsize:
     return GappedLayout(tuple(made))
 
 
-def _sorted(strides: Sequence[int]) -> Order:
+def _sort_axes(strides: Sequence[int]) -> Order:
     return _or_c(sorted(range(len(strides)), key=lambda axis: -abs(strides[axis])))
 
 

@@ -114,7 +114,7 @@ class _Plan:
             raise TypeError(f"{self.name}() got an unexpected keyword argument {min(unknown)!r}")
         if self.variadic is not None:
             by_name = {name: (normaliser, default) for name, normaliser, default in self.rows}
-            extra = {name: self._one(value, by_name[name][0]) for name, value in kwargs.items()}
+            extra = {name: self._normalise_item(value, by_name[name][0]) for name, value in kwargs.items()}
             return [self.variadic(arg) for arg in args], extra
         positional = len(self.rows) - self.keyword_only
         if len(args) > positional:
@@ -129,14 +129,16 @@ class _Plan:
             value = args[k] if k < len(args) else kwargs.get(name, default)
             if value is inspect.Parameter.empty:
                 raise TypeError(f"{self.name}() missing required argument {name!r}")
-            values.append(value if value is default and k >= len(args) else self._one(value, normaliser))
+            values.append(
+                value if value is default and k >= len(args) else self._normalise_item(value, normaliser)
+            )
         named = {
             row[0]: value for row, value in zip(self.rows[positional:], values[positional:], strict=True)
         }
         return values[:positional], named
 
     @staticmethod
-    def _one(value: Any, normaliser: Callable[[Any], Any] | None) -> Any:
+    def _normalise_item(value: Any, normaliser: Callable[[Any], Any] | None) -> Any:
         return value if normaliser is None else normaliser(value)
 
 
@@ -356,7 +358,7 @@ def attach(name: str, function: Callable[..., Any]) -> None:
         except DOUBTFUL as error:
             return retry_for_each_rank(function, (self, *args), kwargs, error)
 
-    # Who asks for the signature is told NumPy's.
+    # `inspect.signature` shows the signature of NumPy's method.
     method.__wrapped__ = getattr(np.ndarray, name, function)  # type: ignore[attr-defined]
     method.__name__ = name
     method.__doc__ = function.__doc__

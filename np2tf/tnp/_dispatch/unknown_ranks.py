@@ -170,7 +170,7 @@ class _Leaf:
             return self.dtype, self.weak, self.raw
         return _NUMBERS.get(type(self.value)), type(self.value), False
 
-    def joined(self, other: _Leaf) -> _Leaf:
+    def common_form(self, other: _Leaf) -> _Leaf:
         """Return the common form of two leaves.
 
         Raises:
@@ -280,7 +280,7 @@ class _Cases:
         if any(outcome.outline != self.outline for outcome in results):
             raise _Differs
         forms = zip(*(outcome.leaves for outcome in results), strict=True)
-        self.leaves = [functools.reduce(_Leaf.joined, leaves) for leaves in forms]
+        self.leaves = [functools.reduce(_Leaf.common_form, leaves) for leaves in forms]
 
     def _outcome(self, rank: int) -> _Outcome:
         tensor = ensure_rank(self.tensor, rank)
@@ -388,12 +388,12 @@ class RankDependentView:
     def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
         """Return `base` with the view replaced by `value`."""
 
-        def written(operand: Any) -> tf.Tensor:
+        def write_view(operand: Any) -> tf.Tensor:
             seen = self.view(operand)
             seen.store(ensure_rank(value, seen.tensor.shape.rank))
             return operand.tensor
 
-        return _result(written, base)
+        return _result(write_view, base)
 
 
 def _result(function: Callable[[Any], tf.Tensor], base: tf.Tensor) -> tf.Tensor:

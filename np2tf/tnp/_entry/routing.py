@@ -32,6 +32,7 @@ _CHAPTERS = (
     "_chapters.ufuncs.at",
     "_chapters.statistics.averages",
     "_chapters.statistics.quantiles",
+    "_chapters.statistics.nan_quantiles",
     "_chapters.statistics.histograms",
     "_chapters.statistics.histograms_nd",
     "_chapters.statistics.calculus",
@@ -43,6 +44,7 @@ _CHAPTERS = (
     "_chapters.creation.ranges",
     "_chapters.creation.matrices",
     "_chapters.manipulation.views.reshape",
+    "_chapters.manipulation.views.transpose",
     "_chapters.manipulation.views.parts",
     "_chapters.manipulation.join",
     "_chapters.manipulation.rearrange",
@@ -72,7 +74,7 @@ _CHAPTERS = (
 #: The modules that implement names of NumPy's submodules.
 _SUBMODULES = {
     "linalg": ("linalg.arrays", "linalg.factoring", "linalg.norms", "linalg.solving"),
-    "fft": ("fft.helper", "fft.many", "fft.one"),
+    "fft": ("fft.helper", "fft.transforms_nd", "fft.transforms"),
     "random": ("_chapters.random",),
 }
 #: NumPy's qualified name -> the function over tensors, or over operands of every kind.

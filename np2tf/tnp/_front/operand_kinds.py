@@ -93,7 +93,7 @@ class _Surroundings:
         self.has_accelerator = False
         self._context: Any = None
 
-    def found(self) -> bool:
+    def has_tensorflow(self) -> bool:
         """Return whether the import of TensorFlow has been completed, and remember its state objects."""
         if self.graphs is not None:
             return True
@@ -125,7 +125,7 @@ def new_arrays_are_tensors() -> bool:
     This is so in a graph, while a gradient tape records or a transform runs, and in a device scope that
     names an accelerator.
     """
-    if surroundings.graphs is None and ("tensorflow" not in sys.modules or not surroundings.found()):
+    if surroundings.graphs is None and ("tensorflow" not in sys.modules or not surroundings.has_tensorflow()):
         return False
     if surroundings.graphs.stack or following.depth or not surroundings.has_no_tape():
         return True

@@ -20,7 +20,7 @@ class NotWatchedError(TypeError, ValueError):
 
 def _advise(watch: Callable[..., None]) -> Callable[..., None]:
     @wraps(watch)
-    def telling(tape: tf.GradientTape, tensor: Any) -> None:
+    def watch_or_advise(tape: tf.GradientTape, tensor: Any) -> None:
         try:
             watch(tape, tensor)
         except ValueError as error:
@@ -31,7 +31,7 @@ def _advise(watch: Callable[..., None]) -> Callable[..., None]:
                 'set np2tf.config.eager = "tensorflow" before the array is made'
             ) from error
 
-    return telling
+    return watch_or_advise
 
 
 tf.GradientTape.watch = _advise(tf.GradientTape.watch)

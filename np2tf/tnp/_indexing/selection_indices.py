@@ -29,7 +29,7 @@ def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, AxisMask]:
     """
     (part,) = index.parts
     assert part is not None
-    return positions(tf.cast(index.filled(0), tf.int64), base.shape[0], 0), part
+    return positions(tf.cast(index.fill_outside(0), tf.int64), base.shape[0], 0), part
 
 
 def gather_at(base: tf.Tensor, index: Selection) -> Selection:
@@ -64,7 +64,7 @@ def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
         return beyond(index.read(axis, first, count, entered))
 
     found = Selection(beyond(index.whole), index.parts, read)
-    return reduce_selection("any", found, (0,), tf.reduce_any(found.filled(False)))
+    return reduce_selection("any", found, (0,), tf.reduce_any(found.fill_outside(False)))
 
 
 def fill_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:

@@ -190,7 +190,7 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
                     else span(part.interval) <= 0
                 )
                 record_violation(empty)
-    filled = found.filled(_NEUTRAL[name](found.whole.dtype), axes)
+    filled = found.fill_outside(_NEUTRAL[name](found.whole.dtype), axes)
     result = function(tensor_array(filled), axis=axes)
     rest = tuple(part for k, part in enumerate(found.parts) if k not in axes)
     if any(rest):
@@ -241,7 +241,7 @@ def _mean(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
         else:
             size = tf.math.count_nonzero(part.mask) if part.interval is None else span(part.interval)
         count *= tf.cast(size, found.whole.dtype)
-    whole = tf.reduce_sum(found.filled(0, axes), axes)
+    whole = tf.reduce_sum(found.fill_outside(0, axes), axes)
     return wrap_tensor(reduce_selection("sum", found, axes, whole) / count)
 
 
@@ -256,7 +256,9 @@ def _accumulate_axis(
     part = found.parts[axes[0]] if axes is not None and len(axes) == 1 else None
     if axes is None or part is None or part.interval is None:
         return None
-    made = function(tensor_array(found.filled(_NEUTRAL[_ALONG[name]](found.whole.dtype), axes)), axis=axes[0])
+    made = function(
+        tensor_array(found.fill_outside(_NEUTRAL[_ALONG[name]](found.whole.dtype), axes)), axis=axes[0]
+    )
     if name in ("cumsum", "cumprod"):
         return selected_array(Selection(made.tensor, found.parts))
     start, stop = (tensor_of(end) for end in part.interval)
@@ -315,7 +317,7 @@ def _accumulate(name: str, function: Callable[..., Any], args: Sequence[Any], kw
     found = selection_of(args[0])
     if found is None or len(args) != 1 or kwargs or len(found.parts) != 1:
         return None
-    result = function(tensor_array(found.filled(_RUNNING[name])))
+    result = function(tensor_array(found.fill_outside(_RUNNING[name])))
     return selected_array(Selection(result.tensor, found.parts))
 
 
@@ -324,7 +326,7 @@ def _norm(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
     found = selection_of(args[0])
     if found is None or len(args) != 1 or kwargs or len(found.parts) != 1:
         return None
-    return function(tensor_array(found.filled(0)))
+    return function(tensor_array(found.fill_outside(0)))
 
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
@@ -361,7 +363,7 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     if vectors and a.whole.dtype == b.whole.dtype and a.whole.dtype.is_floating:
         whole_product = inner_product(a.whole, b.whole, a.mask())
         return wrap_tensor(whole_product if cut is None else inner(a, given, cut, False, whole_product))
-    left, right = tensor_array(a.filled(0, [inner_a])), tensor_array(b.filled(0, [inner_b]))
+    left, right = tensor_array(a.fill_outside(0, [inner_a])), tensor_array(b.fill_outside(0, [inner_b]))
     result = function(left, right)
     if vectors and cut is not None:
         return wrap_tensor(inner(a, given, cut, name == "vdot", result.tensor))

@@ -113,7 +113,7 @@ class Selection:
             for part, length in zip(self.parts, self.whole.shape.as_list(), strict=True)
         )
 
-    def shaped(self, k: int) -> tf.Tensor:
+    def broadcast_mask(self, k: int) -> tf.Tensor:
         """Return the mask of axis `k`, shaped to broadcast against the whole array."""
         part = self.parts[k]
         assert part is not None
@@ -124,15 +124,17 @@ class Selection:
         found = None
         for k, part in enumerate(self.parts):
             if part is not None and (axes is None or k in axes):
-                found = self.shaped(k) if found is None else tf.logical_and(found, self.shaped(k))
+                found = (
+                    self.broadcast_mask(k) if found is None else tf.logical_and(found, self.broadcast_mask(k))
+                )
         return found
 
-    def filled(self, fill: Any, axes: Sequence[int] | None = None) -> tf.Tensor:
+    def fill_outside(self, fill: Any, axes: Sequence[int] | None = None) -> tf.Tensor:
         """Return the whole array, with `fill` in place of elements outside the parts of the given axes."""
         mask = self.mask(axes)
         return self.whole if mask is None else tf.where(mask, self.whole, tf.cast(fill, self.whole.dtype))
 
-    def compressed(self) -> tf.Tensor:
+    def compress(self) -> tf.Tensor:
         """Return the selected elements as an array of dynamic shape."""
         ends = [slice(None)] * len(self.parts)
         for k, part in enumerate(self.parts):
@@ -162,7 +164,7 @@ class SelectedStorage(Storage):
         """Return the array of dynamic shape."""
         if self._value is None:
             assert self.selection is not None
-            self._value = self.selection.compressed()
+            self._value = self.selection.compress()
         return super().value
 
     def write(self, value: tf.Tensor) -> None:
@@ -255,7 +257,7 @@ def guard_gradient(selection: Selection) -> Selection:
         if part is not None and part.mask.shape[0]:
             one = tf.gather(whole, [tf.argmax(tf.cast(part.mask, tf.int32))], axis=k)
             one = tf.where(tf.reduce_any(part.mask), tf.stop_gradient(one), tf.ones_like(one))
-            whole = tf.where(selection.shaped(k), whole, one)
+            whole = tf.where(selection.broadcast_mask(k), whole, one)
     # Selections whose elements are read in rounds have no guard.
     return replace(selection, whole=whole, source=None)
 

@@ -24,7 +24,8 @@ from np2tf.tnp._array.ndarray import (
 )
 from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._chapters.indexing.flatiter import flatiter, write_flat
-from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, permute_view, reshape_view
+from np2tf.tnp._chapters.manipulation.views.reshape import reshape_view
+from np2tf.tnp._chapters.manipulation.views.transpose import matrix_transpose, permute_view
 from np2tf.tnp._dispatch.devices import device_put
 from np2tf.tnp._dispatch.op import attach
 from np2tf.tnp._dispatch.residency import move_to_tensorflow
@@ -48,13 +49,13 @@ def _attribute(
             raise AttributeError(f"attribute {name!r} of 'numpy.ndarray' objects is not writable")
         setter(self, value)
 
-    def known(self: ndarray) -> Any:
+    def get_attribute(self: ndarray) -> Any:
         try:
             return get(self)
         except DOUBTFUL as error:
             return retry_for_each_rank(get, (self,), {}, error)
 
-    setattr(ndarray, name, property(known, put, doc=getattr(np.ndarray, name).__doc__))
+    setattr(ndarray, name, property(get_attribute, put, doc=getattr(np.ndarray, name).__doc__))
 
 
 # -- views -----------------------------------------------------------------------------------------

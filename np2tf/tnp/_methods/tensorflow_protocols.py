@@ -54,23 +54,23 @@ def _watch_tensors(method: Callable[..., None]) -> Callable[..., None]:
     """Wrap the constructor of forward accumulators so that they watch the tensors of arrays."""
 
     @wraps(method)
-    def watching(accumulator: Any, primals: Any, tangents: Any) -> None:
+    def watch_tensors(accumulator: Any, primals: Any, tangents: Any) -> None:
         method(accumulator, *tf.nest.map_structure(_tensor_of, (primals, tangents)))
 
-    return watching
+    return watch_tensors
 
 
 def _return_arrays(method: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap the method of forward accumulators that returns derivatives: those of arrays become arrays."""
 
     @wraps(method)
-    def fetching(accumulator: Any, primals: Any, *args: Any, **kwargs: Any) -> Any:
+    def fetch_arrays(accumulator: Any, primals: Any, *args: Any, **kwargs: Any) -> Any:
         if not any(map(is_array, tf.nest.flatten(primals))):
             return method(accumulator, primals, *args, **kwargs)
         found = method(accumulator, tf.nest.map_structure(_tensor_of, primals), *args, **kwargs)
         return tf.nest.map_structure(_as_its_source, primals, found)
 
-    return fetching
+    return fetch_arrays
 
 
 def _defer_to_reflected(method: Callable[[Any, Any], Any], reflected: str) -> Callable[[Any, Any], Any]:
@@ -80,12 +80,12 @@ def _defer_to_reflected(method: Callable[[Any, Any], Any], reflected: str) -> Ca
     """
 
     @wraps(method)
-    def reflecting(x: Any, y: Any) -> Any:
+    def reflect(x: Any, y: Any) -> Any:
         if is_array(y) and y.tensor.dtype != x.dtype:
             return getattr(y, reflected)(x)
         return method(x, y)
 
-    return reflecting
+    return reflect
 
 
 def _demand_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -154,7 +154,7 @@ for _name in (*_ARITHMETIC, *_REFLECTED):
     _reflected = f"__{_REFLECTED.get(_name, f'r{_name}')}__"
     setattr(tf.Tensor, f"__{_name}__", _defer_to_reflected(getattr(tf.Tensor, f"__{_name}__"), _reflected))
 # From now on storages use this function.
-surroundings.found()
+surroundings.has_tensorflow()
 for _name in ("while_loop", "switch_case", "slice"):
     setattr(tf, _name, _demand_tensors(getattr(tf, _name)))
 Ufunc.autograph_info__ = {}  # type: ignore[attr-defined]

@@ -50,7 +50,7 @@ def _position_after(end: Int | None, default: int, length: int) -> Int:
     if isinstance(end, int):
         return min(max(end + length if end < 0 else end, -1), length - 1) + 1
     if end.low is not None and end.low >= 0:
-        behind = end.shifted(1)
+        behind = end.plus(1)
         if behind.high is not None and behind.high <= length:
             return behind
     else:

@@ -54,7 +54,7 @@ def axes_of(base: tf.Tensor, key: BasicKey) -> list[SliceSpec] | None:
 
 def _index_axis(index: Int, length: int, axis: int) -> SliceSpec:
     index = check_index(index, length, axis)
-    stop = index + 1 if isinstance(index, int) else index.shifted(1)
+    stop = index + 1 if isinstance(index, int) else index.plus(1)
     return SliceSpec(index, stop, 1, 1, length, dropped=True)
 
 
@@ -86,7 +86,7 @@ def _slice_end(end: int | SymInt | None, default: int, length: int) -> Int:
     if end.low is not None and end.low >= 0:
         return end
     if end.high is not None and end.high < 0:
-        return end.shifted(length)
+        return end.plus(length)
     tensor = tf.where(end.tensor < 0, end.tensor + length, end.tensor)
     return SymInt.fresh(tensor)
 
@@ -138,4 +138,4 @@ def span(axis: SliceSpec) -> int:
 
 
 def stop_of(axis: SliceSpec) -> Int:
-    return axis.start + span(axis) if isinstance(axis.start, int) else axis.start.shifted(span(axis))
+    return axis.start + span(axis) if isinstance(axis.start, int) else axis.start.plus(span(axis))

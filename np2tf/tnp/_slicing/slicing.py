@@ -255,7 +255,7 @@ def _update_unknown_shape(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> t
         else:
             shrink_mask |= 1 << k
             starts.append(item)
-            stops.append(item + 1 if isinstance(item, int) else item.shifted(1))
+            stops.append(item + 1 if isinstance(item, int) else item.plus(1))
     steps = [item.step or 1 if isinstance(item, slice) else 1 for item in items]
     target = read(base, tuple(items))
     return tf.raw_ops.TensorStridedSliceUpdate(

@@ -343,11 +343,11 @@ def replace_ends(chain: Sequence[ViewTransform], values: Sequence[int]) -> tuple
     """Return the chain with its run-time integers replaced by `values`, in order."""
     rest = iter(values)
 
-    def known(end: Any) -> Any:
+    def next_end(end: Any) -> Any:
         return next(rest) if isinstance(end, SymInt) else end
 
     def item_of(item: Any) -> Any:
-        return slice(*map(known, _ends(item))) if isinstance(item, slice) else known(item)
+        return slice(*map(next_end, _ends(item))) if isinstance(item, slice) else next_end(item)
 
     return tuple(
         BasicIndexing(tuple(map(item_of, transform.key)))

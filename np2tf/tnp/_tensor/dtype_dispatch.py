@@ -108,7 +108,7 @@ def gather_parts(x: tf.Tensor, index: Any, axis: int) -> tf.Tensor:
 
 
 def _may_be_differentiated() -> bool:
-    return not tf.executing_eagerly() or (surroundings.found() and not surroundings.has_no_tape())
+    return not tf.executing_eagerly() or (surroundings.has_tensorflow() and not surroundings.has_no_tape())
 
 
 def constant(value: Any, like: tf.Tensor) -> tf.Tensor:

@@ -93,7 +93,7 @@ def is_vectorised(x: tf.Tensor) -> bool:
     return True
 
 
-def _vectorised(function: Function, own: Function, wide: bool = True) -> Function:
+def _vectorise(function: Function, own: Function, wide: bool = True) -> Function:
     """Return a function that calls `own` where polynomials are faster, else `function`.
 
     Args:
@@ -135,7 +135,7 @@ def _bits(x: tf.Tensor) -> tf.Tensor:
     return tf.bitcast(x, tf.int64)
 
 
-def _shifted(bits: tf.Tensor, left: int) -> tf.Tensor:
+def _shift_bits(bits: tf.Tensor, left: int) -> tf.Tensor:
     places = tf.constant(abs(left), tf.int64)
     return tf.bitwise.left_shift(bits, places) if left > 0 else tf.bitwise.right_shift(bits, places)
 
@@ -147,7 +147,7 @@ def _with_sign_of(magnitude: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
 # -- sines ------------------------------------------------------------------------------------------------
 
 
-def _reduced(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+def _reduce_angle(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Return the number of quarter turns nearest to an angle, and sine and cosine of the remaining angle."""
     nearest = tf.round(x * (2 / math.pi))
     first, second, third, fourth = (nearest * part for part in _HALF_PI)
@@ -166,15 +166,15 @@ def _reduced(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
 
 def _sine_of_turned(x: tf.Tensor, quarters: int) -> tf.Tensor:
     """Return the sine of `x` plus the given number of quarter turns."""
-    turns, sine, cosine = _reduced(x)
+    turns, sine, cosine = _reduce_angle(x)
     turns = turns + quarters
     result = tf.where(tf.not_equal(tf.bitwise.bitwise_and(turns, 1), 0), cosine, sine)
-    sign = _shifted(tf.bitwise.bitwise_and(turns, 2), 62)
+    sign = _shift_bits(tf.bitwise.bitwise_and(turns, 2), 62)
     return tf.bitcast(tf.bitwise.bitwise_xor(_bits(result), sign), tf.float64)
 
 
 def _tan(x: tf.Tensor) -> tf.Tensor:
-    turns, sine, cosine = _reduced(x)
+    turns, sine, cosine = _reduce_angle(x)
     is_odd = tf.not_equal(tf.bitwise.bitwise_and(turns, 1), 0)
     return tf.where(is_odd, -cosine, sine) / tf.where(is_odd, sine, cosine)
 
@@ -193,7 +193,7 @@ def _of_angles(own: Function, function: Function) -> Function:
         result.set_shape(x.shape)
         return result
 
-    return _vectorised(function, call)
+    return _vectorise(function, call)
 
 
 sin = _of_angles(lambda x: _sine_of_turned(x, 0), tf.sin)
@@ -206,8 +206,8 @@ tan = _of_angles(_tan, tf.tan)
 
 def _log(x: tf.Tensor) -> tf.Tensor:
     bits = _bits(x)
-    exponent = _shifted(bits - _bits(_float(math.sqrt(0.5))), -52)
-    f = tf.bitcast(bits - _shifted(exponent, 52), tf.float64) - 1.0
+    exponent = _shift_bits(bits - _bits(_float(math.sqrt(0.5))), -52)
+    f = tf.bitcast(bits - _shift_bits(exponent, 52), tf.float64) - 1.0
     power = tf.cast(exponent, tf.float64)
     s = f / (2.0 + f)
     square = s * s
@@ -227,8 +227,8 @@ def _log1p(x: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.equal(x, 0.0), x, result)
 
 
-log = _vectorised(tf.math.log, _log, wide=False)
-log1p = _vectorised(tf.math.log1p, _log1p, wide=False)
+log = _vectorise(tf.math.log, _log, wide=False)
+log1p = _vectorise(tf.math.log1p, _log1p, wide=False)
 
 
 # -- inverse functions ------------------------------------------------------------------------------------
@@ -286,10 +286,10 @@ def _arccos(x: tf.Tensor) -> tf.Tensor:
     return tf.where(is_large, far, _HALF[0] - (_with_sign_of(angle, x) - _HALF[1]))
 
 
-arctan = _vectorised(tf.atan, _arctan)
-arctan2 = _vectorised(tf.atan2, _arctan2)
-arcsin = _vectorised(tf.asin, _arcsin)
-arccos = _vectorised(tf.acos, _arccos)
+arctan = _vectorise(tf.atan, _arctan)
+arctan2 = _vectorise(tf.atan2, _arctan2)
+arcsin = _vectorise(tf.asin, _arcsin)
+arccos = _vectorise(tf.acos, _arccos)
 
 
 # -- powers -----------------------------------------------------------------------------------------------

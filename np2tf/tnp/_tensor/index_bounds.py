@@ -36,7 +36,7 @@ def check_index(index: Int, length: int, axis: int) -> Int:
     if index.in_range(length):
         return index
     if index.high is not None and index.low is not None and index.high < 0 and index.low >= -length:
-        return index.shifted(length)
+        return index.plus(length)
     position = index
     if index.low is None or index.low < 0:
         position = SymInt.fresh(tf.where(index.tensor < 0, index.tensor + length, index.tensor))

@@ -14,13 +14,16 @@ import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from np2tf.lazy import tf
 from np2tf.staging import AliasingError, MissedExceptionError, RecursionLimitError
 from np2tf.tnp._front.fast_flags import count_scopes
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._tensor.foreign_graphs import ForeignValue, warn
+
+if TYPE_CHECKING:
+    from np2tf.tnp._tensor.trace_context import TraceContext
 
 #: Staged branches and loops that are nested more deeply come from calls that do not end while staging.
 MOST_NESTED = 32
@@ -45,7 +48,7 @@ class StagingScope:
 
     __slots__ = ("counter", "numbers", "poisoned", "reads", "trace", "writes")
 
-    def __init__(self, trace: Any, counter: tf.Tensor | None = None) -> None:
+    def __init__(self, trace: TraceContext, counter: tf.Tensor | None = None) -> None:
         self.trace = trace
         outer: StagingScope | None = current_scope()
         self.counter: tf.Tensor | None = outer.counter if counter is None and outer is not None else counter
@@ -136,7 +139,7 @@ def resolve_stand_ins(value: Any) -> Any:
 
 
 @contextmanager
-def staging_scope(trace: Any, counter: tf.Tensor | None = None) -> Iterator[StagingScope]:
+def staging_scope(trace: TraceContext, counter: tf.Tensor | None = None) -> Iterator[StagingScope]:
     """Stage the body of the `with` block as a scope.
 
     Args:

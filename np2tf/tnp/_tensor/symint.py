@@ -44,7 +44,7 @@ class SymInt:
         """Return whether the integer is certainly not zero."""
         return (self.low is not None and self.low > 0) or (self.high is not None and self.high < 0)
 
-    def shifted(self, amount: int) -> SymInt:
+    def plus(self, amount: int) -> SymInt:
         """Return ``self + amount``."""
         low = None if self.low is None else self.low + amount
         high = None if self.high is None else self.high + amount
@@ -95,9 +95,9 @@ def combine(operator: str, left: Int, right: Int, tensor: tf.Tensor) -> SymInt:
     overflow = any(isinstance(side, SymInt) and side.may_overflow for side in (left, right))
     if operator in ("add", "subtract") and isinstance(left, SymInt) and isinstance(right, int):
         amount = right if operator == "add" else -right
-        return replace(left.shifted(amount), tensor=tensor)
+        return replace(left.plus(amount), tensor=tensor)
     if operator == "add" and isinstance(left, int) and isinstance(right, SymInt):
-        return replace(right.shifted(left), tensor=tensor)
+        return replace(right.plus(left), tensor=tensor)
     ends = _interval(operator, left, right)
     if ends is None:
         overflow = overflow or operator in ("multiply", "power", "left_shift")

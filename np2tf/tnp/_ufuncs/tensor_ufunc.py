@@ -103,7 +103,7 @@ class Ufunc:
         staging = not tf.executing_eagerly()
         if not staging and raises_floating_point_errors():
             counts.host += 1
-            return call_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
+            return call_numpy(self.numpy, self._promote(args, kwargs), kwargs)
         try:
             result = self._on_tensors(args, **kwargs)
         except LEFT_TO_NUMPY as error:
@@ -112,7 +112,7 @@ class Ufunc:
         else:
             counts.eager += not staging
             return result
-        return leave_to_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
+        return leave_to_numpy(self.numpy, self._promote(args, kwargs), kwargs)
 
     def directly(self, args: tuple[Any, ...]) -> Any:
         """Return the result if one kernel computes the call (see `eager_fast_path`), else None."""
@@ -157,7 +157,7 @@ class Ufunc:
             return selected if out is None else store_into(out, selected)
         result = self.compute(operands, dtype, casting)
         if where is not True:
-            result = self._masked(result, where, out)
+            result = self._mask_result(result, where, out)
         wrapped = wrap_tensor(result)
         if out is not None:
             return store_into(out, wrapped, casting, self.numpy)
@@ -181,7 +181,7 @@ class Ufunc:
             return cast(result, loop[-1])
         return tuple(cast(part, wanted) for part, wanted in zip(result, loop[self.nin :], strict=True))
 
-    def _promoted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    def _promote(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the operands for NumPy; under other rules than NumPy's, in the dtypes of these rules."""
         if uses_numpy_rules() or len(args) != self.nin or kwargs.get("dtype") is not None:
             return args
@@ -191,7 +191,7 @@ class Ufunc:
         loop = ufunc_loop(self.numpy, kinds)
         return tuple(as_tensor(operand, wanted) for operand, wanted in zip(args, loop, strict=False))
 
-    def _masked(self, result: Any, where: Any, out: Any) -> Any:
+    def _mask_result(self, result: Any, where: Any, out: Any) -> Any:
         if self.nout != 1:
             raise NoGraphFormError("where= with several results")
         before = (

@@ -10,7 +10,8 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.linalg import LinAlgError
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, view
+from np2tf.tnp._chapters.manipulation.views.transpose import matrix_transpose
+from np2tf.tnp._chapters.manipulation.views.view import view
 from np2tf.tnp._chapters.products.dot import contract_axes, diagonal_sum, multiply
 from np2tf.tnp._dispatch.argument_types import Array, DType, Int, Operands, View
 from np2tf.tnp._dispatch.op import op

@@ -14,6 +14,7 @@ import tensorflow as tf
 from np2tf.runtime.callees.callees import staged_callee
 from np2tf.runtime.callees.eager_callees import eager_version
 from np2tf.runtime.introspection.user_frames import depth
+from np2tf.runtime.tracing.trace import trace_of
 from np2tf.tnp._front.following import differentiating
 from np2tf.tnp._front.loading import announce_programs_tensors
 from np2tf.tnp._tensor.storage import current_scope
@@ -52,7 +53,7 @@ def _is_made_by_a_caller(function: Any) -> bool:
     scope, code = current_scope(), getattr(function, "__code__", None)
     assert scope is not None
     frame: types.FrameType | None = sys._getframe(1)
-    for _ in range(depth() - scope.trace.depth):
+    for _ in range(depth() - trace_of(scope).depth):
         if frame is None or code is None:
             return False
         if any(constant is code for constant in frame.f_code.co_consts):

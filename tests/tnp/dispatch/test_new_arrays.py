@@ -48,7 +48,7 @@ def _tape() -> Iterator[None]:
 def _accelerator() -> Iterator[None]:
     """A device scope as it is where there is an accelerator; without one TensorFlow takes the CPU."""
     tf.config.set_soft_device_placement(True)
-    has_any = surroundings.found() and surroundings.has_accelerator
+    has_any = surroundings.has_tensorflow() and surroundings.has_accelerator
     surroundings.has_accelerator = True
     try:
         with tf.device("GPU:0"):

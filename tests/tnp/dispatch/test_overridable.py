@@ -96,7 +96,7 @@ def ufuncs() -> set[str]:
 
 def kind(name: str) -> str:
     """What the rules say of a name."""
-    rule = rules.find(name) or rules.kept()[name]
+    rule = rules.find(name) or rules.kept_names()[name]
     return rule.kind
 
 
@@ -143,7 +143,7 @@ def test_exceptions_are_not_stale() -> None:
         numpys = importlib.import_module(module)
         own = [getattr(numpys, name) for name in numpys.__all__]
         assert bool(of_module) == any(hasattr(one, "_implementation") for one in own), module
-        known = {**rules.rules(), **rules.kept()}
+        known = {**rules.rules(), **rules.kept_names()}
         assert not [name for name in of_module if name in known and known[name].kind == "native"], module
 
 

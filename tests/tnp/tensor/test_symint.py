@@ -89,7 +89,7 @@ def test_in_range():
     i = SymInt.fresh(tf.constant(0, tf.int64), 1, 9)
     assert i.in_range(10)
     assert not i.in_range(9)
-    assert not i.shifted(-2).in_range(10)
+    assert not i.plus(-2).in_range(10)
     assert not SymInt.fresh(i.tensor).in_range(10)
 
 
@@ -104,6 +104,6 @@ def test_products_of_what_a_loop_carries_may_overflow():
 @pytest.mark.parametrize("shift", [-3, 0, 5])
 def test_shifted_tensor(shift: int):
     i = SymInt.fresh(tf.constant(4, tf.int64), 0, 8)
-    moved = i.shifted(shift)
+    moved = i.plus(shift)
     assert moved.tensor.numpy() == 4 + shift
     assert np.array_equal((moved.low, moved.high), (shift, 8 + shift))

@@ -14,7 +14,7 @@ class Lengths:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
 
-    def selected(self, node: cst.CSTNode) -> bool:
+    def selects_by_value(self, node: cst.CSTNode) -> bool:
         """Return whether an expression selects elements by their values, so that its length depends on
         them.
         """
@@ -32,11 +32,13 @@ class Lengths:
             elif top.value not in seen:
                 seen.add(top.value)
                 owner = self._facts.scopes.of(top).owner_of(top.value)
-                assigned = [self._assigned(binding) for binding in owner.bindings[top.value]] if owner else []
+                assigned = (
+                    [self._assigned_value(binding) for binding in owner.bindings[top.value]] if owner else []
+                )
                 stack.extend(value for value in assigned if value is not None)
         return values
 
-    def _assigned(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
+    def _assigned_value(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
         target = self._facts.parents[binding]
         if isinstance(target, cst.Element):  # of `i, j = np.nonzero(mask)`
             row = self._facts.parents[target]
@@ -46,7 +48,7 @@ class Lengths:
 
     def _picks(self, node: cst.CSTNode) -> bool:
         if isinstance(node, cst.Call):
-            rule = rules.find(self._facts.imports.qualified(node.func) or "")
+            rule = rules.find(self._facts.imports.numpy_name(node.func) or "")
             return rule is not None and rule.dynamic_shape
         if not isinstance(node, cst.Subscript) or len(node.slice) != 1:
             return False
@@ -57,7 +59,7 @@ class Lengths:
 
     def _gives_places(self, node: cst.Call) -> bool:
         """Return whether a call returns a tuple of the indices where a condition is true."""
-        name = self._facts.imports.qualified(node.func)
+        name = self._facts.imports.numpy_name(node.func)
         if name is None:
             return isinstance(node.func, cst.Attribute) and node.func.attr.value == "nonzero"
         return name == "numpy.nonzero" or (name == "numpy.where" and len(node.args) == 1)

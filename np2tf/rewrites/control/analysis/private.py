@@ -74,7 +74,7 @@ class PrivateLists:
         call = self._facts.parents[arg]
         if not isinstance(call, cst.Call) or arg.star:
             return False
-        if self._facts.imports.qualified(call.func) is not None:
+        if self._facts.imports.numpy_name(call.func) is not None:
             return True
         if isinstance(call.func, cst.Attribute):
             return call.func.attr.value == "append" and self._is_finished(arg)

@@ -62,7 +62,7 @@ class Refusals:
             CannotLower: if `node` contains a part that cannot be lowered.
         """
         kind = type(node).__name__.lower()
-        growing = self._growing(node)
+        growing = self._growing_call(node)
         if growing is not None:
             raise CannotLower("NP2TF307", node, kind=kind, call=self._facts.code(growing.func))
         reason = self.reason(node)
@@ -75,7 +75,7 @@ class Refusals:
             self._known[node] = self._find(node)
         return self._known[node]
 
-    def _growing(self, node: cst.If | cst.While | cst.For) -> cst.Call | None:
+    def _growing_call(self, node: cst.If | cst.While | cst.For) -> cst.Call | None:
         """Return the first call in `node` that makes a list longer."""
         calls = (part for top in _inside(node) for part in _walk_here(top) if isinstance(part, cst.Call))
         for call in calls:
@@ -119,9 +119,9 @@ class Refusals:
 
     def _changes_nothing(self, func: cst.CSTNode) -> bool:
         """Return whether a call changes no container that the loop cannot carry, in spite of its name."""
-        return self._carried(func) or self._facts.imports.qualified(func) is not None
+        return self._is_carried(func) or self._facts.imports.numpy_name(func) is not None
 
-    def _carried(self, func: cst.CSTNode) -> bool:
+    def _is_carried(self, func: cst.CSTNode) -> bool:
         """Return whether a method belongs to a list that the loop can carry."""
         return (
             isinstance(func, cst.Attribute)
@@ -140,7 +140,7 @@ class Refusals:
             CannotLower: if an expression does.
         """
         for node in expressions:
-            caller = self._closures.rebinding(node)
+            caller = self._closures.rebinding_function(node)
             if caller is not None:
                 raise CannotLower(
                     "NP2TF301", node, kind="expression", reason=f"`{caller}`, which rebinds names around it"

@@ -12,7 +12,7 @@ import libcst as cst
 
 from np2tf.facts import Facts, Kind
 from np2tf.rewrites.control.analysis.lengths import Lengths
-from np2tf.tree.names import dotted
+from np2tf.tree.names import dotted_name
 
 _ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "__name__", "kind"})
 _CALLS = frozenset(["len", "isinstance", "issubclass", "hasattr", "callable", "type", "id"])
@@ -104,22 +104,22 @@ class Static:
         return isinstance(node, (cst.BaseNumber, cst.SimpleString))
 
     def _attribute(self, node: cst.Attribute) -> bool:
-        if self._facts.imports.qualified(node) is not None:
+        if self._facts.imports.numpy_name(node) is not None:
             return True
         if node.attr.value in _ATTRIBUTES:
-            return not (node.attr.value in ("size", "shape") and self._lengths.selected(node.value))
-        path = dotted(node)
+            return not (node.attr.value in ("size", "shape") and self._lengths.selects_by_value(node.value))
+        path = dotted_name(node)
         return path is not None and path.startswith(_MODULE_FUNCTIONS)
 
     def _call(self, node: cst.Call) -> bool:
-        qualified = self._facts.imports.qualified(node.func)
+        qualified = self._facts.imports.numpy_name(node.func)
         if qualified is not None:
             return qualified.rpartition(".")[2] in _NUMPY
-        name = dotted(node.func) or ""
+        name = dotted_name(node.func) or ""
         if name == "len" and node.args and self._grows(node.args[0].value):
             return False
         if name in _CALLS:
-            return not (name == "len" and node.args and self._lengths.selected(node.args[0].value))
+            return not (name == "len" and node.args and self._lengths.selects_by_value(node.args[0].value))
         arguments = all(self(arg.value) for arg in node.args)
         if name in _OF_STATIC or name.startswith(_MODULE_FUNCTIONS):
             return arguments

@@ -16,7 +16,7 @@ import libcst as cst
 from np2tf.facts.dataflow.flow import Names, free_names, reads, writes
 from np2tf.rewrites.control.common.marks import CannotLower
 from np2tf.rewrites.control.common.scope import Scope
-from np2tf.tree.names import dotted
+from np2tf.tree.names import dotted_name
 from np2tf.tree.walk import children, walk
 
 Inner = cst.FunctionDef | cst.Lambda
@@ -83,7 +83,7 @@ class Closures:
         """Return whether a function is passed to a function that calls it only at once, if ever."""
         arg = self._parents[node]
         call = self._parents[arg] if isinstance(arg, cst.Arg) else None
-        name = dotted(call.func) if isinstance(call, cst.Call) else None
+        name = dotted_name(call.func) if isinstance(call, cst.Call) else None
         if call is not None and name in _LAZY:
             return self._is_immediate(call)
         return name is not None and (name in _IMMEDIATE or name.startswith("np2tf."))
@@ -117,24 +117,24 @@ class Closures:
 
     # -- one construct --------------------------------------------------------------------------------------
 
-    def rebinding(self, node: cst.CSTNode) -> str | None:
+    def rebinding_function(self, node: cst.CSTNode) -> str | None:
         """Return an inner function mentioned in `node` that rebinds names of the function around it."""
         return next((name for name in sorted(reads(node)) if self._rebinds.get(name)), None)
 
-    def written(self, node: cst.CSTNode, parts: Sequence[cst.CSTNode], scope: Scope) -> list[str]:
+    def written_names(self, node: cst.CSTNode, parts: Sequence[cst.CSTNode], scope: Scope) -> list[str]:
         """Return the function's own names that `parts` write, including the names that its calls rebind.
 
         Raises:
             CannotLower: if a call rebinds a name of a function further out, which is no variable here.
         """
-        names = scope.written(parts)
+        names = scope.written_names(parts)
         mentioned = _NONE.union(*map(reads, parts)) | writes(parts)
         called = _NONE.union(*(self._rebinds.get(name, _NONE) for name in mentioned)).difference(names)
         if not called <= scope.locals:
             _refuse(node, f"a call that rebinds `{min(called - scope.locals)}` further out")
         return [*names, *sorted(called)]
 
-    def shared(
+    def shared_names(
         self, node: cst.CSTNode, parts: Sequence[cst.CSTNode], names: Sequence[str], scope: Scope
     ) -> list[str]:
         """Return the `names` that inner functions defined outside of `parts` see when `parts` call them.
@@ -155,7 +155,7 @@ class Closures:
                 scope.bound |= {name}
         return found
 
-    def kept(self, parts: Sequence[cst.CSTNode], scope: Scope) -> Names:
+    def kept_names(self, parts: Sequence[cst.CSTNode], scope: Scope) -> Names:
         """Return the names that another function may read after `parts` have run."""
         inside = writes(parts)
         return scope.foreign.union(*(found for name, found in self._reads.items() if name not in inside))

@@ -14,7 +14,7 @@ from np2tf.rewrites.control.common.scope import Scope
 from np2tf.tree.templates import Statement
 
 
-class Known(Protocol):
+class KnownExpressions(Protocol):
     """Tells which expressions are known while a function is staged."""
 
     def __call__(self, node: cst.CSTNode) -> bool:
@@ -34,8 +34,8 @@ class Judge(Protocol):
     counters: Names
 
     @property
-    def static(self) -> Known:
-        """Tells what is known while the function is staged."""
+    def static(self) -> KnownExpressions:
+        """Tells which expressions are known while the function is staged."""
 
     def reason(self, node: cst.If | cst.While | cst.For) -> str | None:
         """Return the reason against lowering `node`, in words; None if there is none."""

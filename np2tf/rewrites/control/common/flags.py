@@ -42,7 +42,7 @@ def without_assignments(test: cst.BaseExpression) -> tuple[cst.BaseExpression, l
     return changed, assigns
 
 
-def flagged(text: str, node: cst.If, jump: Statement) -> Statement:
+def set_flag(text: str, node: cst.If, jump: Statement) -> Statement:
     """Return the line that replaces `if test: break`, with the comments of both lines."""
     made = line(text, [*node.leading_lines, *jump.leading_lines])  # type: ignore[union-attr]
     for place in (getattr(node.body, "header", None), getattr(jump, "trailing_whitespace", None)):

@@ -8,7 +8,7 @@ import libcst as cst
 
 from np2tf.facts.dataflow.flow import block
 from np2tf.rewrites.control.common.naming import Naming
-from np2tf.tree.memo import remembered
+from np2tf.tree.memo import memoize
 from np2tf.tree.templates import Statement
 from np2tf.tree.walk import every_child
 
@@ -27,7 +27,7 @@ def code(node: cst.CSTNode) -> str:
     return cst.Module([]).code_for_node(node)
 
 
-@remembered
+@memoize
 def has_comment(node: cst.CSTNode) -> bool:
     """Return whether a comment stands anywhere in `node`."""
     stack = [node]
@@ -49,7 +49,7 @@ def tuple_of(names: Sequence[str]) -> str:
     return f"({names[0]},)" if len(names) == 1 else f"({', '.join(names)})"
 
 
-def assigned(state: Sequence[str]) -> str:
+def assignment_target(state: Sequence[str]) -> str:
     """Return the left side of the assignment of a loop's state: `u, err = `, `(u,) = `, or nothing."""
     if len(state) == 1:
         return f"({state[0]},) = "
@@ -139,23 +139,25 @@ def helper(
     return made.with_changes(body=suite(body, header), leading_lines=blank(leading))
 
 
-def renamed(params: Sequence[str], shared: Sequence[str], naming: Naming) -> list[str]:
+def rename_parameters(params: Sequence[str], shared: Sequence[str], naming: Naming) -> list[str]:
     """Return the parameters, renamed where a helper rebinds the name itself because inner functions see
     it.
     """
     return [naming.name(f"{param}_now") if param in shared else param for param in params]
 
 
-def rebinding(params: Sequence[str], shared: Sequence[str], naming: Naming) -> list[Statement]:
+def rebind_parameters(params: Sequence[str], shared: Sequence[str], naming: Naming) -> list[Statement]:
     """Return the first lines of a helper with shared names: `nonlocal k` and `k = k_now`."""
     if not shared:
         return []
     own = [param for param in params if param in shared]
-    values = ", ".join(renamed(own, shared, naming))
+    values = ", ".join(rename_parameters(own, shared, naming))
     return [line(f"nonlocal {', '.join(shared)}"), *([line(f"{', '.join(own)} = {values}")] if own else [])]
 
 
-def returning(values: Sequence[str], as_tuple: bool, footer: Sequence[cst.EmptyLine] = ()) -> list[Statement]:
+def return_statement(
+    values: Sequence[str], as_tuple: bool, footer: Sequence[cst.EmptyLine] = ()
+) -> list[Statement]:
     """Return the statement `return u, err`; a single value is a tuple only if `as_tuple` is true."""
     if not values and not as_tuple:
         return []

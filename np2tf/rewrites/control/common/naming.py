@@ -60,7 +60,7 @@ class Naming:
         """Return whether the function already uses the name."""
         return name in self._taken
 
-    def given(self) -> frozenset[str]:
+    def given_names(self) -> frozenset[str]:
         """Return the names given so far."""
         return frozenset(self._given.values())
 

@@ -35,14 +35,14 @@ class Scope:
     foreign: Names = frozenset()
     """The local names that are declared nonlocal, and so belong to a function around this one."""
 
-    def passed(self, statements: Sequence[cst.CSTNode]) -> None:
+    def record(self, statements: Sequence[cst.CSTNode]) -> None:
         """Record that statements have been emitted."""
         self.maybe |= writes(statements)
         after = bound_after(statements, self.bound)
         if after is not None:
             self.bound = after
 
-    def written(self, nodes: Sequence[cst.CSTNode]) -> list[str]:
+    def written_names(self, nodes: Sequence[cst.CSTNode]) -> list[str]:
         """Return the function's own names that `nodes` write, in order of first writing, with added names
         last.
         """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.construct import Judge, SmallConstruct
 from np2tf.rewrites.control.common.layout import blank, call, code, helper, line
 from np2tf.rewrites.control.common.lowers import Lowers
 from np2tf.rewrites.control.common.scope import Scope
@@ -29,3 +29,7 @@ def lower(
         helper(name, (), [line(f"raise AssertionError{message}")], leading),
         line(call("", "np2tf.cond", arguments, scope.depth, scope.width), blank()),
     ]
+
+
+#: The row of `table.py`.
+CONSTRUCTS = {cst.Assert: SmallConstruct(is_lowered, lower)}

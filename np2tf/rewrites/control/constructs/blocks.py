@@ -26,7 +26,7 @@ class Blocks:
     def __init__(self, marks: Marks) -> None:
         self._marks = marks
 
-    def _changed(
+    def _change_blocks(
         self, node: Statement, change: Callable[[Sequence[Statement]], list[Statement]]
     ) -> Statement:
         """A statement that is no loop with each of its blocks changed."""
@@ -44,7 +44,7 @@ class Blocks:
         return node
 
     def _try(self, node: cst.Try, change: tries.Change, orelse: tries.Change | None = None) -> cst.Try:
-        return self._marks.carry(node, tries.mapped(node, change, orelse))  # type: ignore[return-value]
+        return self._marks.carry(node, tries.map_blocks(node, change, orelse))  # type: ignore[return-value]
 
     def _has_lowered_jump(self, node: cst.CSTNode, under: bool = False) -> bool:
         """Return whether a jump leaves `node` from under a lowered test."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.construct import ExpressionConstruct, Judge
 from np2tf.rewrites.control.common.counting import counts
 from np2tf.tree.templates import expression
 
@@ -20,13 +20,13 @@ def is_operation_lowered(judge: Judge, node: cst.BooleanOperation) -> bool:
 
 
 def is_not_lowered(judge: Judge, node: cst.UnaryOperation) -> bool:
-    """Return whether this is `not`, of what may be an array's value."""
+    """Return whether this is `not` of an expression that may be an array's value."""
     is_not = isinstance(node.operator, cst.Not)
     return is_not and not counts(judge, node) and not judge.static(node.expression)
 
 
 def is_chain_lowered(judge: Judge, node: cst.Comparison) -> bool:
-    """Return whether this is `a < b < c`, of what may be an array's value."""
+    """Return whether this is `a < b < c` of expressions that may be arrays' values."""
     return len(node.comparisons) > 1 and not counts(judge, node) and not judge.static(node)
 
 
@@ -76,3 +76,11 @@ def _repeatable(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.UnaryOperation):
         return _repeatable(node.expression)
     return False
+
+
+#: The rows of `table.py`.
+CONSTRUCTS = {
+    cst.BooleanOperation: ExpressionConstruct(is_operation_lowered, edit),
+    cst.UnaryOperation: ExpressionConstruct(is_not_lowered, edit),
+    cst.Comparison: ExpressionConstruct(is_chain_lowered, edit),
+}

@@ -11,7 +11,7 @@ import libcst as cst
 
 from np2tf.facts.dataflow.counters import step_of
 from np2tf.facts.dataflow.flow import Names, live_before, reads, writes
-from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.construct import Judge, StatementConstruct
 from np2tf.rewrites.control.common.layout import (
     blank,
     call,
@@ -22,9 +22,9 @@ from np2tf.rewrites.control.common.layout import (
     has_comment,
     helper,
     line,
-    rebinding,
-    renamed,
-    returning,
+    rebind_parameters,
+    rename_parameters,
+    return_statement,
     statements_of,
 )
 from np2tf.rewrites.control.common.leaving import jumps_in, leaves
@@ -51,7 +51,7 @@ class _Branch:
     """The names that inner functions see when this branch calls them."""
 
     @property
-    def leading(self) -> Sequence[cst.EmptyLine]:
+    def leading_comments(self) -> Sequence[cst.EmptyLine]:
         """The comments above an `else`."""
         return self.owner.leading_lines if isinstance(self.owner, cst.Else) else ()
 
@@ -61,9 +61,9 @@ class _Branch:
         return comment_of(self.owner.body) if isinstance(self.owner, (cst.If, cst.Else)) else None
 
     @property
-    def commented(self) -> bool:
+    def has_comment(self) -> bool:
         """True if the branch has a comment that a lambda would lose."""
-        inside = [*self.lowered, *self.leading, *footer_of(self.owner)]
+        inside = [*self.lowered, *self.leading_comments, *footer_of(self.owner)]
         return self.header is not None or any(has_comment(part) for part in inside)
 
 
@@ -91,7 +91,7 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
     sources = _without_pass(statements_of(node)), _without_pass(else_of(node))
     returns = bool(list(jumps_in([node])))
     both = [*sources[0], *sources[1]]
-    written = lowering.closures.written(node, both, scope)
+    written = lowering.closures.written_names(node, both, scope)
     if returns:
         if not tail:
             raise CannotLower("NP2TF303", node)  # it leaves a `with` block
@@ -100,8 +100,8 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
             reason = f"a return behind a write to `{late[0]}`, which is nonlocal"
             raise CannotLower("NP2TF301", node, kind="if", reason=reason)
         _same_kind_of_return(node, sources)
-    shared = lowering.closures.shared(node, both, written, scope)
-    live |= lowering.closures.kept(both, scope) | frozenset(shared)
+    shared = lowering.closures.shared_names(node, both, written, scope)
+    live |= lowering.closures.kept_names(both, scope) | frozenset(shared)
     after: Names = frozenset() if returns else live
     goes_on = writes([part for source in sources if not _raises(source) for part in source])
     outputs = (
@@ -117,14 +117,14 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
     branches = []
     for owner, source in zip((node, node.orelse if isinstance(node.orelse, cst.Else) else None), sources):
         inner = scope.helper(source, operands)
-        lowered = _returning(lowering.scope_body(source, after, inner, tail=returns), outputs)
-        seen = lowering.closures.shared(node, source, shared, scope)
+        lowered = _add_return(lowering.scope_body(source, after, inner, tail=returns), outputs)
+        seen = lowering.closures.shared_names(node, source, shared, scope)
         branches.append(_Branch(owner, source, lowered, writes(source), scope.counters, seen))
     values = [scope.value(name) for name in operands]
     bound = dict(zip(operands, values))
     head = "return " if returns else f"{', '.join(outputs)} = " if outputs else ""
 
-    if returns and not any(_valued(jump) for jump in jumps_in([node])):
+    if returns and not any(_returns_value(jump) for jump in jumps_in([node])):
         head = ""
     texts = [] if shared else [_as_lambda(branch, outputs, bound) for branch in branches]
     lambdas = [text for text in texts if text is not None]
@@ -136,7 +136,7 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
     return _with_helpers(lowering, node, branches, outputs, (operands, values), head, scope)
 
 
-def _returning(body: list[Statement], outputs: Sequence[str]) -> list[Statement]:
+def _add_return(body: list[Statement], outputs: Sequence[str]) -> list[Statement]:
     """Return a branch's body, with `return value` instead of a final assignment to its outputs."""
     last = body[-1] if body else None
     if not outputs or not isinstance(last, cst.SimpleStatementLine) or len(last.body) != 1:
@@ -168,7 +168,7 @@ def _needs(name: str, source: Sequence[Statement], outputs: Sequence[str], after
     return name in live_before(source, after)
 
 
-def _valued(jump: cst.CSTNode) -> bool:
+def _returns_value(jump: cst.CSTNode) -> bool:
     return isinstance(jump, cst.Return) and jump.value is not None and code(jump.value) != "None"
 
 
@@ -181,7 +181,7 @@ def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Stat
     """
     valued = set()
     for jump in jumps_in([node]):
-        valued.add(_valued(jump))
+        valued.add(_returns_value(jump))
     if not all(leaves(source) for source in sources):
         valued.add(False)
     if len(valued) > 1:
@@ -192,7 +192,7 @@ def _as_lambda(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -
     """Return the branch as a lambda that reads the names around it; None if it is more than one
     expression.
     """
-    if branch.commented:
+    if branch.has_comment:
         return None
     if not branch.source:
         values = [bound.get(name, name) for name in outputs]
@@ -206,12 +206,12 @@ def _as_lambda(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -
     if isinstance(only, cst.Expr) and not outputs and code(only.value).startswith(("np2tf.print(", "print(")):
         return f"lambda: {code(only.value)}"
     if isinstance(only, cst.Return):
-        return f"lambda: {_bracketed(only.value)}" if only.value is not None else "lambda: None"
-    name, value = _given(only, branch.counters, bound)
+        return f"lambda: {_parenthesize(only.value)}" if only.value is not None else "lambda: None"
+    name, value = _assignment(only, branch.counters, bound)
     return _values({name: value}, outputs, bound) if name in outputs else None
 
 
-def _given(statement: cst.CSTNode, counters: Names, bound: dict[str, str]) -> tuple[str, str]:
+def _assignment(statement: cst.CSTNode, counters: Names, bound: dict[str, str]) -> tuple[str, str]:
     """Return the name and the value of an assignment; two empty strings for other statements."""
     step = step_of(statement)
     if step is not None and isinstance(statement, cst.AugAssign):
@@ -220,7 +220,7 @@ def _given(statement: cst.CSTNode, counters: Names, bound: dict[str, str]) -> tu
     if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
         target = statement.targets[0].target
         if isinstance(target, cst.Name):
-            return target.value, _bracketed(statement.value)
+            return target.value, _parenthesize(statement.value)
     return "", ""
 
 
@@ -231,15 +231,15 @@ def _several(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -> 
         if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
             return None
         only = statement.body[0]
-        name, value = _given(only, branch.counters, bound)
-        if name not in outputs or name in found or reads(only) & found.keys() or _may_do_something(only):
+        name, value = _assignment(only, branch.counters, bound)
+        if name not in outputs or name in found or reads(only) & found.keys() or _may_have_effects(only):
             return None
         found[name] = value
     text = _values(found, outputs, bound)
     return text if len(text) <= _SHORT else None
 
 
-def _may_do_something(node: cst.CSTNode) -> bool:
+def _may_have_effects(node: cst.CSTNode) -> bool:
     return any(isinstance(part, (cst.Call, cst.NamedExpr, cst.Await, cst.Yield)) for part in walk(node))
 
 
@@ -255,7 +255,7 @@ def _without_pass(body: list[Statement]) -> list[Statement]:
     return body
 
 
-def _bracketed(value: cst.BaseExpression) -> str:
+def _parenthesize(value: cst.BaseExpression) -> str:
     text = code(value)
     bare = isinstance(value, cst.Tuple) and not value.lpar
     return f"({text})" if bare or (isinstance(value, (cst.NamedExpr, cst.Yield)) and not value.lpar) else text
@@ -283,10 +283,10 @@ def _with_helpers(
             continue
         callees.append(name)
         footer = footer_of(branch.owner)
-        tail = [] if _ends_itself(branch) else returning(outputs, False, footer)
-        above = [*leading, *branch.leading] if not out else branch.leading
-        params = renamed(operands, branch.shared, lowering.naming)
-        first = rebinding(operands, branch.shared, lowering.naming)
+        tail = [] if _ends_itself(branch) else return_statement(outputs, False, footer)
+        above = [*leading, *branch.leading_comments] if not out else branch.leading_comments
+        params = rename_parameters(operands, branch.shared, lowering.naming)
+        first = rebind_parameters(operands, branch.shared, lowering.naming)
         made = helper(name, params, [*first, *branch.lowered, *tail], above, branch.header)
         if not tail:
             made = made.with_changes(body=made.body.with_changes(footer=footer))
@@ -303,3 +303,7 @@ def _short_lambda(branch: _Branch, outputs: Sequence[str], operands: Sequence[st
         return None
     params = ", ".join(operands)
     return f"lambda {params}: {text.removeprefix('lambda: ')}" if params else text
+
+
+#: The row of `table.py`.
+CONSTRUCTS = {cst.If: StatementConstruct(is_lowered, lower)}

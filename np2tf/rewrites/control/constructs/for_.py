@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from np2tf.facts.dataflow.flow import Names, bound_targets, loop_head
-from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.construct import Judge, StatementConstruct
 from np2tf.rewrites.control.common.layout import (
-    assigned,
+    assignment_target,
     blank,
     call,
     code,
@@ -15,9 +15,9 @@ from np2tf.rewrites.control.common.layout import (
     footer_of,
     helper,
     line,
-    rebinding,
-    renamed,
-    returning,
+    rebind_parameters,
+    rename_parameters,
+    return_statement,
     statements_of,
     tuple_of,
 )
@@ -56,14 +56,14 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope, tail: bool
     body = statements_of(node)
     targets = bound_targets(node.target)
     closures = lowering.closures
-    names = [*closures.written(node, body, scope), *(name for name in targets if name in scope.locals)]
+    names = [*closures.written_names(node, body, scope), *(name for name in targets if name in scope.locals)]
     written = dict.fromkeys(names)
-    shared = closures.shared(node, body, list(written), scope)
+    shared = closures.shared_names(node, body, list(written), scope)
     found = map_loop(node, live) if node not in lowering.marks.stops and not shared else None
     if found is not None:
         lowering.marks.independent.add(lowering.marks.origin.get(node, node))
         return independent.lower(lowering, node, found, scope)
-    live |= closures.kept(body, scope) | frozenset(shared)
+    live |= closures.kept_names(body, scope) | frozenset(shared)
     head = loop_head(node, live)
     stop = lowering.marks.stops.get(node)
     if stop is not None:
@@ -92,11 +92,13 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope, tail: bool
         out.append(helper(keep_going, state, [line(f"return np2tf.not_({stop})")], leading))
         arguments.append(f"keep_going={keep_going}")
         leading = ()
-    ending = returning(state, True, footer_of(node))
-    above = rebinding(params, shared, naming)
-    params = renamed(params, shared, naming)
+    ending = return_statement(state, True, footer_of(node))
+    above = rebind_parameters(params, shared, naming)
+    params = rename_parameters(params, shared, naming)
     out.append(helper(step, params, [*above, *stepped, *ending], leading, comment_of(node.body)))
-    out.append(line(call(assigned(state), "np2tf.for_loop", arguments, scope.depth, scope.width), blank()))
+    out.append(
+        line(call(assignment_target(state), "np2tf.for_loop", arguments, scope.depth, scope.width), blank())
+    )
     return out
 
 
@@ -105,3 +107,7 @@ def _parameters(state: list[str], targets: list[str], naming: Naming) -> list[st
     old = [name for name in state if name in targets]
     unused = "_" if len(old) == 1 and not naming.is_taken("_") else None
     return [(unused or naming.name(f"last_{name}")) if name in old else name for name in state]
+
+
+#: The row of `table.py`.
+CONSTRUCTS = {cst.For: StatementConstruct(is_lowered, lower)}

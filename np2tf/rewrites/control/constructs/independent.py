@@ -52,7 +52,7 @@ def map_loop(node: cst.For, live: Names) -> MapLoop | None:
     if stored is None or not isinstance(last, cst.SimpleStatementLine):
         return None
     out, value = stored
-    own = [name for statement in before for name in _assigned(statement)]
+    own = [name for statement in before for name in _assigned_names(statement)]
     if None in own or {node.target.value, out} & set(own) or node.target.value in live:
         return None
     seen_outside = (loop_head(node, live) - {out}) | live
@@ -114,7 +114,7 @@ def _is_at(node: cst.Subscript, index: str) -> bool:
     return isinstance(key, cst.Index) and isinstance(key.value, cst.Name) and key.value.value == index
 
 
-def _assigned(statement: cst.CSTNode) -> list[str | None]:
+def _assigned_names(statement: cst.CSTNode) -> list[str | None]:
     """Return the names that plain assignments bind; None in the place of any other target or statement."""
     if not isinstance(statement, cst.SimpleStatementLine):
         return [None]

@@ -1,4 +1,4 @@
-"""Take `break`, `continue` and `return` out of what is to be lowered, leaving code of the same meaning.
+"""Take `break`, `continue` and `return` out of code that will be lowered, without changing its meaning.
 
 `continue`: the rest of the body moves into the other branch. `break`: a flag, asked before every round.
 `return` under a lowered test: the rest of the function becomes the other branch, so that the branches end the
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from np2tf.rewrites.control.common.flags import flagged, is_bool, is_true, without_assignments
+from np2tf.rewrites.control.common.flags import is_bool, is_true, set_flag, without_assignments
 from np2tf.rewrites.control.common.layout import (
     code,
     else_of,
@@ -70,7 +70,7 @@ class JumpFree(Blocks):
                 if out and jump_of(out[-1]) is not None:
                     return out
             else:
-                out.append(self._changed(statement, lambda part: self._loops(part, depth)))
+                out.append(self._change_blocks(statement, lambda part: self._loops(part, depth)))
         return out
 
     def _loop(self, loop: cst.For | cst.While, rest: Sequence[Statement], depth: int) -> list[Statement]:
@@ -95,7 +95,7 @@ class JumpFree(Blocks):
             flags = {frame.stop, self._naming.name("returned")} if frame.returns else {frame.stop}
             flags -= {self._naming.name("returned")} if frame.returns and depth else set()
             before += [line(f"{flag} = False") for flag in sorted(flags)]
-        changed = self._guarded(body, frame)
+        changed = self._guard(body, frame)
         if frame.skip:
             changed.insert(0, line(f"{frame.skip} = False"))
         if assigns:
@@ -152,13 +152,13 @@ class JumpFree(Blocks):
         frame = _Frame(plain=True)
         for index, statement in enumerate(body):
             if isinstance(statement, (cst.If, cst.Try)) and self._has_lowered_jump(statement):
-                changed = [*body[:index], *self._guarded(body[index:], frame)]
+                changed = [*body[:index], *self._guard(body[index:], frame)]
                 return [line(f"{frame.skip} = False"), *changed] if frame.skip else changed
         return list(body)
 
     # -- jumps to the end of a body ---------------------------------------------------------------------
 
-    def _guarded(self, body: Sequence[Statement], frame: _Frame) -> list[Statement]:
+    def _guard(self, body: Sequence[Statement], frame: _Frame) -> list[Statement]:
         out: list[Statement] = []
         for index, statement in enumerate(body):
             jump = jump_of(statement)
@@ -190,8 +190,8 @@ class JumpFree(Blocks):
             self._lowered_if(returned, stop) if stop else self._lowered_if(f"np2tf.not_({returned})", ())
         )
         if stop:
-            return [self._if(changed, stop, self._guarded(rest, frame))]
-        return [self._if(changed, self._guarded(rest, frame), ())]
+            return [self._if(changed, stop, self._guard(rest, frame))]
+        return [self._if(changed, self._guard(rest, frame), ())]
 
     def _guarded_if(self, node: cst.If, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
         then, other = statements_of(node), else_of(node)
@@ -205,16 +205,16 @@ class JumpFree(Blocks):
             # `rest` goes where control still flows; behind two jumps it is never reached.
             then += [] if then_leaves else rest
             other += [] if other_leaves else rest
-            return [self._if(node, self._guarded(then, frame), self._guarded(other, frame))]
+            return [self._if(node, self._guard(then, frame), self._guard(other, frame))]
         flags = self._flags(node, frame)
-        first = self._if(node, self._guarded(then, frame), self._guarded(other, frame))
-        return [first, self._unless(flags, self._guarded(rest, frame))]
+        first = self._if(node, self._guard(then, frame), self._guard(other, frame))
+        return [first, self._unless(flags, self._guard(rest, frame))]
 
     def _guarded_with(self, node: cst.With, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
         """Return a `with` block (of np.errstate) that jumps leave."""
         flags = self._flags(node, frame)
-        first = self._with_body(node, self._guarded(statements_of(node.body), frame))
-        return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
+        first = self._with_body(node, self._guard(statements_of(node.body), frame))
+        return [first, *([self._unless(flags, self._guard(rest, frame))] if rest else [])]
 
     def _guarded_try(self, node: cst.Try, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
         """Return a `try` with jumps out of it: each block sets the flags, and its `else` tests them."""
@@ -222,11 +222,11 @@ class JumpFree(Blocks):
         flags = self._flags(node, frame)
 
         def unless_left(part: list[Statement]) -> list[Statement]:
-            changed = self._guarded(part, frame)
+            changed = self._guard(part, frame)
             return [self._unless(flags, changed)] if list(jumps_in(statements_of(node.body))) else changed
 
-        first = self._try(node, lambda part: self._guarded(part, frame), unless_left)
-        return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
+        first = self._try(node, lambda part: self._guard(part, frame), unless_left)
+        return [first, *([self._unless(flags, self._guard(rest, frame))] if rest else [])]
 
     def _flags(self, node: cst.CSTNode, frame: _Frame) -> list[str]:
         """Return the flags that the jumps in a statement set."""
@@ -250,13 +250,13 @@ class JumpFree(Blocks):
     ) -> list[Statement]:
         """Return `done = test` for `if test: break`: nothing else has set the flag, so it equals the test."""
         assert frame.stop is not None
-        flag = flagged(f"{frame.stop} = {code(node.test)}", node, leave)
+        flag = set_flag(f"{frame.stop} = {code(node.test)}", node, leave)
         jump = jump_of(leave)
         if isinstance(jump, cst.Return) and jump.value is not None and not frame.returns_break:
             answer = line(f"{self._naming.name('result')} = {code(jump.value)}")
             guard = self._lowered_if(frame.stop, ())
-            return [flag, self._if(guard, [answer], self._guarded(left, frame))]
-        rest = [self._lowered_if(f"np2tf.not_({frame.stop})", self._guarded(left, frame))]
+            return [flag, self._if(guard, [answer], self._guard(left, frame))]
+        rest = [self._lowered_if(f"np2tf.not_({frame.stop})", self._guard(left, frame))]
         return [flag, *(rest if left else [])]
 
     def _only_leaves(self, node: cst.If, then: Sequence[Statement], frame: _Frame) -> bool:
@@ -328,5 +328,5 @@ class JumpFree(Blocks):
         frame = _Frame(stop=returned, returns=returns)
         start = line(f"{returned} = False", node.leading_lines)
         bare = self._marks.carry(node, node.with_changes(leading_lines=()))
-        changed = self._guarded([bare], frame)  # type: ignore[list-item]
+        changed = self._guard([bare], frame)  # type: ignore[list-item]
         return [start, *changed, *self._tail_if(self._return_guard(frame), rest)]

@@ -1,23 +1,34 @@
-"""The constructs that are lowered: for each kind of node, when and to what. A new one has a row here."""
+"""The constructs that are lowered: for each kind of node, when and to what.
+
+A construct's file in this folder has its row, `CONSTRUCTS`; a file that is added is found by itself.
+"""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+from typing import TypeVar
+
 import libcst as cst
 
+from np2tf.rewrites.control import constructs
 from np2tf.rewrites.control.common.construct import ExpressionConstruct, SmallConstruct, StatementConstruct
-from np2tf.rewrites.control.constructs import assert_, boolean, branch, for_, ternary, while_
 
-STATEMENTS: dict[type[cst.CSTNode], StatementConstruct] = {
-    cst.If: StatementConstruct(branch.is_lowered, branch.lower),
-    cst.While: StatementConstruct(while_.is_lowered, while_.lower),
-    cst.For: StatementConstruct(for_.is_lowered, for_.lower),
-}
-SMALL: dict[type[cst.CSTNode], SmallConstruct] = {
-    cst.Assert: SmallConstruct(assert_.is_lowered, assert_.lower),
-}
-EXPRESSIONS: dict[type[cst.CSTNode], ExpressionConstruct] = {
-    cst.IfExp: ExpressionConstruct(ternary.is_lowered, ternary.edit),
-    cst.BooleanOperation: ExpressionConstruct(boolean.is_operation_lowered, boolean.edit),
-    cst.UnaryOperation: ExpressionConstruct(boolean.is_not_lowered, boolean.edit),
-    cst.Comparison: ExpressionConstruct(boolean.is_chain_lowered, boolean.edit),
-}
+_Construct = TypeVar("_Construct", StatementConstruct, SmallConstruct, ExpressionConstruct)
+
+_MODULES = [
+    importlib.import_module(f"{constructs.__name__}.{found.name}")
+    for found in pkgutil.iter_modules(constructs.__path__)
+    if found.name != __name__.rpartition(".")[2]
+]
+
+
+def _of_kind(kind: type[_Construct]) -> dict[type[cst.CSTNode], _Construct]:
+    """Return the constructs of one kind, by the kind of node."""
+    rows = (row for module in _MODULES for row in getattr(module, "CONSTRUCTS", {}).items())
+    return {node: construct for node, construct in rows if isinstance(construct, kind)}
+
+
+STATEMENTS = _of_kind(StatementConstruct)
+SMALL = _of_kind(SmallConstruct)
+EXPRESSIONS = _of_kind(ExpressionConstruct)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.construct import ExpressionConstruct, Judge
 from np2tf.rewrites.control.common.counting import counts
 from np2tf.tree.templates import expression
 
@@ -18,3 +18,7 @@ def edit(node: cst.IfExp) -> cst.BaseExpression:
     """Return the call for a conditional expression."""
     return expression("np2tf.cond({test}, lambda: {body}, lambda: {orelse})",
                       test=node.test, body=node.body, orelse=node.orelse)  # fmt: skip
+
+
+#: The row of `table.py`.
+CONSTRUCTS = {cst.IfExp: ExpressionConstruct(is_lowered, edit)}

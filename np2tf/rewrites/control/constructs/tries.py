@@ -35,7 +35,7 @@ def blocks(node: cst.Try) -> Iterator[cst.BaseSuite]:
         yield node.finalbody.body
 
 
-def mapped(node: cst.Try, change: Change, orelse: Change | None = None) -> cst.Try:
+def map_blocks(node: cst.Try, change: Change, orelse: Change | None = None) -> cst.Try:
     """Return the `try` with each block changed by `change`; its `else` is changed by `orelse`, if given."""
 
     def part(body: cst.BaseSuite, by: Change = change) -> cst.BaseSuite:

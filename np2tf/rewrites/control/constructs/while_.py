@@ -5,19 +5,19 @@ from __future__ import annotations
 import libcst as cst
 
 from np2tf.facts.dataflow.flow import Names, block, loop_head, reads, writes
-from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.construct import Judge, StatementConstruct
 from np2tf.rewrites.control.common.flags import is_true
 from np2tf.rewrites.control.common.layout import (
-    assigned,
+    assignment_target,
     blank,
     call,
     comment_of,
     footer_of,
     helper,
     line,
-    rebinding,
-    renamed,
-    returning,
+    rebind_parameters,
+    rename_parameters,
+    return_statement,
     statements_of,
     tuple_of,
 )
@@ -35,7 +35,7 @@ def is_lowered(judge: Judge, node: cst.While) -> bool:
     jumps = any(isinstance(part, (cst.Break, cst.Return)) for part in walk(node))
     if static and not counted and not jumps:
         if is_true(node.test):
-            # What ends it, if anything does, is an exception: tracing it would never end.
+            # Only an exception could end such a loop, so tracing the loop would never end.
             raise CannotLower("NP2TF301", node, kind="while", reason="no break and no return")
         return False
     if static and judge.reason(node) is not None:
@@ -48,32 +48,44 @@ def lower(lowering: Lowers, node: cst.While, live: Names, scope: Scope, tail: bo
     """Return the helpers and the call for a `while`."""
     body = statements_of(node)
     naming, closures = lowering.naming, lowering.closures
-    caller = closures.rebinding(node.test)
+    caller = closures.rebinding_function(node.test)
     if caller is not None:
         raise CannotLower(
             "NP2TF301", node, kind="while", reason=f"`{caller}`, which rebinds names, in its test"
         )
-    written = closures.written(node, body, scope)
-    shared = closures.shared(node, [node.test, *body], written, scope)
-    inside = closures.shared(node, body, written, scope)
-    head = loop_head(node, live) | closures.kept(body, scope) | frozenset(shared)
+    written = closures.written_names(node, body, scope)
+    shared = closures.shared_names(node, [node.test, *body], written, scope)
+    inside = closures.shared_names(node, body, written, scope)
+    head = loop_head(node, live) | closures.kept_names(body, scope) | frozenset(shared)
     state = [name for name in written if name in head]
     closures.check_leaving(node, written, state)
     values = [scope.value(name) for name in state]
     inner = scope.helper(body, state)
     stepped = lowering.scope_body(body, head, inner, tail=False)
     keep_going, step = naming.name("keep_going"), naming.name("step")
-    tested = closures.shared(node, [node.test], written, scope)
-    test = [*rebinding(state, tested, naming), _return(node.test)]
-    params = renamed(state, tested, naming)
+    tested = closures.shared_names(node, [node.test], written, scope)
+    test = [*rebind_parameters(state, tested, naming), _return(node.test)]
+    params = rename_parameters(state, tested, naming)
     again = helper(keep_going, params, test, node.leading_lines, comment_of(node.body))
-    stepped = [*rebinding(state, inside, naming), *stepped, *returning(state, True, footer_of(node))]
-    once = helper(step, renamed(state, inside, naming), stepped)
+    stepped = [
+        *rebind_parameters(state, inside, naming),
+        *stepped,
+        *return_statement(state, True, footer_of(node)),
+    ]
+    once = helper(step, rename_parameters(state, inside, naming), stepped)
     text = call(
-        assigned(state), "np2tf.while_loop", (keep_going, step, tuple_of(values)), scope.depth, scope.width
+        assignment_target(state),
+        "np2tf.while_loop",
+        (keep_going, step, tuple_of(values)),
+        scope.depth,
+        scope.width,
     )
     return [again, once, line(text, blank())]
 
 
 def _return(test: cst.BaseExpression) -> cst.SimpleStatementLine:
     return cst.SimpleStatementLine([cst.Return(test)])
+
+
+#: The row of `table.py`.
+CONSTRUCTS = {cst.While: StatementConstruct(is_lowered, lower)}

@@ -11,7 +11,7 @@ from np2tf.tree.names import name_node
 from np2tf.tree.templates import expression
 
 
-def renamed(path: str) -> Edit:
+def rename_to(path: str) -> Edit:
     """A name or attribute becomes a dotted path, or another short expression."""
 
     def edit(updated: cst.Name | cst.Attribute) -> cst.BaseExpression:
@@ -33,7 +33,7 @@ def function_of(path: str) -> Edit:
     return edit
 
 
-def wrapped(path: str) -> Edit:
+def wrap_in(path: str) -> Edit:
     """An expression becomes the argument of a call."""
 
     def edit(updated: cst.BaseExpression) -> cst.BaseExpression:
@@ -123,7 +123,7 @@ _NEED_PARENTHESES = (
 )
 
 
-def combined(updated: cst.AugAssign, place: cst.BaseExpression, operation: str | None) -> cst.BaseExpression:
+def combine(updated: cst.AugAssign, place: cst.BaseExpression, operation: str | None) -> cst.BaseExpression:
     """`place + value`, or `operation(place, value)`."""
     value = argument(updated.value)
     if operation is not None:
@@ -133,12 +133,12 @@ def combined(updated: cst.AugAssign, place: cst.BaseExpression, operation: str |
     return expression("{a} " + SYMBOLS[type(updated.operator)] + " {b}", a=place, b=value)
 
 
-def augmented(helper: str | None, operation: str | None) -> Edit:
+def augment_with(helper: str | None, operation: str | None) -> Edit:
     """`x += v` -> `x = helper(x, x + v)`, or `x = x + v` without a helper."""
 
     def edit(updated: cst.AugAssign) -> cst.Assign:
         assert isinstance(updated.target, cst.Name)
-        new = combined(updated, cst.Name(updated.target.value), operation)
+        new = combine(updated, cst.Name(updated.target.value), operation)
         if helper is not None:
             old = cst.Name(updated.target.value)
             new = expression("{f}({x}, {new})", f=name_node(helper), x=old, new=new)
@@ -159,7 +159,7 @@ def augmented_item(helper: str, operation: str | None) -> Edit:
             f=name_node(helper),
             x=place.value,
             key=key_expression(place.slice),
-            new=combined(updated, place.deep_clone(), operation),
+            new=combine(updated, place.deep_clone(), operation),
         )
         target = cst.AssignTarget(cst.Name(place.value.value))
         return cst.Assign([target], call, semicolon=updated.semicolon)

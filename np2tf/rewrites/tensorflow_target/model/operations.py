@@ -18,10 +18,10 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     array,
     broadcast_rank,
     join,
-    joined,
     plain,
-    promoted,
-    tupled,
+    promote,
+    tuple_value,
+    union,
     unknown,
 )
 from np2tf.rewrites.tensorflow_target.model.world import Frame
@@ -43,7 +43,7 @@ _POWERS = (cst.Power, cst.PowerAssign)
 def element_of(value: Value) -> Value:
     """Return what iteration over a value gives."""
     found: Value | None = None
-    if value.is_nothing:
+    if value.is_undetermined:
         return NOTHING
     if value.may(ANY):
         found = unknown(*value.memory, certain=False)
@@ -56,7 +56,7 @@ def element_of(value: Value) -> Value:
     if value.may("str", "dict") and not value.may(ANY):
         found = join(found, plain("str", "int", "float"))
     if value.items is not None:
-        found = join(found, joined(value.items)) if value.items else found
+        found = join(found, union(value.items)) if value.items else found
     elif (value.item is not None and not value.only("dict")) or value.item is not None:
         found = join(found, value.item)
     return (found or plain("other")).doubtful(value)
@@ -67,7 +67,7 @@ def helper_of(operator: cst.CSTNode, values: Sequence[Value]) -> str | None:
     name = HELPERS.get(type(operator))
     if name is None or not any(one.may(*ARRAYS) for one in values):
         return name if name and not all(one.is_plain for one in values) else None
-    dtype = promoted(values)
+    dtype = promote(values)
     whole = dtype is not None and dtype.startswith("int") and all(one.certain for one in values)
     return None if whole else name
 
@@ -77,7 +77,7 @@ def binary(node: cst.BinaryOperation, left: Value, right: Value, frame: Frame) -
     world, operator = frame.world, node.operator
     if left.only("str") and isinstance(operator, cst.Modulo):
         if not right.is_plain:
-            world.edit(node.right, edits.wrapped(world.helper("_host")), "_host")
+            world.edit(node.right, edits.wrap_in(world.helper("_host")), "_host")
         return plain("str")
     wrong = unfit(operator, left, right)
     if wrong is not None:
@@ -107,7 +107,7 @@ def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
 
 def result_of(operator: cst.CSTNode, left: Value, right: Value, node: cst.CSTNode) -> Value:
     """The value of an operation on two values that fit."""
-    if left.is_nothing or right.is_nothing:
+    if left.is_undetermined or right.is_undetermined:
         return NOTHING
     left, right = _without_none(left), _without_none(right)
     if isinstance(operator, _PRODUCTS):
@@ -127,7 +127,7 @@ def _sequences(left: Value, right: Value) -> Value:
     if right.only("int"):
         return left if left.items is None else Value(left.kinds, item=element_of(left), memory=left.memory)
     if left.items is not None and right.items is not None:
-        return tupled([*left.items, *right.items])
+        return tuple_value([*left.items, *right.items])
     return join(left, right) or left
 
 
@@ -144,7 +144,7 @@ def arithmetic(
     values: Sequence[Value], node: cst.CSTNode, divides: bool = False, power: bool = False
 ) -> Value:
     """The value of arithmetic: an array where one is an array, and in new memory."""
-    if any(one.is_nothing for one in values):
+    if any(one.is_undetermined for one in values):
         return NOTHING
     if all(one.only(*NUMBERS) for one in values):
         return _number(values, divides, power)
@@ -152,7 +152,7 @@ def arithmetic(
     certainly = any(one.only("array") and (one.rank or 0) > 0 for one in values)
     if any(one.may(ANY) for one in values) and not certainly:
         return unknown(node, certain=False)
-    dtype = promoted(values)
+    dtype = promote(values)
     if divides and dtype in ("bool", "int32", "int64"):
         dtype = "float64"
     if power and dtype in ("int32", "int64") and values[-1].only("float"):
@@ -189,10 +189,10 @@ def _number(values: Sequence[Value], divides: bool, power: bool) -> Value:
 _SCALAR_INDEX = (*NUMBERS, "scalar")
 
 
-def chosen(
+def choose(
     base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value], node: cst.CSTNode
 ) -> Value:
-    """Return what a key chooses of an array."""
+    """Return the part of an array that a key chooses."""
     advanced = any(_is_advanced(element, value) for element, value in zip(elements, key))
     rank = base.rank
     if base.may(ANY) and not base.only("array", "scalar"):

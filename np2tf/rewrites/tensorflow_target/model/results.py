@@ -11,11 +11,11 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     Value,
     array,
     broadcast_rank,
-    joined,
-    listed,
+    list_value,
     plain,
-    promoted,
-    tupled,
+    promote,
+    tuple_value,
+    union,
     unknown,
 )
 
@@ -25,7 +25,7 @@ Given = Mapping[str, tuple[Value, cst.BaseExpression]]
 
 def product(left: Value, right: Value) -> Value:
     """A matrix product, or `np.dot`."""
-    dtype = promoted([left, right])
+    dtype = promote([left, right])
     ranks = (broadcast_rank([left]), broadcast_rank([right]))
     if 0 in ranks:
         return array(dtype, broadcast_rank([left, right]), scalar=True)
@@ -47,12 +47,12 @@ def _as_float(dtype: str | None) -> str | None:
 
 def _elementwise(given: Given) -> Value:
     values = [one for one in _values(given) if not one.only("none")]
-    return array(promoted(values), broadcast_rank(values), scalar=True)
+    return array(promote(values), broadcast_rank(values), scalar=True)
 
 
 def _float(given: Given) -> Value:
     values = _values(given)
-    return array(_as_float(promoted(values)), broadcast_rank(values), scalar=True)
+    return array(_as_float(promote(values)), broadcast_rank(values), scalar=True)
 
 
 def _bool(given: Given) -> Value:
@@ -63,16 +63,16 @@ def _where(given: Given) -> Value:
     if len(given) == 1:
         return _indices(given)
     condition, *others = _values(given)
-    return array(promoted(others), broadcast_rank([condition, *others]), scalar=True)
+    return array(promote(others), broadcast_rank([condition, *others]), scalar=True)
 
 
 def _indices(given: Given) -> Value:
     rank = _first(given).rank
     index = array("int64", 1)
-    return tupled([index] * rank) if rank else Value(frozenset(["tuple"]), item=index)
+    return tuple_value([index] * rank) if rank else Value(frozenset(["tuple"]), item=index)
 
 
-def _reduced(given: Given, dtype: str | None) -> Value:
+def _reduction(given: Given, dtype: str | None) -> Value:
     first = _first(given)
     axis, written = given.get("axis", (plain("none"), None))
     keepdims = given.get("keepdims")
@@ -95,26 +95,26 @@ def _is(node: cst.CSTNode, name: str) -> bool:
 
 
 def _sum(given: Given) -> Value:
-    dtype = promoted([_first(given)])
-    return _reduced(given, "int64" if dtype in ("int32", "bool") else dtype)
+    dtype = promote([_first(given)])
+    return _reduction(given, "int64" if dtype in ("int32", "bool") else dtype)
 
 
 def _mean(given: Given) -> Value:
-    return _reduced(given, _as_float(promoted([_first(given)])))
+    return _reduction(given, _as_float(promote([_first(given)])))
 
 
 def _extremum(given: Given) -> Value:
-    return _reduced(given, promoted([_first(given)]))
+    return _reduction(given, promote([_first(given)]))
 
 
 def _norm(given: Given) -> Value:
-    dtype = _as_float(promoted([_first(given)]))
-    return _reduced(given, None if dtype == "complex128" else dtype)
+    dtype = _as_float(promote([_first(given)]))
+    return _reduction(given, None if dtype == "complex128" else dtype)
 
 
-def _running(given: Given) -> Value:
+def _cumulative(given: Given) -> Value:
     first = _first(given)
-    dtype = promoted([first])
+    dtype = promote([first])
     rank = first.rank if "axis" in given else 1
     return array("int64" if dtype in ("int32", "bool") else dtype, rank)
 
@@ -149,9 +149,9 @@ def _shape(given: Given) -> Value:
     return array(asked, _rank_of_shape(given), scalar=False)
 
 
-def _filled(given: Given) -> Value:
+def _fill(given: Given) -> Value:
     value = given.get("fill_value", (unknown(), None))[0]
-    return array(_dtype(given) or ("dtype" not in given and promoted([value])) or None, _rank_of_shape(given))
+    return array(_dtype(given) or ("dtype" not in given and promote([value])) or None, _rank_of_shape(given))
 
 
 def _array(given: Given) -> Value:
@@ -162,7 +162,7 @@ def _array(given: Given) -> Value:
 def _of_elements(value: Value) -> tuple[str | None, int | None]:
     """The dtype and number of axes of an array that is made of a value."""
     if value.only(*NUMBERS):
-        return promoted([value]), 0
+        return promote([value]), 0
     if value.only("array", "scalar"):
         return value.dtype, value.rank
     if value.only("list", "tuple"):
@@ -171,7 +171,7 @@ def _of_elements(value: Value) -> tuple[str | None, int | None]:
         ranks = {rank for _, rank in found}
         rank = ranks.pop() if len(ranks) == 1 else None
         known = [array(dtype, 1) for dtype, _ in found]
-        return promoted(known) if known else None, None if rank is None else rank + 1
+        return promote(known) if known else None, None if rank is None else rank + 1
     return None, None
 
 
@@ -189,7 +189,7 @@ def _matrix(given: Given) -> Value:
 
 
 def _outer(given: Given) -> Value:
-    return array(promoted(_values(given)), 2)
+    return array(promote(_values(given)), 2)
 
 
 def _product(given: Given) -> Value:
@@ -197,14 +197,14 @@ def _product(given: Given) -> Value:
     return product(values[0], values[1]) if len(values) == 2 else array(None, None, scalar=True)
 
 
-def _reshaped(given: Given) -> Value:
+def _reshape(given: Given) -> Value:
     return array(_first(given).dtype, _rank_of_shape(given), scalar=True)
 
 
-def _joined(given: Given) -> Value:
+def _join(given: Given) -> Value:
     held = _first(given)
     inside = held.items if held.items is not None else (held.item,)
-    one = joined(inside)
+    one = union(inside)
     return array(one.dtype, one.rank if "axis" not in given or one.rank != 0 else None, scalar=False)
 
 
@@ -215,8 +215,8 @@ def _any(given: Given) -> Value:
 def _list(given: Given) -> Value:
     values = [value for name, (value, _) in given.items() if name != "indexing"]
     if any(one.rank != 1 for one in values):
-        return listed(array(None, None), ())
-    return tupled(array(one.dtype, len(values)) for one in values)
+        return list_value(array(None, None), ())
+    return tuple_value(array(one.dtype, len(values)) for one in values)
 
 
 def _complex(given: Given) -> Value:
@@ -226,7 +226,7 @@ def _complex(given: Given) -> Value:
 
 def _magnitude(given: Given) -> Value:
     first = _first(given)
-    dtype = promoted([first])
+    dtype = promote([first])
     return array("float64" if dtype == "complex128" else dtype, broadcast_rank([first]), scalar=True)
 
 
@@ -240,12 +240,12 @@ RESULTS: dict[str, Callable[[Given], Value]] = {
     "mean": _mean,
     "norm": _norm,
     "extremum": _extremum,
-    "count": lambda given: _reduced(given, "int64"),
-    "truth": lambda given: _reduced(given, "bool"),
-    "running": _running,
+    "count": lambda given: _reduction(given, "int64"),
+    "truth": lambda given: _reduction(given, "bool"),
+    "running": _cumulative,
     "like": _like,
     "shape": _shape,
-    "filled": _filled,
+    "filled": _fill,
     "array": _array,
     "range": _range,
     "vector": lambda given: array("float64", 1),
@@ -253,15 +253,15 @@ RESULTS: dict[str, Callable[[Given], Value]] = {
     "counts": lambda given: array("int64", 1),
     "complex": _complex,
     "magnitude": _magnitude,
-    "contracted": lambda given: array(promoted(_values(given)), 0),
+    "contracted": lambda given: array(promote(_values(given)), 0),
     "matrix": _matrix,
     "outer": _outer,
     "matrix_like": lambda given: array(_as_float(_first(given).dtype), _first(given).rank),
     "solved": lambda given: array(None, _values(given)[-1].rank),
     "scalar": lambda given: array(None, 0),
     "product": _product,
-    "reshaped": _reshaped,
-    "joined": _joined,
+    "reshaped": _reshape,
+    "joined": _join,
     "list": _list,
     "any": _any,
     "python_bool": lambda given: plain("bool"),

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target.model.values import Turned, Value, in_memory
-from np2tf.rewrites.tensorflow_target.model.world import merged
+from np2tf.rewrites.tensorflow_target.model.values import ExchangedMemory, Value, in_memory
+from np2tf.rewrites.tensorflow_target.model.world import merge
 
 Env = dict[str, Value]
 
@@ -26,16 +26,16 @@ class Turns:
 
     def head(self, *states: Env) -> Env:
         """The names at the beginning of a round."""
-        together = merged(*states) or {}
+        together = merge(*states) or {}
         names = sorted(name for name, value in together.items() if value.memory)
         for state in states:
             self._bring_together(names, state)
         for group in self._groups(names):
-            if all(_same([state.get(name) for state in states]) for name in group):
+            if all(_have_same_memory([state.get(name) for state in states]) for name in group):
                 continue
             for name in group:
                 outside = [root for root in together[name].memory if isinstance(root, tuple)]
-                memory = frozenset([Turned(self._loop, group[0]), *outside])
+                memory = frozenset([ExchangedMemory(self._loop, group[0]), *outside])
                 together[name] = in_memory(together[name], memory)
         return together
 
@@ -58,6 +58,6 @@ class Turns:
         return list(found.values())
 
 
-def _same(values: Sequence[Value | None]) -> bool:
+def _have_same_memory(values: Sequence[Value | None]) -> bool:
     """Return whether a name has the same memory in all states that have it."""
     return len({value.memory for value in values if value is not None and value.memory}) <= 1

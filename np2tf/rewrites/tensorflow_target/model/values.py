@@ -26,7 +26,7 @@ _PYTHON = {"bool": "bool", "int": "int64", "float": "float64", "complex": "compl
 
 
 @dataclass(frozen=True)
-class Made:
+class CallMemory:
     """The memory that one call of a function of the module makes at one place in it."""
 
     call: cst.CSTNode
@@ -34,7 +34,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Turned:
+class ExchangedMemory:
     """The memory that names have where a loop begins again, of which some have exchanged theirs."""
 
     loop: cst.CSTNode
@@ -68,7 +68,7 @@ class Value:
         return bool(self.kinds) and self.kinds <= set(kinds)
 
     @property
-    def is_nothing(self) -> bool:
+    def is_undetermined(self) -> bool:
         """Return whether nothing is known yet, as of the result of a function that has not been followed."""
         return not self.kinds
 
@@ -118,12 +118,12 @@ def array(
 NOTHING = Value(frozenset())
 
 
-def listed(item: Value, memory: Iterable[object]) -> Value:
+def list_value(item: Value, memory: Iterable[object]) -> Value:
     """A list of such values."""
     return Value(frozenset(["list"]), item=item, memory=frozenset(memory) | item.memory, certain=item.certain)
 
 
-def tupled(items: Iterable[Value]) -> Value:
+def tuple_value(items: Iterable[Value]) -> Value:
     """A tuple of these values."""
     held = tuple(items)
     memory = frozenset(root for one in held for root in one.memory)
@@ -131,19 +131,19 @@ def tupled(items: Iterable[Value]) -> Value:
 
 
 def join(left: Value | None, right: Value | None) -> Value | None:
-    """Return what is one or the other."""
+    """Return the value of an expression that gives one of two values."""
     if left is None or right is None or left == right:
         return left or right
-    if left.is_nothing or right.is_nothing:
-        return right if left.is_nothing else left
+    if left.is_undetermined or right.is_undetermined:
+        return right if left.is_undetermined else left
     kinds = frozenset([ANY]) if left.may(ANY) or right.may(ANY) else left.kinds | right.kinds
     arrays = [one for one in (left, right) if one.may(*ARRAYS)]
     dtypes = {one.dtype for one in arrays}
     ranks = {one.rank for one in arrays if one.may("array")} or {0}
     items = None
     if left.items is not None and right.items is not None and len(left.items) == len(right.items):
-        items = tuple(joined(pair) for pair in zip(left.items, right.items))
-    item = join(_held(left), _held(right)) if items is None else None
+        items = tuple(union(pair) for pair in zip(left.items, right.items))
+    item = join(_union_of_parts(left), _union_of_parts(right)) if items is None else None
     return Value(
         kinds,
         dtypes.pop() if len(dtypes) == 1 else None,
@@ -156,20 +156,20 @@ def join(left: Value | None, right: Value | None) -> Value | None:
     )
 
 
-def _held(value: Value) -> Value | None:
+def _union_of_parts(value: Value) -> Value | None:
     """Any of the parts of a container."""
-    return value.item if value.items is None else joined(value.items) if value.items else None
+    return value.item if value.items is None else union(value.items) if value.items else None
 
 
-def joined(values: Iterable[Value | None]) -> Value:
-    """Return what is one of several; unknown for none."""
+def union(values: Iterable[Value | None]) -> Value:
+    """Return the value of an expression that gives one of several values; unknown for none."""
     found: Value | None = None
     for one in values:
         found = join(found, one)
     return found if found is not None else unknown()
 
 
-def promoted(values: Iterable[Value]) -> str | None:
+def promote(values: Iterable[Value]) -> str | None:
     """The dtype of arithmetic on these, by NumPy's rules: Python's numbers only ask for their kind."""
     arrays: list[str] = []
     numbers: list[str] = []

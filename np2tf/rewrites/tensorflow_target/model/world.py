@@ -12,7 +12,7 @@ from np2tf.facts import Facts
 from np2tf.facts.dataflow.flow import Names
 from np2tf.rewrites.planning.plan import Edited
 from np2tf.rewrites.tensorflow_target.model.table import Table, table
-from np2tf.rewrites.tensorflow_target.model.values import Value, join, joined, unknown
+from np2tf.rewrites.tensorflow_target.model.values import Value, join, union, unknown
 
 Edit = Callable[[Any], Edited]
 
@@ -48,7 +48,7 @@ def _not_set(node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> 
 
 
 class World:
-    """A module and what has been found out about it."""
+    """A module and the facts that have been found out about it."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -84,7 +84,7 @@ class World:
         return unknown(node)
 
     def helper(self, name: str) -> str:
-        """Return what a helper is called in this module."""
+        """Return the name of a helper in this module."""
         if name not in self._helper_names:
             self._helper_names[name] = self.facts.fresh_name(self.facts.module, name)
         return self._helper_names[name]
@@ -97,11 +97,11 @@ class World:
         return self._names[node, wanted]
 
     def summary(self, node: cst.FunctionDef | cst.Lambda) -> Summary:
-        """Return what is known of a function."""
+        """Return the known facts of a function."""
         return self.summaries.setdefault(node, Summary(node))
 
     def learn(self, known: dict[str, Value], name: str, value: Value | None) -> None:
-        """Add to what a name may be."""
+        """Add a value to the possible values of a name."""
         before = known.get(name)
         after = join(before, value)
         if after is not None and after != before:
@@ -144,13 +144,13 @@ class Frame:
         return Frame(self.world, self.function, dict(self.env), self.live, self.always_live)
 
 
-def merged(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
+def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
     """Return what names may be where several ways meet; None where none arrives."""
     arriving = [env for env in envs if env is not None]
     if not arriving:
         return None
     names = {name for env in arriving for name in env}
-    return {name: joined(env.get(name) for env in arriving) for name in names}
+    return {name: union(env.get(name) for env in arriving) for name in names}
 
 
 def positional(parameters: Sequence[str]) -> str:

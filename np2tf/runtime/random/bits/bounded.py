@@ -94,18 +94,18 @@ def _draw_masked(bits: Callable[[], tf.Tensor], source: Source, most: tf.Tensor)
 def integers(source: Source, bounded: Bounded, most: tf.Tensor, count: int | None) -> tf.Tensor:
     """Return `count` integers from 0 to `most`; a single number if no count is given."""
 
-    def one() -> tf.Tensor:
+    def draw_number() -> tf.Tensor:
         return tf.bitcast(bounded(source, most), tf.int64)
 
     if count is None:
-        return one()
+        return draw_number()
 
-    def one_by_one() -> list[tf.Tensor]:
-        return [source.repeat_into(count, one, tf.int64)]
+    def draw_in_order() -> list[tf.Tensor]:
+        return [source.repeat_into(count, draw_number, tf.int64)]
 
     at_once = _at_once(source, bounded, tf.get_static_value(most), count)
     if at_once is None:
-        return one_by_one()[0]
+        return draw_in_order()[0]
     before = dict(source.parts)
     suffices, found = at_once()
     after, source.parts = source.parts, before
@@ -114,7 +114,7 @@ def integers(source: Source, bounded: Bounded, most: tf.Tensor, count: int | Non
         source.parts = after
         return [tf.bitcast(found, tf.int64)]
 
-    return source.choose(suffices, found_at_once, one_by_one)[0]
+    return source.choose(suffices, found_at_once, draw_in_order)[0]
 
 
 def _at_once(source: Source, bounded: Bounded, most: Any, count: int) -> _AtOnce | None:

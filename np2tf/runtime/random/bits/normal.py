@@ -42,7 +42,7 @@ def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     state = source.state
     increment = state["state"]["inc"]
 
-    def given(layer: int, rabs: int) -> tuple[float, bool]:
+    def number_from_bits(layer: int, rabs: int) -> tuple[float, bool]:
         """Return the number that NumPy makes from these bits, and whether it has taken no others."""
         word = layer | rabs << 9
         state["state"]["state"] = (word - increment) * inverse % modulus
@@ -55,10 +55,10 @@ def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         low, high = 0, 2**52
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if given(layer, middle)[1] else (low, middle)
-        certain.append(high if given(layer, 0)[1] else 0)
+            low, high = (middle, high) if number_from_bits(layer, middle)[1] else (low, middle)
+        certain.append(high if number_from_bits(layer, 0)[1] else 0)
         # So near to zero every layer accepts the number.
-        widths.append(given(layer, 2**40)[0] / 2.0**40)
+        widths.append(number_from_bits(layer, 2**40)[0] / 2.0**40)
     heights = [math.exp(-0.5 * (width * 2.0**52) ** 2) for width in widths]
     heights[0] = 1.0
     return np.array(certain, np.uint64), np.array(widths), np.array(heights)
@@ -79,11 +79,11 @@ def polar_is_the_hosts() -> bool:
         return False
     given = np.random.Generator(np.random.PCG64(0)).random(4096)
 
-    def one_by_one(values: tf.Tensor) -> tf.Tensor:
+    def log_of_each(values: tf.Tensor) -> tf.Tensor:
         return tf.map_fn(tf.math.log, values)
 
     with tf.init_scope():
-        found = tf.function(one_by_one, jit_compile=True, autograph=False)(tf.constant(given)).numpy()
+        found = tf.function(log_of_each, jit_compile=True, autograph=False)(tf.constant(given)).numpy()
     return bool(np.array_equal(found, [math.log(value) for value in given]))
 
 

@@ -85,7 +85,7 @@ class flatiter:
         return made
 
     def __getitem__(self, key: Any) -> Any:
-        picked = getitem(flat_view(self.base), self._checked(key, writing=False))
+        picked = getitem(flat_view(self.base), self._check_key(key, writing=False))
         return tensor_array(picked.tensor) if type(picked) is ndarray else picked
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -93,7 +93,7 @@ class flatiter:
             raise ValueError("underlying array is read-only")
         view = flat_view(self.base)
         try:
-            key = self._checked(key, writing=True)
+            key = self._check_key(key, writing=True)
         except IndexError:
             self._write_before(key, value)
             raise
@@ -133,13 +133,13 @@ class flatiter:
         if wrong.any() and wrong.argmax():
             self[places[: wrong.argmax()]] = value
 
-    def _checked(self, key: Any, writing: bool) -> Any:
+    def _check_key(self, key: Any, writing: bool) -> Any:
         """Return a key that the flat view accepts; NumPy checks it, as an iterator accepts fewer keys."""
         kind = type(key)
         if kind is int or (kind is slice and all(type(end) in _PLAIN_ENDS for end in _ends(key))):
             return key
         if kind is tuple and len(key) == 1:
-            return self._checked(key[0], writing)
+            return self._check_key(key[0], writing)
         try:
             known = to_numpy(key)
         except StagingError:
@@ -149,12 +149,12 @@ class flatiter:
         size = math.prod(n if isinstance(n, int) else 0 for n in lengths(self.base))
         probe = np.arange(size).flat
 
-        def picked() -> Any:
+        def ask_probe() -> Any:
             if writing:
                 np.empty(size, bool).flat[known] = False
             return probe[known]
 
-        places = ask_numpy(picked)
+        places = ask_numpy(ask_probe)
         return tensor_array(tf.constant(places)) if isinstance(places, np.ndarray) else int(places)
 
     def __eq__(self, other: Any) -> Any:

@@ -308,7 +308,7 @@ class Joiner:
         if not has_tensor(operands_in(key)):
             return wrap_result(self.numpy[known_value(key)])
         try:
-            return self._joined(key if isinstance(key, tuple) else (key,))
+            return self._join(key if isinstance(key, tuple) else (key,))
         except LEFT_TO_NUMPY as error:
             if not tf.executing_eagerly() or not repeatable(error, ()):
                 raise
@@ -316,7 +316,7 @@ class Joiner:
         counts.host += 1
         return made
 
-    def _joined(self, parts: tuple[Any, ...]) -> ndarray:
+    def _join(self, parts: tuple[Any, ...]) -> ndarray:
         if any(isinstance(part, str) for part in parts):
             raise NoGraphFormError("a directive string in r_ or c_")
         made = [self._range(part) if isinstance(part, slice) else part for part in parts]

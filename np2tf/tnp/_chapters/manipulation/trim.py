@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, wrap_tensor
-from np2tf.tnp._chapters.manipulation.views.reshape import view
+from np2tf.tnp._chapters.manipulation.views.view import view
 from np2tf.tnp._dispatch.argument_types import Axis, View
 from np2tf.tnp._dispatch.host_results import host_only
 from np2tf.tnp._dispatch.op import OPS

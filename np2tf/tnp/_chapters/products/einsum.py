@@ -12,7 +12,7 @@ from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.layout_probes import layout_of
 from np2tf.tnp._array.ndarray import is_array, is_c_ordered, ndarray
 from np2tf.tnp._array.strides import lay_out, order_of_products
-from np2tf.tnp._chapters.manipulation.views.reshape import is_viewed_on_host
+from np2tf.tnp._chapters.manipulation.views.view import is_viewed_on_host
 from np2tf.tnp._dispatch.argument_types import DType, MemoryOrder
 from np2tf.tnp._dispatch.op import OPS, op
 from np2tf.tnp._operands.axis_arguments import rank_of

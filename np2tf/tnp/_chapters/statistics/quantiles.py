@@ -20,9 +20,9 @@ from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope
-from np2tf.tnp._warnings.value_warnings import ALL_NAN, EMPTY_MEAN, warn_where
+from np2tf.tnp._warnings.value_warnings import EMPTY_MEAN, warn_where
 
-__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+__all__ = ["median", "percentile", "quantile"]
 
 #: method -> (alpha, beta) of Hyndman and Fan's family (https://doi.org/10.2307/2684934).
 _CONTINUOUS: dict[str, tuple[float, float]] = {
@@ -40,7 +40,7 @@ _DISCRETE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
+def rows_of(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
     """Return the array with the axes to work along merged into a last axis, these axes, and the last axis'
     length.
 
@@ -66,7 +66,7 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
     return a, axes, n
 
 
-def _sort_rows(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
+def sort_rows(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
     """The rows sorted with NaN at their ends, and where NaN was."""
     nan = isnan(rows)
     if nan is not None:
@@ -78,9 +78,7 @@ def _sort_rows(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
     return tf.sort(rows, -1), nan
 
 
-def _restore_axes(
-    result: tf.Tensor, given: int, axes: tuple[int, ...], keepdims: Any, lead: int
-) -> tf.Tensor:
+def restore_axes(result: tf.Tensor, given: int, axes: tuple[int, ...], keepdims: Any, lead: int) -> tf.Tensor:
     """`result`, whose first `lead` axes are new ones, with the reduced axes put back as 1 if wanted."""
     if keepdims:
         for axis in axes_in_order(axes):
@@ -93,7 +91,7 @@ def axes_in_order(axes: tuple[int, ...]) -> list[int]:
     return sorted(axes)
 
 
-def _fractions(q: Any, scale: int) -> tuple[np.ndarray, bool]:
+def quantile_fractions(q: Any, scale: int) -> tuple[np.ndarray, bool]:
     """Return the quantiles as an array of numbers in [0, 1], and whether they are a single Python number.
 
     Raises:
@@ -115,19 +113,33 @@ def _fractions(q: Any, scale: int) -> tuple[np.ndarray, bool]:
     return values, weak
 
 
-def _lerp(low: tf.Tensor, high: tf.Tensor, t: tf.Tensor) -> tf.Tensor:
+def lerp(low: tf.Tensor, high: tf.Tensor, t: tf.Tensor) -> tf.Tensor:
+    """Return the number between `low` and `high` at the fraction `t`, rounded as NumPy rounds it."""
     gap = high - low
     return tf.where(t >= 0.5, high - gap * (1 - t), low + gap * t)
 
 
-def _quantiles(
+def quantiles_of_rows(
     a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
 ) -> tf.Tensor:
+    """Return the quantiles of an array over axes.
+
+    Args:
+        a: the array, of a real dtype and any shape.
+        fractions: the quantiles, numbers in [0, 1].
+        weak: whether the quantiles are Python numbers.
+        axis: the axes; None means all.
+        method: the name of NumPy's method.
+        keepdims: whether the axes stay, with length 1.
+
+    Raises:
+        TypeError: `a` is complex.
+    """
     if a.dtype in COMPLEX:
         raise TypeError("a must be an array of real numbers")
-    rows, axes, n = _rows(a, axis)
-    _refuse_empty(n)
-    ordered, nan = _sort_rows(rows)
+    rows, axes, n = rows_of(a, axis)
+    refuse_empty(n)
+    ordered, nan = sort_rows(rows)
     given = np.dtype(a.dtype.as_numpy_dtype)
     if not isinstance(n, int):
         result = _quantiles_at_run_time(ordered, method, n, fractions, weak)
@@ -144,7 +156,7 @@ def _quantiles(
     if lead:
         order = [*range(rank_of(result) - lead, rank_of(result)), *range(rank_of(result) - lead)]
         result = tf.transpose(result, order)
-    return _restore_axes(result, rank_of(a), axes, keepdims, lead)
+    return restore_axes(result, rank_of(a), axes, keepdims, lead)
 
 
 def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
@@ -177,7 +189,7 @@ def _interpolate(
     wanted = result_type_of((given, float if weak else floating))
     before = cast(tf.gather(ordered, low, axis=-1), wanted)
     after = cast(tf.gather(ordered, high, axis=-1), wanted)
-    return _lerp(before, after, tf.constant(gamma.astype(wanted)))
+    return lerp(before, after, tf.constant(gamma.astype(wanted)))
 
 
 def _quantiles_at_run_time(
@@ -192,10 +204,10 @@ def _quantiles_at_run_time(
     wanted = result_type_of((ordered.dtype.as_numpy_dtype, float if weak else floating))
     before = cast(tf.gather(ordered, low, axis=-1), wanted)
     after = cast(tf.gather(ordered, tf.minimum(low + 1, n - 1), axis=-1), wanted)
-    return _lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
+    return lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
 
 
-def _refuse_empty(n: Any) -> None:
+def refuse_empty(n: Any) -> None:
     """Check that there are numbers to take a quantile of.
 
     Raises:
@@ -207,7 +219,12 @@ def _refuse_empty(n: Any) -> None:
         record_violation(n == 0)
 
 
-def _refuse(weights: Any) -> None:
+def refuse_weights(weights: Any) -> None:
+    """Refuse weights of quantiles.
+
+    Raises:
+        NoGraphFormError: there are weights.
+    """
     if weights is not None:
         raise NoGraphFormError("quantiles with weights")
 
@@ -247,8 +264,8 @@ def quantile(
 
     See https://numpy.org/doc/stable/reference/generated/numpy.quantile.html.
     """
-    _refuse(weights)
-    return _quantiles(a, *_fractions(q, 1), axis, method, keepdims)
+    refuse_weights(weights)
+    return quantiles_of_rows(a, *quantile_fractions(q, 1), axis, method, keepdims)
 
 
 @op(np.percentile)
@@ -286,8 +303,8 @@ def percentile(
 
     See https://numpy.org/doc/stable/reference/generated/numpy.percentile.html.
     """
-    _refuse(weights)
-    return _quantiles(a, *_fractions(q, 100), axis, method, keepdims)
+    refuse_weights(weights)
+    return quantiles_of_rows(a, *quantile_fractions(q, 100), axis, method, keepdims)
 
 
 def _middle(ordered: tf.Tensor, wanted: np.dtype[Any], n: Any) -> tf.Tensor:
@@ -295,14 +312,15 @@ def _middle(ordered: tf.Tensor, wanted: np.dtype[Any], n: Any) -> tf.Tensor:
         # One more element, so that there is one to take of nothing.
         row = tf.pad(ordered, [[0, 0]] * (rank_of(ordered) - 1) + [[0, 1]])
         low, high = row[..., tf.maximum(n - 1, 0) // 2], row[..., n // 2]
-        middle = tf.where(n % 2 == 1, cast(low, wanted), _mean_of_two(low, high, wanted))
+        middle = tf.where(n % 2 == 1, cast(low, wanted), mean_of_two(low, high, wanted))
         return tf.where(n == 0, tf.constant(np.nan, middle.dtype), middle)
     if n % 2:
         return cast(ordered[..., n // 2], wanted)
-    return _mean_of_two(ordered[..., n // 2 - 1], ordered[..., n // 2], wanted)
+    return mean_of_two(ordered[..., n // 2 - 1], ordered[..., n // 2], wanted)
 
 
-def _mean_of_two(low: tf.Tensor, high: tf.Tensor, wanted: np.dtype[Any]) -> tf.Tensor:
+def mean_of_two(low: tf.Tensor, high: tf.Tensor, wanted: np.dtype[Any]) -> tf.Tensor:
+    """Return the mean of two numbers in a dtype, computed as NumPy computes it."""
     wide = np.dtype(np.float32) if wanted == np.float16 else wanted
     pair = cast(low, wide) + cast(high, wide)
     return cast(pair / tf.constant(2, pair.dtype), wanted)
@@ -333,176 +351,18 @@ def median(
     if a.dtype in COMPLEX:
         raise NoGraphFormError("the median of complex numbers")
     refuse_extended(a)
-    rows, axes, n = _rows(a, axis)
+    rows, axes, n = rows_of(a, axis)
     given = np.dtype(a.dtype.as_numpy_dtype)
     wanted = given if given.kind == "f" else np.dtype(np.float64)
     if isinstance(n, int) and n == 0:
         warn_where(True, EMPTY_MEAN)
         result = tf.fill(tf.shape(rows)[:-1], tf.constant(np.nan, wanted))
-        return _restore_axes(result, rank_of(a), axes, keepdims, 0)
-    ordered, nan = _sort_rows(rows if a.dtype != tf.bool else tf.cast(rows, tf.int32))
+        return restore_axes(result, rank_of(a), axes, keepdims, 0)
+    ordered, nan = sort_rows(rows if a.dtype != tf.bool else tf.cast(rows, tf.int32))
     result = _middle(ordered, wanted, n)
     if nan is not None:
         result = tf.where(tf.reduce_any(nan, -1), tf.constant(np.nan, result.dtype), result)
-    return _restore_axes(result, rank_of(a), axes, keepdims, 0)
+    return restore_axes(result, rank_of(a), axes, keepdims, 0)
 
 
 # -- without NaN ---------------------------------------------------------------------------------------------
-
-
-def _sort_rows_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tensor, tuple[int, ...]]:
-    """The rows sorted, the place of the last that is not NaN in each (-1 for none), and the reduced axes."""
-    rows, axes, n = _rows(a, axis)
-    _refuse_empty(n)
-    ordered, nan = _sort_rows(rows)
-    assert nan is not None
-    last = tf.reduce_sum(tf.cast(~nan, tf.int64), -1, keepdims=True) - 1
-    warn_where(last < 0, ALL_NAN)
-    return ordered, last, axes
-
-
-@promote_in_any_mode
-def _quantiles_without_nan(
-    a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
-) -> tf.Tensor:
-    """Return quantiles of the elements that are not NaN; their number may differ from row to row."""
-    if not a.dtype.is_floating:
-        return _quantiles(a, fractions, weak, axis, method, keepdims)
-    if method != "linear":
-        raise NoGraphFormError(f"quantiles without NaN by the method {method}")
-    ordered, last, axes = _sort_rows_without_nan(a, axis)
-    flat = tf.constant(fractions.reshape(-1).astype(np.float64))
-    virtual = tf.cast(tf.maximum(last, 0), tf.float64) * flat
-    low = tf.cast(tf.floor(virtual), tf.int64)
-    high = tf.minimum(low + 1, tf.maximum(last, 0))
-    given = np.dtype(a.dtype.as_numpy_dtype)
-    floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
-    wanted = result_type_of((given, float if weak else floating))
-    lead = rank_of(ordered) - 1
-    before = cast(tf.gather(ordered, low, batch_dims=lead), wanted)
-    after = cast(tf.gather(ordered, high, batch_dims=lead), wanted)
-    result = _lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
-    result = tf.where(last < 0, tf.constant(np.nan, result.dtype), result)
-    result = tf.transpose(result, [rank_of(result) - 1, *range(rank_of(result) - 1)])
-    result = (
-        tf.reshape(result, tf.concat([fractions.shape, tf.shape(result)[1:]], 0))
-        if fractions.ndim != 1
-        else result
-    )
-    return _restore_axes(result, rank_of(a), axes, keepdims, fractions.ndim)
-
-
-@op(np.nanquantile)
-def nanquantile(
-    a: Array,
-    q: Any,
-    axis: Axis = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> tf.Tensor:
-    """Return quantiles over axes of the elements that are not NaN.
-
-    Args:
-        a: array of real numbers.
-        q: quantile or array of quantiles in [0, 1], known while staging.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        overwrite_input: ignored.
-        method: the method of interpolation; with floats only "linear".
-        keepdims: whether the reduced axes remain with length 1.
-        weights: must be None.
-
-    Returns:
-        An array with the axes of `q` in front of the remaining axes; NaN where all elements are NaN.
-
-    Raises:
-        TypeError: the numbers are complex.
-        ValueError: a quantile is out of range.
-        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
-            length.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html.
-    """
-    _refuse(weights)
-    return _quantiles_without_nan(a, *_fractions(q, 1), axis, method, keepdims)
-
-
-@op(np.nanpercentile)
-def nanpercentile(
-    a: Array,
-    q: Any,
-    axis: Axis = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> tf.Tensor:
-    """Return percentiles over axes of the elements that are not NaN.
-
-    Args:
-        a: array of real numbers.
-        q: percentile or array of percentiles in [0, 100], known while staging.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        overwrite_input: ignored.
-        method: the method of interpolation; with floats only "linear".
-        keepdims: whether the reduced axes remain with length 1.
-        weights: must be None.
-
-    Returns:
-        An array with the axes of `q` in front of the remaining axes; NaN where all elements are NaN.
-
-    Raises:
-        TypeError: the numbers are complex.
-        ValueError: a percentile is out of range.
-        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
-            length.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html.
-    """
-    _refuse(weights)
-    return _quantiles_without_nan(a, *_fractions(q, 100), axis, method, keepdims)
-
-
-@op(np.nanmedian)
-def nanmedian(
-    a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
-) -> tf.Tensor:
-    """Return medians over axes of the elements that are not NaN.
-
-    Args:
-        a: array of real numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        overwrite_input: ignored.
-        keepdims: whether the reduced axes remain with length 1.
-
-    Returns:
-        An array of floats; NaN where all elements are NaN.
-
-    Raises:
-        StagingError: the numbers are complex, or there are none.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html.
-    """
-    if not a.dtype.is_floating:
-        return median.__wrapped__(a, axis, None, False, keepdims)  # type: ignore[attr-defined]
-    ordered, last, axes = _sort_rows_without_nan(a, axis)
-    known = tf.maximum(last, 0)
-    low, high = (
-        tf.squeeze(tf.gather(ordered, place, batch_dims=rank_of(ordered) - 1), -1)
-        for place in (known // 2, (known + 1) // 2)
-    )
-    count_is_odd, is_empty = tf.squeeze(known % 2 == 0, -1), tf.squeeze(last < 0, -1)
-    if tf.executing_eagerly():
-        for _ in range(int(tf.math.count_nonzero(is_empty)) - 1):
-            warn_where(True, ALL_NAN)  # here, and only here, NumPy tells it for every row
-    result = tf.where(count_is_odd, low, _mean_of_two(low, high, np.dtype(a.dtype.as_numpy_dtype)))
-    result = tf.where(is_empty, tf.constant(np.nan, result.dtype), result)
-    return _restore_axes(result, rank_of(a), axes, keepdims, 0)

@@ -10,7 +10,8 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_scalar
-from np2tf.tnp._chapters.manipulation.views.reshape import moveaxis, permute_view, swapaxes, view
+from np2tf.tnp._chapters.manipulation.views.transpose import moveaxis, permute_view, swapaxes
+from np2tf.tnp._chapters.manipulation.views.view import view
 from np2tf.tnp._dispatch.argument_types import Axis, Int, View
 from np2tf.tnp._slicing.view_transforms import BasicIndexing, Diagonal, ReadOnlyFlag
 from np2tf.tnp._tensor.index_bounds import refuse_where

@@ -10,7 +10,7 @@ import numpy as np
 from np2tf.staging import MemoryLayoutError
 from np2tf.tnp._array.ndarray import ndarray
 from np2tf.tnp._array.strides import host_view
-from np2tf.tnp._chapters.manipulation.views.reshape import permute_view
+from np2tf.tnp._chapters.manipulation.views.transpose import permute_view
 from np2tf.tnp._operands.promotion import has_tf_dtype
 from np2tf.tnp._slicing.view_transforms import BasicIndexing, Bitcast, Reshape
 

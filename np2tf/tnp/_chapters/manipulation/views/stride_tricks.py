@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._chapters.manipulation.views.reshape import view
+from np2tf.tnp._chapters.manipulation.views.view import view
 from np2tf.tnp._dispatch.argument_types import Array, Axis, Shape
 from np2tf.tnp._dispatch.op import OPS, call_numpy
 from np2tf.tnp._dispatch.residency import has_tensor

@@ -16,7 +16,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._warnings.value_warnings import warn_where
-from np2tf.tnp.fft.one import complex_transform, real_inverse, real_transform, result_dtype, scale
+from np2tf.tnp.fft.transforms import complex_transform, real_inverse, real_transform, result_dtype, scale
 
 __all__ = ["fft2", "fftn", "ifft2", "ifftn", "irfft2", "irfftn", "rfft2", "rfftn"]
 

@@ -1,0 +1,120 @@
+"""Takes calls of a function apart, and knows the values that the function reads by name."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any
+
+from np2tf.config import config
+from np2tf.runtime.arguments.captures import Dependencies, current, functions_among
+from np2tf.runtime.arguments.flattening import share_memory, take_arguments, take_dependencies
+from np2tf.runtime.arguments.signature import Signature
+from np2tf.runtime.arguments.unchanged_captures import guard_captures
+from np2tf.runtime.callees.callees import NewCallee
+from np2tf.runtime.compilation.prepared_call import PreparedCall
+from np2tf.runtime.effects.appended import ListIsRead
+from np2tf.runtime.random.states import bit_generator, global_state
+from np2tf.staging import (
+    ArgumentError,
+    ReboundNameError,
+    SharedMemoryError,
+)
+from np2tf.tnp._front.promotion_mode import current_mode
+from np2tf.tnp._front.rebound_names import rebound
+
+
+class CallPreparation:
+    """The preparation of calls of one function.
+
+    Args:
+        function: the function.
+        lock: the lock under which the function's code is made.
+    """
+
+    def __init__(self, function: Any, lock: threading.RLock) -> None:
+        self._function, self._lock = function, lock
+        self._dependencies: Dependencies | None = None
+        self._functions: list[Any] = []
+
+    def prepare(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], changing: Collection[int] = ()
+    ) -> PreparedCall:
+        """Take a call apart.
+
+        Args:
+            args, kwargs: the arguments.
+            changing: the places of arguments that differ in the next call, if they are numbers.
+
+        Raises:
+            StagingError: if calls with these arguments cannot be compiled.
+        """
+        while True:
+            known = self._dependencies
+            if known is None:
+                known = self._dependencies = Dependencies(self._function)
+                self._functions = functions_among(current(known.captures))
+            values = current(known.captures)
+            functions = functions_among(values)
+            if self._functions != functions:
+                # A helper function has been replaced, so the names that the new one reads matter from now on.
+                self._dependencies = None
+                continue
+            named = None if known.any_attribute else known.names
+            signature = Signature(named, known.assigned_attributes, known.appended_attributes)
+            signature.parts += functions
+            signature.parts.append((config.bounds, current_mode(), type(bit_generator(global_state()))))
+            take_dependencies(values, signature)
+            signature.begin_arguments()
+            try:
+                take_arguments(args, kwargs, changing, signature)
+            except ListIsRead as met:
+                known.reads_list(met.attribute)
+                continue
+            if not signature.classes <= known.classes or not known.knows(signature.followed):
+                with self._lock:
+                    known.learn(signature.followed)
+                    known.follow_classes(signature.classes)
+                    self._functions = functions_among(current(known.captures))
+                continue
+            if known.hidden_setter:
+                told = f"setting the attribute {known.hidden_setter} does more than that"
+                raise ArgumentError(told)
+            if rebound.words and not rebound.words.isdisjoint(known.names):
+                names = ", ".join(sorted(rebound.words & known.names))
+                raise ReboundNameError.of(names=names)
+            if share_memory(signature.arrays):
+                raise SharedMemoryError("two arguments share memory")
+            follows = partial(self._follows, known, signature)
+            return PreparedCall(signature, args, kwargs, values, follows, changing)
+
+    @staticmethod
+    def _follows(known: Dependencies, signature: Signature, function: Any) -> bool:
+        return known.follows(function) or signature.follows(function)
+
+    def learn(self, met: NewCallee | ListIsRead) -> None:
+        """Note a function with unknown dependencies, or a list that is read, which a trace has met."""
+        with self._lock:
+            assert self._dependencies is not None
+            if isinstance(met, ListIsRead):
+                self._dependencies.reads_list(met.attribute)
+            else:
+                self._dependencies.follow(met.function)
+            self._functions = functions_among(current(self._dependencies.captures))
+
+    def guard_captures(self, call: PreparedCall) -> AbstractContextManager[None]:
+        """Return a guard of the values that a call reads by name, for the time of a trace."""
+        known = self._dependencies.captures if self._dependencies is not None else []
+        return guard_captures([*known, *call.signature.captures], call.signature.sets)
+
+    @property
+    def names(self) -> set[str]:
+        """The names that the function and its callees read."""
+        return self._dependencies.names if self._dependencies is not None else set()
+
+    @property
+    def handles_exceptions(self) -> bool:
+        """True if the function or a callee handles exceptions."""
+        return self._dependencies is not None and self._dependencies.handles_exceptions

@@ -1,0 +1,210 @@
+"""The compiled code of a jitted function: which calls share code, and the making of code for a call."""
+
+from __future__ import annotations
+
+import threading
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from np2tf.config import config
+from np2tf.counts import counts
+from np2tf.runtime.callees.callees import NewCallee, check_class
+from np2tf.runtime.compilation.budget import Budget
+from np2tf.runtime.compilation.call_preparation import CallPreparation
+from np2tf.runtime.compilation.concrete_function import ConcreteFunction
+from np2tf.runtime.compilation.families import SpecializationCaches
+from np2tf.runtime.compilation.open_lengths import LengthsAreNeeded
+from np2tf.runtime.compilation.prepared_call import PreparedCall
+from np2tf.runtime.compilation.specializations import SpecializationCache
+from np2tf.runtime.decisions.decisions import key_of
+from np2tf.runtime.decisions.digests import digest_of_call
+from np2tf.runtime.effects.appended import ListIsRead
+from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.xla.stable_names import stable_names
+from np2tf.staging import (
+    StagingError,
+    TooManyTracesError,
+    TracingTimeError,
+)
+
+#: A function with this many traces and fewer than this many calls per trace is not compiled any more.
+MOST_TRACES, CALLS_PER_TRACE = 48, 2
+_Made = TypeVar("_Made")
+
+
+class CompiledCode:
+    """The compiled code of a jitted function."""
+
+    #: True if the function's prospect records for the next process what compiling has gained.
+    _is_followed = True
+
+    def __init__(self, jitted: Jitted) -> None:
+        self._jitted = jitted
+        self._function = jitted.__wrapped__
+        self._host = jitted._host
+        self._caches = SpecializationCaches(self._host)
+        self._checked: set[type] = set()
+        self._budget = Budget(self._host)
+        self._lock = threading.RLock()
+        self._preparation = CallPreparation(self._function, self._lock)
+
+    @property
+    def caches(self) -> dict[Any, SpecializationCache]:
+        """The specialization caches, by the key of the calls' signature."""
+        return self._caches.known
+
+    @property
+    def _tier(self) -> str:
+        return self._jitted.tier or config.tier
+
+    @property
+    def code(self) -> types.CodeType:
+        """The code of the function."""
+        return self._function.__code__  # type: ignore[attr-defined,no-any-return]
+
+    @property
+    def _keeps_rules(self) -> bool:
+        """True if the function must not run on the host, because its own promotion rules are not NumPy's."""
+        return self._jitted.promotion not in (None, "numpy")
+
+    def lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
+        """Return the code for a call with these arguments, compiled if needed.
+
+        Raises:
+            StagingError: if the call cannot be compiled.
+        """
+        call = self._preparation.prepare(args, kwargs)
+        return self._compile(self._cache_of(call), call)[0]
+
+    def _cache_of(self, call: PreparedCall) -> SpecializationCache:
+        return self._caches.of(call, may_be_open=not self._keeps_rules)
+
+    def _compile(
+        self, cache: SpecializationCache, call: PreparedCall
+    ) -> tuple[ConcreteFunction, bool, SpecializationCache, PreparedCall]:
+        """Return the code for a call, whether it is new, its cache, and the call.
+
+        The call is prepared again if the trace finds a function with unknown dependencies, or a list that is
+        read.
+        """
+        while True:
+            try:
+                return *self._find_or_compile(cache, call), cache, call
+            except LengthsAreNeeded as error:
+                self._caches.refuse_lengths(call)
+                if self._deadline is not None:
+                    # Calls with this length alone may not be worth compiling.
+                    raise TracingTimeError("the lengths of arrays are needed") from error
+                call = self._preparation.prepare(call.args, call.kwargs, call.changing)
+                cache = self._cache_of(call)
+            except (NewCallee, ListIsRead) as met:
+                self._preparation.learn(met)
+                call = self._preparation.prepare(call.args, call.kwargs, call.changing)
+                cache = self._cache_of(call)
+
+    def trace_apart(self, args: tuple[Any, ...], trace: Callable[[PreparedCall, Any], _Made]) -> _Made:
+        """Return what `trace` makes of a prepared call, apart from the compiled code that calls use.
+
+        The call is prepared again if the trace finds a function with unknown dependencies, or a list that is
+        read.
+
+        Args:
+            args: the arguments of the call.
+            trace: makes something of the prepared call and the function to trace.
+
+        Raises:
+            StagingError: if the call cannot be prepared or traced.
+        """
+        while True:
+            call = self._preparation.prepare(args, {})
+            self._check_classes(call)
+            try:
+                with self._preparation.guard_captures(call):
+                    return trace(call, self._function)
+            except (NewCallee, ListIsRead) as met:
+                self._preparation.learn(met)
+
+    def _check_classes(self, call: PreparedCall) -> None:
+        for kind in call.signature.classes - self._checked:
+            check_class(kind, self._preparation.names)
+            self._checked.add(kind)
+
+    @property
+    def handles_exceptions(self) -> bool:
+        """True if the function or a callee handles exceptions."""
+        return self._preparation.handles_exceptions
+
+    def _find_or_compile(
+        self, cache: SpecializationCache, call: PreparedCall
+    ) -> tuple[ConcreteFunction, bool]:
+        signature = call.signature
+        cache.notice(signature)
+        found = cache.find(signature)
+        if found is not None:
+            return found, False
+        with self._lock:
+            found = cache.find(signature)
+            if found is not None:
+                return found, False
+            cache.check_growth()
+            self._check_reuse()
+            self._keep_decision(cache, call)
+            self._jitted.trace_count += 1
+            counts.traces += 1
+            inputs = cache.inputs()
+            self._check_classes(call)
+            try:
+                bounds = cache.bounds(inputs, signature)
+                body, handled = call.body(self._function, bool(bounds)), self.handles_exceptions
+                shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
+                names = stable_names(key_of(self.code), cache.digest, shapes, signature.number_key, inputs)
+                with self._preparation.guard_captures(call), self._budget.tracing(), names:
+                    given = body, signature.arrays, signature.numbers, inputs, handled
+                    made = ConcreteFunction(
+                        *given, signature.generators, self._deadline, bounds, call.open_pattern
+                    )
+                    cache.check_inputs(inputs, made)
+                if call.open_pattern and made.how != "xla":
+                    raise LengthsAreNeeded
+            except StagingError as error:
+                if call.open_pattern and not isinstance(error, TracingTimeError):
+                    raise LengthsAreNeeded from error
+                if not inputs or error.is_certain:
+                    raise
+                if isinstance(error, TracingTimeError) or not cache.bound_integers(inputs, signature):
+                    cache.pin(inputs, signature)
+                self._budget.forgive()
+                if self._deadline is not None and not self._budget.is_open:
+                    raise TracingTimeError("it has to be traced again") from error
+                return self._find_or_compile(cache, call)
+            made.is_plain = call.is_plain
+            cache.compiled[cache.key(signature, inputs)] = made
+            return made, True
+
+    def _check_reuse(self) -> None:
+        """Refuse to compile a function whose code is hardly ever used again.
+
+        Raises:
+            StagingError: if there have been too many traces.
+        """
+        jitted = self._jitted
+        traces, calls = jitted.trace_count, jitted.compiled_count + jitted.graph_count
+        if traces >= MOST_TRACES and calls < CALLS_PER_TRACE * traces:
+            raise TooManyTracesError.of()
+
+    def _keep_decision(self, cache: SpecializationCache, call: PreparedCall) -> None:
+        """Let the function's prospect record the outcome of compiling these calls."""
+        cache.digest = digest_of_call(call.args, call.kwargs)
+        cache.assumed_host = self._host.average
+        if self._tier == "auto" and self._jitted.promotion is None and self._is_followed:
+            known = weakref.ref(self)
+            self._host.prospect.follow(
+                self._budget, lambda: () if (made := known()) is None else [*made.caches.values()]
+            )
+
+    @property
+    def _deadline(self) -> float | None:
+        """The time at which tracing is given up; None if the host is no alternative."""
+        return None if self._tier == "compile" or self._keeps_rules else self._budget.deadline

@@ -1,0 +1,205 @@
+"""The leaves of a compiled function's result: described while tracing, made after each call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.compilation.open_arrays import OpenArrays
+from np2tf.runtime.effects.text import DeferredText
+from np2tf.runtime.structures.carried_values import Undefined
+from np2tf.runtime.tracing.provenance import refuse_hidden_sharing
+from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
+from np2tf.staging import AliasingError, ReturnedValueError
+from np2tf.tnp._array.ndarray import (
+    chain_of,
+    is_array,
+    is_c_ordered,
+    scalar,
+    storage_of,
+    tensor_array,
+    tensor_scalar,
+)
+from np2tf.tnp._array.strides import lay_out, order_of_copy
+from np2tf.tnp._operands.conversion import cast
+from np2tf.tnp._slicing.view_transforms import check_host_view, replace_ends, run_time_ends, view_on_host
+from np2tf.tnp._tensor.storage import GappedLayout, Storage, resolve_stand_ins, staging_for_xla
+
+
+@dataclass(frozen=True)
+class ResultSpec:
+    """The way to make one leaf of the result from the outputs: the output, and the path to view it
+    through.
+    """
+
+    # "constant", "argument", "array", "choice", "number", "tensor", or "text" (its place is behind its
+    # tensors)
+    kind: str
+    place: int = -1
+    constant: Any = None
+    path: tuple[Any, ...] = ()
+    order: tuple[int, ...] | None = None
+    weak: type | None = None
+    #: The outputs that are the run-time ends of slices in the path, and whether the part is copied.
+    ends: tuple[int, int] = (0, 0)
+    copied: bool = False
+
+
+def describe_result(
+    leaf: Any,
+    storages: list[Storage],
+    leaves: list[Any],
+    outputs: list[tf.Tensor],
+    places: dict[Any, int],
+) -> ResultSpec:
+    """Return the way to make one leaf of the result, and add its tensors to the outputs.
+
+    Args:
+        leaf: the leaf.
+        storages: the storages of the arguments.
+        leaves: all leaves of the result.
+        outputs: the outputs of the graph so far; more are appended.
+        places: the outputs that already have the memory of a returned array, by its storage.
+    """
+    if isinstance(leaf, Undefined):
+        bool(leaf)
+    leaf = resolve_stand_ins(leaf)
+    if is_array(leaf):
+        if type(leaf) is scalar:
+            outputs.append(leaf.tensor)
+            number = ResultSpec("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.path_dependent)
+            outputs += [] if leaf.python is None else [leaf.python]
+            return number
+        if storage_of(leaf) in storages:
+            check_host_view(chain_of(leaf))
+            ends = _append_ends(outputs, chain_of(leaf))
+            return ResultSpec("argument", storages.index(storage_of(leaf)), path=chain_of(leaf), ends=ends)
+        refuse_hidden_sharing(leaf, leaves, storages)
+        identity = storage_of(leaf).identity
+        if identity is not None and not chain_of(leaf):
+            number, originals = identity
+            chosen = "choice", storage_of(leaf)
+            if chosen not in places:
+                places[chosen] = len(outputs)
+                outputs += [leaf.tensor, number]
+            choices = tuple(storages.index(storage) if storage in storages else -1 for storage in originals)
+            return ResultSpec("choice", places[chosen], constant=choices)
+        shared = sum(1 for other in leaves if is_array(other) and storage_of(other) is storage_of(leaf)) > 1
+        if shared:
+            check_host_view(chain_of(leaf))
+        if shared and storage_of(leaf).identity is not None:
+            raise AliasingError("an array that data choose is returned with a view of it")
+        # XLA returns the whole of an array that is cut at a run-time length.
+        is_part = staging_for_xla() and _is_dynamic_slice(leaf)
+        key = storage_of(leaf) if shared or is_part else object()
+        if key not in places:
+            places[key] = len(outputs)
+            outputs.append(storage_of(leaf).value if shared or is_part else leaf.tensor)
+        if shared or is_part:
+            memory = storage_of(leaf).order
+            assert not isinstance(memory, GappedLayout)  # only arguments have gaps
+            ends = _append_ends(outputs, chain_of(leaf))
+            copied = is_part and not shared
+            return ResultSpec("array", places[key], None, chain_of(leaf), memory, None, ends, copied)
+        order = None if is_c_ordered(leaf) else order_of_copy(leaf, "K")
+        return ResultSpec("array", places[key], order=order)
+    if isinstance(leaf, DeferredText):
+        outputs += leaf.values.tensors
+        return ResultSpec("text", len(outputs), constant=leaf)
+    if isinstance(leaf, tf.Tensor):
+        outputs.append(leaf)
+        return ResultSpec("tensor", len(outputs) - 1)
+    if isinstance(leaf, np.ndarray):
+        raise ReturnedValueError("a host array is returned from staged code")
+    return ResultSpec("constant", constant=leaf)
+
+
+def rebuild_result(
+    made: ResultSpec,
+    arrays: Sequence[Any],
+    inputs: Sequence[tf.Tensor],
+    outputs: Sequence[tf.Tensor],
+    bases: dict[int, Any],
+    on_tensors: bool,
+    open_arrays: OpenArrays,
+    zero_copy: ZeroCopyResults | None,
+) -> Any:
+    """Return one leaf of the result of a call.
+
+    Args:
+        made: the way to make it.
+        arrays: the caller's arrays.
+        inputs: the tensors that the graph got.
+        outputs: the tensors that the graph has returned.
+        bases: the arrays that have been made of outputs so far.
+        on_tensors: whether new arrays are tensors.
+        open_arrays: the arguments with open axes.
+        zero_copy: makes arrays of XLA's results without a copy; None if arrays must be copied.
+    """
+    if made.kind == "constant":
+        return made.constant
+    if made.kind == "tensor":
+        return outputs[made.place]
+    if made.kind == "text":
+        count = len(made.constant.values.tensors)
+        return made.constant.of([one.numpy() for one in outputs[made.place - count : made.place]])
+    path = replace_ends(made.path, [int(end) for end in outputs[slice(*made.ends)]])
+    if made.kind == "argument":
+        # The valid part of an open array is the whole of the caller's array.
+        whole = open_arrays.is_whole(made.place, made.path)
+        return arrays[made.place] if whole else _view_of(arrays[made.place], path)
+    if made.kind == "number":
+        value = outputs[made.place]
+        kinds, weak = made.constant, made.weak
+        if kinds is not None:
+            weak = kinds.weak if outputs[made.place + 1] else None
+            value = cast(value, kinds.dtype)
+        if weak is not None:
+            return weak(outputs[made.place].numpy())
+        return tensor_scalar(value) if on_tensors else value.numpy()[()]
+    if made.kind == "choice":
+        number = int(outputs[made.place + 1])
+        if number >= 0 and made.constant[number] >= 0:
+            return arrays[made.constant[number]]
+    if made.place not in bases:
+        value = outputs[made.place]
+        if on_tensors:
+            bases[made.place] = lay_out(value, made.order)
+        elif zero_copy is None or made.copied:
+            bases[made.place] = np.array(memoryview(value))
+        else:
+            bases[made.place] = zero_copy.array(made.place, outputs, inputs)
+    seen = _view_of(bases[made.place], path)
+    return seen.copy("K") if made.copied else seen
+
+
+def _is_dynamic_slice(array: Any) -> bool:
+    """Return whether an array is a slice, with a run-time length, of an array whose shape is known."""
+    path = chain_of(array)
+    if not path or not run_time_ends(path[-1:]):
+        return False
+    return storage_of(array).value.shape.is_fully_defined() and not array.tensor.shape.is_fully_defined()
+
+
+def _append_ends(outputs: list[tf.Tensor], path: Sequence[Any]) -> tuple[int, int]:
+    """Add the run-time ends of slices in a path to the outputs, and return their range."""
+    first = len(outputs)
+    outputs += [end.tensor for end in run_time_ends(path)]
+    return first, len(outputs)
+
+
+def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
+    """Return `array` seen through a chain of view transforms, sharing its memory."""
+    if not path:
+        return array
+    if not is_array(array) and isinstance(array, np.ndarray):
+        return view_on_host(array, path)
+    if isinstance(array, tf.Tensor):
+        array = tensor_array(array)
+    for transform in path:
+        array = array.view_through(transform)
+    return array
