@@ -9,7 +9,7 @@ See https://docs.python.org/3/library/math.html.
 from __future__ import annotations
 
 import math as _math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -47,12 +47,14 @@ _FLOATS: dict[str, Callable[..., tf.Tensor]] = {
     "erfc": tf.math.erfc,
     "fabs": tf.abs,
     "pow": tf.pow,
-    "hypot": lambda *xs: tf.sqrt(tf.add_n([x * x for x in xs])),
+    "hypot": lambda *xs: _hypot(xs),
     "degrees": lambda x: x * (180 / _math.pi),
     "radians": lambda x: x * (_math.pi / 180),
     "fmod": fmod,
     "log": lambda x, *base: tf.math.log(x) / tf.math.log(base[0]) if base else tf.math.log(x),
 }
+#: Squares of smaller numbers lose bits, or are zero.
+_TINY = 1e-140
 _POWERS = [float(f"1e{k}") for k in range(-307, 309)]
 
 
@@ -81,6 +83,20 @@ def _with_value(result: tf.Tensor, exact: tf.Tensor, where: tf.Tensor) -> tf.Ten
     exact.)
     """
     return result + tf.stop_gradient(tf.where(where, exact - result, 0.0))
+
+
+def _hypot(xs: Sequence[tf.Tensor]) -> tf.Tensor:
+    """Return the root of the sum of squares, infinite if a number is, even if another one is NaN.
+
+    Tiny numbers are scaled, because their squares would be zero.
+    """
+    result = tf.sqrt(tf.add_n([x * x for x in xs]))
+    sizes = tf.abs(tf.stack(xs))
+    largest = tf.reduce_max(tf.where(tf.math.is_nan(sizes), tf.zeros_like(sizes), sizes))
+    is_tiny = (largest > 0.0) & (largest < _TINY)
+    scale = tf.where(is_tiny, largest, 1.0)
+    scaled = scale * tf.sqrt(tf.add_n([tf.square(x / scale) for x in xs]))
+    return tf.where(tf.math.is_inf(largest), largest, _with_value(result, scaled, is_tiny))
 
 
 _INTEGERS: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
