@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from np2tf.runtime.introspection.bindings import last_line, return_line, targets
-from np2tf.runtime.introspection.user_frames import innermost
+from np2tf.runtime.introspection.user_frames import innermost, is_own
 from np2tf.runtime.structures.carried_values import Carried, Undefined, flatten
 from np2tf.tnp._array.sequences import StackableSequence
 
@@ -118,7 +118,8 @@ class Variables:
     def within(self, label: Label, side: int = 0) -> str:
         """The line of an iteration, or of one side of a branch, that binds a variable."""
         code = getattr(self.sides[side], "__code__", None) if side < len(self.sides) else None
-        if code is None:
+        # The result of an operand of `and` or `or` has no binding.
+        if code is None or is_own(code):
             return ""
         return _at(last_line(code, label.word) or return_line(code))
 

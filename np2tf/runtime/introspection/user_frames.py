@@ -47,7 +47,7 @@ def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = 
     while frame is not None and left > 0:
         if not _is_of_import(frame):
             level += 1
-            left -= not _is_own(frame)
+            left -= not is_own(frame.f_code)
         frame = frame.f_back
     warnings.warn(message, category, level + left, source, **named)
 
@@ -67,7 +67,7 @@ def callers(above: int = 0) -> list[Caller]:
     found: dict[tuple[str, int], Caller] = {}
     frames = _frames(sys._getframe(1))
     for frame in frames[: len(frames) - above]:
-        if _is_own(frame) or _is_of_tensorflow(frame) or _is_of_import(frame):
+        if is_own(frame.f_code) or _is_of_tensorflow(frame) or _is_of_import(frame):
             continue
         code = frame.f_code
         name, first = _function_at(code.co_filename, frame.f_lineno, frame.f_globals) or (
@@ -83,7 +83,7 @@ def callers(above: int = 0) -> list[Caller]:
 def innermost() -> types.FrameType | None:
     """The user's frame that has called np2tf; None where there is none."""
     frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None and (_is_own(frame) or _is_of_tensorflow(frame)):
+    while frame is not None and (is_own(frame.f_code) or _is_of_tensorflow(frame)):
         frame = frame.f_back
     return frame
 
@@ -97,8 +97,9 @@ def _frames(top: types.FrameType) -> list[types.FrameType]:
     return found
 
 
-def _is_own(frame: types.FrameType) -> bool:
-    return frame.f_code.co_filename.startswith(_OWN)
+def is_own(code: types.CodeType) -> bool:
+    """Return whether code is np2tf's own."""
+    return code.co_filename.startswith(_OWN)
 
 
 def _is_of_tensorflow(frame: types.FrameType) -> bool:

@@ -177,6 +177,19 @@ CASES = {
         "`y` is a str on one side of a branch {one} and an array of float64 and shape (3,) on the other "
         "{other}",
     ),
+    "the operands of `and` give other types": Case(
+        RankChangeError,
+        """
+        h = x[:1]
+        tries = 0
+        while np.abs(h) > 0.1 and tries < 5:  # one
+            h = h / 2
+            tries += 1
+        return h
+        """,
+        "a value is a Python bool on one side of a branch {one} and an array of bool and shape (1,) on the "
+        "other",
+    ),
     "one side of a branch leaves None": Case(
         BranchTypeError,
         """
