@@ -87,7 +87,8 @@ def _reduce(
     dtype = dtype_of(data)
     # Elements that are left out go to a place behind the segments.
     place = tnp.where((ids < 0) | (ids >= n), n, ids)
-    made = update(tnp.full((n + 1, *data.shape[1:]), initial(dtype), dtype), place, data)
+    start = tnp.full_like(data, initial(dtype), shape=(n + 1, *data.shape[1:]))
+    made = update(start, place, data)
     return made[:n]
 
 
