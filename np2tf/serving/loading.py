@@ -49,9 +49,9 @@ class LoadedFunction:
             tf.errors.InvalidArgumentError: where NumPy would raise an error because of values.
         """
         for specs in self._specs:
-            tensors = _taken(specs, args, kwargs)
+            tensors = _tensors_for(specs, args, kwargs)
             if tensors is not None:
-                return _given(self._model(*tensors))
+                return _to_host(self._model(*tensors))
         kinds = [f"{np.asarray(one).dtype}{list(np.shape(one))}" for one in (*args, *kwargs.values())]
         raise TypeError(f"the function takes {' or '.join(self.signatures)}, and not {', '.join(kinds)}")
 
@@ -80,7 +80,7 @@ def load(folder: str | os.PathLike[str]) -> LoadedFunction:
     return LoadedFunction(model)
 
 
-def _taken(specs: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any] | None:
+def _tensors_for(specs: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any] | None:
     """Return the tensors for a signature; None if the arguments are of other kinds."""
     values = dict(zip([spec.name for spec in specs], args))
     if len(args) > len(specs) or values.keys() & kwargs.keys():
@@ -104,15 +104,15 @@ def _tensor(value: Any, spec: Any) -> Any:
     return tf.constant(array)
 
 
-def _given(value: Any) -> Any:
+def _to_host(value: Any) -> Any:
     """Return a result with NumPy's arrays, and Python's own lists and dicts."""
     if isinstance(value, dict):
         # A saved model keeps no order of keys.
-        return {key: _given(value[key]) for key in sorted(value, key=str)}
+        return {key: _to_host(value[key]) for key in sorted(value, key=str)}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(_given, value))
+        return type(value)(*map(_to_host, value))
     if isinstance(value, (list, tuple)):
-        return (tuple if isinstance(value, tuple) else list)(map(_given, value))
+        return (tuple if isinstance(value, tuple) else list)(map(_to_host, value))
     return value.numpy()
 
 
