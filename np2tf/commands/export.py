@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
 import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -55,43 +57,58 @@ def export(target: str, folder: Path, inputs: tuple[str, ...], text: Path | None
     if not Path(file).is_file():
         _refuse("NP2TF931", name=file)
     keep_quiet()
-    found = getattr(_module(Path(file)), name, None)
-    if not callable(found):
-        _refuse("NP2TF952", file=file, name=name)
-    from np2tf.serving.inputs import InputError
-    from np2tf.serving.saving import save, stablehlo
-    from np2tf.staging import StagingError
+    with _module(Path(file)) as module:
+        found = getattr(module, name, None)
+        if not callable(found):
+            _refuse("NP2TF952", file=file, name=name)
+        from np2tf.serving.inputs import InputError
+        from np2tf.serving.saving import save, stablehlo
+        from np2tf.staging import StagingError
 
-    try:
-        shown = stablehlo(found, inputs) if text is not None else ""
-        save(found, folder, [inputs], overwrite=overwrite)
-    except StagingError as error:
-        place = f"{error.place[0]}:{error.place[1]}: " if error.place else ""
-        click.echo(f"np2tf export: {place}{error.code} `{name}` cannot be saved: {error}", err=True)
-        click.echo(f"  {codes()[error.code].remedy}", err=True)
-        sys.exit(2)
-    except (InputError, OSError) as error:
-        click.echo(f"np2tf export: {error}", err=True)
-        sys.exit(2)
-    click.echo(f"{name} is saved in {folder}")
-    if text is not None:
-        text.write_text(shown, encoding="utf-8")
-        click.echo(f"StableHLO of {name} is in {text}")
+        try:
+            shown = stablehlo(found, inputs) if text is not None else ""
+            save(found, folder, [inputs], overwrite=overwrite)
+        except StagingError as error:
+            place = f"{error.place[0]}:{error.place[1]}: " if error.place else ""
+            click.echo(f"np2tf export: {place}{error.code} `{name}` cannot be saved: {error}", err=True)
+            click.echo(f"  {codes()[error.code].remedy}", err=True)
+            sys.exit(2)
+        except (InputError, OSError) as error:
+            click.echo(f"np2tf export: {error}", err=True)
+            sys.exit(2)
+        click.echo(f"{name} is saved in {folder}")
+        if text is not None:
+            text.write_text(shown, encoding="utf-8")
+            click.echo(f"StableHLO of {name} is in {text}")
 
 
-def _module(file: Path) -> types.ModuleType:
-    """Return the module that a file is, run with its folder on the path as `python FILE` would have it."""
-    sys.path.insert(0, str(file.resolve().parent))
+@contextlib.contextmanager
+def _module(file: Path) -> Iterator[types.ModuleType]:
+    """Run a file as a module with its folder on the path, as `python FILE` would, during an export."""
     spec = importlib.util.spec_from_file_location(file.stem, file)
     if spec is None or spec.loader is None:
         _refuse("NP2TF933", name=str(file))
     module = importlib.util.module_from_spec(spec)
+    path, modules = [*sys.path], {**sys.modules}
+    sys.path.insert(0, str(file.resolve().parent))
     sys.modules.setdefault(file.stem, module)
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        _refuse("NP2TF953", reason=f"{type(error).__name__}: {error}")
-    return module
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            _refuse("NP2TF953", reason=f"{type(error).__name__}: {error}")
+        yield module
+    finally:
+        sys.path[:] = path
+        for name in sys.modules.keys() - modules.keys():
+            if _is_beside(sys.modules[name], file):
+                del sys.modules[name]
+
+
+def _is_beside(module: types.ModuleType, file: Path) -> bool:
+    """Return whether a module comes from the folder of a file."""
+    found = getattr(module, "__file__", None)
+    return found is not None and file.resolve().parent in Path(found).resolve().parents
 
 
 def _refuse(code: str, **words: Any) -> NoReturn:
