@@ -127,4 +127,4 @@ def test_a_caller_is_expected_to_cost_what_its_callees_have(time: _Time) -> None
     outer = HostFunction(run)
     outer.time(run, (), {})
     assert outer.own_seconds < LONG / 2
-    assert Budget(outer).expected > 4.0
+    assert Budget(outer).expected_seconds > 4.0
