@@ -187,10 +187,10 @@ def test_a_project_is_run_and_its_hot_functions_are_looked_at(project: Path):
     assert outcome.warm_ratio
     assert outcome.counts["compiled"] + outcome.counts["graph"] >= 1
     relax, step, drawn, unused = outcome.hot
-    assert relax.staged
+    assert relax.is_staged
     assert relax.reasons == ()
     assert step.name == "small.work:Model.step"
-    assert not drawn.staged
+    assert not drawn.is_staged
     assert any("not jitted: it draws random numbers" in reason for reason in drawn.reasons)
     assert unused.reasons == ("main() does not call it on NumPy",)
 
