@@ -161,7 +161,9 @@ def test_files_are_only_read(files: Path, monkeypatch: pytest.MonkeyPatch):
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files.rglob("*.py")} == before
     # Python writes bytecode of the files that have nothing to translate.
     written = {path.name.partition(".")[0] for path in files.rglob("*.pyc")}
-    assert written <= {"__init__", "constants"}, "the translation must not become Python's bytecode of the file"
+    assert written <= {"__init__", "constants"}, (
+        "the translation must not become Python's bytecode of the file"
+    )
 
 
 def test_the_bytecode_of_the_original_is_not_used(files: Path, monkeypatch: pytest.MonkeyPatch):
