@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refusal
 from np2tf.tnp._dispatch.argument_types import Array, Axis, Int, OptionalInt
-from np2tf.tnp.fft import helper, many, one
+from np2tf.tnp.fft import helper
 
 
 def _is_taken(name: str, x: tf.Tensor) -> tf.Tensor:
@@ -24,7 +24,7 @@ def _is_taken(name: str, x: tf.Tensor) -> tf.Tensor:
 
 def _register_1d(name: str) -> None:
     """Declare a transform of scipy.fft along one axis."""
-    transform = getattr(one, name).__wrapped__
+    transform = getattr(transforms, name).__wrapped__
 
     def implementation(x: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None) -> tf.Tensor:
         return transform(_is_taken(name, x), n, axis, norm)
@@ -34,7 +34,7 @@ def _register_1d(name: str) -> None:
 
 def _register_2d(name: str) -> None:
     """Declare a transform of scipy.fft along two axes."""
-    transform = getattr(many, name).__wrapped__
+    transform = getattr(transforms_nd, name).__wrapped__
 
     def implementation(x: Array, s: Any = None, axes: Axis = (-2, -1), norm: Any = None) -> tf.Tensor:
         return transform(_is_taken(name, x), s, axes, norm)
@@ -44,7 +44,7 @@ def _register_2d(name: str) -> None:
 
 def _register_nd(name: str) -> None:
     """Declare a transform of scipy.fft along any number of axes."""
-    transform = getattr(many, name).__wrapped__
+    transform = getattr(transforms_nd, name).__wrapped__
 
     def implementation(x: Array, s: Any = None, axes: Axis = None, norm: Any = None) -> tf.Tensor:
         if s is not None and axes is None:
