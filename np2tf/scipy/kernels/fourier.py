@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refusal
 from np2tf.tnp._dispatch.argument_types import Array, Axis, Int, OptionalInt
-from np2tf.tnp.fft import helper
+from np2tf.tnp.fft import helper, transforms, transforms_nd
 
 
 def _is_taken(name: str, x: tf.Tensor) -> tf.Tensor:
