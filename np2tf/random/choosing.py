@@ -11,7 +11,7 @@ import numpy as np
 from np2tf import tnp
 from np2tf.nn.operands import inexact
 from np2tf.nn.sorting import top_k
-from np2tf.random.continuous import gumbel, size_of, uniform
+from np2tf.random.continuous import gumbel, uniform
 from np2tf.random.discrete import randint
 from np2tf.random.keys import bits, split
 
@@ -98,7 +98,7 @@ def choice(
     """
     array = tnp.arange(int(a)) if np.ndim(a) == 0 else tnp.asarray(a)
     axis = axis % array.ndim
-    n, drawn = array.shape[axis], size_of(shape)
+    n, drawn = array.shape[axis], math.prod(shape)
     if drawn and n == 0:
         raise ValueError("there is nothing to choose from")
     if not replace and drawn > n:
@@ -122,12 +122,12 @@ def _places(key: Any, n: int, shape: tuple[int, ...], replace: bool, p: Any) -> 
         return tnp.searchsorted(ends, ends[-1] * (1 - uniform(key, shape, kind)))
     with np.errstate(divide="ignore"):  # the logarithm of the probability zero
         weights = gumbel(key, (n,), kind) + tnp.log(p)
-    return top_k(weights, size_of(shape))[1].reshape(shape)
+    return top_k(weights, math.prod(shape))[1].reshape(shape)
 
 
 def _shuffle(key: Any, x: Any, axis: int) -> Any:
     """Return an array sorted by random words, as often as is needed for equal words to do no harm."""
-    rounds = math.ceil(_EXPONENT * math.log(max(1, size_of(x.shape))) / math.log(np.iinfo(np.uint32).max))
+    rounds = math.ceil(_EXPONENT * math.log(max(1, math.prod(x.shape))) / math.log(np.iinfo(np.uint32).max))
     for _ in range(rounds):
         key, own = split(key)
         order = tnp.argsort(bits(own, x.shape, np.uint32), axis=axis, kind="stable")

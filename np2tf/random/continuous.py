@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -108,9 +107,4 @@ def _floating(dtype: Any) -> np.dtype[Any]:
     return kind
 
 
-def size_of(shape: Sequence[int]) -> int:
-    """Return the number of elements of a shape."""
-    return math.prod(shape)
-
-
-__all__ = ["exponential", "gumbel", "normal", "size_of", "uniform"]
+__all__ = ["exponential", "gumbel", "normal", "uniform"]

@@ -9,59 +9,8 @@ import tensorflow as tf
 from np2tf.scipy.kernels.declare import universal
 from np2tf.scipy.kernels.special.series import choose, compute_in_double, polynomial
 from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum
+from np2tf.tnp._tensor.normal_quantile import FAR_TAIL, MIDDLE, TAIL
 
-# The coefficients of algorithm AS 241 (M. J. Wichura, Applied Statistics 37, 1988): the quantile of the
-# standard normal distribution as quotients of polynomials of degree 7, for its middle and for two tails.
-_MIDDLE = (
-    (
-        *(3.3871328727963666080, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4),
-        *(4.5921953931549871457e4, 6.7265770927008700853e4, 3.3430575583588128105e4, 2.5090809287301226727e3),
-    ),
-    (
-        *(1.0, 4.2313330701600911252e1, 6.8718700749205790830e2, 5.3941960214247511077e3),
-        *(2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4, 5.2264952788528545610e3),
-    ),
-)
-_TAIL = (
-    (
-        *(1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550, 3.64784832476320460504),
-        *(
-            1.27045825245236838258,
-            2.41780725177450611770e-1,
-            2.27238449892691845833e-2,
-            7.74545014278341407640e-4,
-        ),
-    ),
-    (
-        *(1.0, 2.05319162663775882187, 1.67638483018380384940, 6.89767334985100004550e-1),
-        *(
-            1.48103976427480074590e-1,
-            1.51986665636164571966e-2,
-            5.47593808499534494600e-4,
-            1.05075007164441684324e-9,
-        ),
-    ),
-)
-_FAR_TAIL = (
-    (
-        *(6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580, 2.96560571828504891230e-1),
-        *(
-            2.65321895265761230930e-2,
-            1.24266094738807843860e-3,
-            2.71155556874348757815e-5,
-            2.01033439929228813265e-7,
-        ),
-    ),
-    (
-        *(1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2),
-        *(
-            7.86869131145613259100e-4,
-            1.84631831751005468180e-5,
-            1.42151175831644588870e-7,
-            2.04426310338993978564e-15,
-        ),
-    ),
-)
 _SQRT_2 = math.sqrt(2.0)
 #: Below, the logarithm of the normal distribution function comes from its asymptotic series.
 _SERIES_BELOW = -12.0
@@ -85,14 +34,14 @@ def _quantile(middle: tf.Tensor, tail: tf.Tensor) -> tf.Tensor:
     """
     near = tf.abs(middle) <= constant(0.425, middle)
     square = constant(0.180625, middle) - tf.where(near, middle * middle, constant(0, middle))
-    central = middle * polynomial(square, _MIDDLE[0]) / polynomial(square, _MIDDLE[1])
+    central = middle * polynomial(square, MIDDLE[0]) / polynomial(square, MIDDLE[1])
     is_inside = (tail > constant(0, tail)) & (tail <= constant(0.5, tail))
     root = tf.sqrt(-tf.math.log(tf.where(is_inside, tail, constant(0.25, tail))))
     first, second = root - constant(1.6, root), root - constant(5.0, root)
     size = tf.where(
         root <= constant(5.0, root),
-        polynomial(first, _TAIL[0]) / polynomial(first, _TAIL[1]),
-        polynomial(second, _FAR_TAIL[0]) / polynomial(second, _FAR_TAIL[1]),
+        polynomial(first, TAIL[0]) / polynomial(first, TAIL[1]),
+        polynomial(second, FAR_TAIL[0]) / polynomial(second, FAR_TAIL[1]),
     )
     size = choose(size, (tf.equal(tail, constant(0, tail)), math.inf), (~is_inside, math.nan))
     return tf.where(near, central, tf.where(middle < constant(0, middle), -size, size))
