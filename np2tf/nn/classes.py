@@ -85,11 +85,8 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.nn.softmax.html.
     """
-    x = inexact(x)
-    if where is not None:
-        x = tnp.where(where, x, -np.inf)
     with np.errstate(invalid="ignore"):  # where everything is left out
-        terms = tnp.exp(x - tnp.max(x, axis=axis, keepdims=True))
+        terms = tnp.exp(_below_zero(x, axis, where))
         made = terms / tnp.sum(terms, axis=axis, keepdims=True)
     return made if where is None else tnp.where(where, made, tnp.zeros_like(made))
 
@@ -107,13 +104,18 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.nn.log_softmax.html.
     """
+    with np.errstate(invalid="ignore"):  # where everything is left out
+        shifted = _below_zero(x, axis, where)
+        made = shifted - tnp.log(tnp.sum(tnp.exp(shifted), axis=axis, keepdims=True))
+    return made if where is None else tnp.where(where, made, tnp.full_like(made, -np.inf))
+
+
+def _below_zero(x: Any, axis: Any, where: Any) -> Any:
+    """Return x less its maximum, whose exponentials do not overflow; elements left out are -inf."""
     x = inexact(x)
     if where is not None:
         x = tnp.where(where, x, -np.inf)
-    with np.errstate(invalid="ignore"):  # where everything is left out
-        shifted = x - tnp.max(x, axis=axis, keepdims=True)
-        made = shifted - tnp.log(tnp.sum(tnp.exp(shifted), axis=axis, keepdims=True))
-    return made if where is None else tnp.where(where, made, tnp.full_like(made, -np.inf))
+    return x - tnp.max(x, axis=axis, keepdims=True)
 
 
 __all__ = ["log_softmax", "logsumexp", "one_hot", "softmax"]

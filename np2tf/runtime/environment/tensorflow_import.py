@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
-from types import FrameType
 from typing import Any
 
 from np2tf.tnp._front.loading import when_loaded, when_program_has_tensors
+from np2tf.tnp._front.own_import import importing_package
 
 _when_programs: list[Callable[[], None]] = []
 #: Modules, the awaited names in them, and the functions to call with their values.
@@ -64,7 +64,7 @@ class _Watch:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if name == "tensorflow":
-            if not _is_ours(sys._getframe(1)):
+            if importing_package(sys._getframe(1)) not in _OURS:
                 _tell()
         elif _waiting and name.startswith(("tensorflow.", "keras.")):
             look()
@@ -86,7 +86,7 @@ class _WatchedSpec(ModuleSpec):
 
     @property
     def _initializing(self) -> bool:
-        if not program.has_tensorflow and not _is_ours(sys._getframe(1)):
+        if not program.has_tensorflow and importing_package(sys._getframe(1)) not in _OURS:
             _tell()
         return False
 
@@ -102,16 +102,6 @@ def _watch_again() -> None:
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] in ("tensorflow", "keras") and type(module.__spec__) is ModuleSpec:
             module.__spec__.__class__ = _WatchedSpec
-
-
-def _is_ours(frame: FrameType | None) -> bool:
-    """Return whether np2tf or TensorFlow began the import that led to a frame."""
-    while frame is not None:
-        package = frame.f_globals.get("__name__", "").partition(".")[0]
-        if package != "importlib":
-            return package in _OURS
-        frame = frame.f_back
-    return False
 
 
 when_loaded(_watch_again)

@@ -40,7 +40,7 @@ class _OwnImport(importlib.abc.MetaPathFinder):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return the spec of TensorFlow with a changed loader if np2tf imports it; otherwise None."""
-        if name != "tensorflow" or not _is_of_np2tf(sys._getframe(1)):
+        if name != "tensorflow" or importing_package(sys._getframe(1)) != "np2tf":
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
@@ -48,14 +48,14 @@ class _OwnImport(importlib.abc.MetaPathFinder):
         return spec
 
 
-def _is_of_np2tf(frame: FrameType | None) -> bool:
-    """Return whether np2tf has begun the import that led to a frame."""
+def importing_package(frame: FrameType | None) -> str:
+    """Return the top package of the code that has begun the import that led to a frame; empty if unknown."""
     while frame is not None:
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
         if package != "importlib":
-            return package == "np2tf"
+            return package
         frame = frame.f_back
-    return False
+    return ""
 
 
 def _wrap(loader: Any) -> None:

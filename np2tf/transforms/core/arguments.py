@@ -90,13 +90,8 @@ def check_reverse_input(leaves: Sequence[Any], name: str, holomorphic: bool, all
         InputDtypeError: a leaf has no derivative.
     """
     for leaf in leaves:
-        dtype = _known_dtype(leaf, name)
-        if holomorphic:
-            if dtype.kind != "c":
-                raise InputDtypeError(
-                    f"{name} with holomorphic=True requires inputs with complex dtype, but got {dtype.name}"
-                )
-        elif dtype.kind not in "fcV" and not (allow_int and dtype.kind in "biu"):
+        dtype = _input_dtype(leaf, name, holomorphic)
+        if not holomorphic and dtype.kind not in "fcV" and not (allow_int and dtype.kind in "biu"):
             raise InputDtypeError(
                 f"{name} requires real- or complex-valued inputs (input dtype that is a sub-dtype of "
                 f"np.inexact), but got {dtype.name}. If you want to use Boolean- or integer-valued inputs, "
@@ -111,13 +106,8 @@ def check_forward_input(leaves: Sequence[Any], name: str, holomorphic: bool) -> 
         InputDtypeError: a leaf has no derivative.
     """
     for leaf in leaves:
-        dtype = _known_dtype(leaf, name)
-        if holomorphic:
-            if dtype.kind != "c":
-                raise InputDtypeError(
-                    f"{name} with holomorphic=True requires inputs with complex dtype, but got {dtype.name}"
-                )
-        elif dtype.kind != "f" and not _is_low_precision(dtype):
+        dtype = _input_dtype(leaf, name, holomorphic)
+        if not holomorphic and dtype.kind != "f" and not _is_low_precision(dtype):
             raise InputDtypeError(
                 f"{name} requires real-valued inputs (input dtype that is a sub-dtype of np.floating), but "
                 f"got {dtype.name}. For holomorphic differentiation, pass holomorphic=True. For "
@@ -156,12 +146,16 @@ def check_output(leaf: Any, name: str, holomorphic: bool) -> None:
         )
 
 
-def _known_dtype(leaf: Any, name: str) -> np.dtype[Any]:
+def _input_dtype(leaf: Any, name: str, holomorphic: bool) -> np.dtype[Any]:
     dtype = dtype_of(leaf)
     if dtype is None:
         raise InputDtypeError(
             f"{name} requires arrays and numbers as inputs, but got a {type(leaf).__name__}: pass other "
             "arguments at positions that are not in argnums, or by name"
+        )
+    if holomorphic and dtype.kind != "c":
+        raise InputDtypeError(
+            f"{name} with holomorphic=True requires inputs with complex dtype, but got {dtype.name}"
         )
     return dtype
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._chapters.statistics.quantiles import (
-    lerp,
+    interpolate,
     mean_of_two,
     median,
     quantile_fractions,
@@ -60,9 +60,7 @@ def _quantiles_without_nan(
     floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
     wanted = result_type_of((given, float if weak else floating))
     lead = rank_of(ordered) - 1
-    before = cast(tf.gather(ordered, low, batch_dims=lead), wanted)
-    after = cast(tf.gather(ordered, high, batch_dims=lead), wanted)
-    result = lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
+    result = interpolate(ordered, low, high, cast(virtual - tf.floor(virtual), wanted), wanted, lead)
     result = tf.where(last < 0, tf.constant(np.nan, result.dtype), result)
     result = tf.transpose(result, [rank_of(result) - 1, *range(rank_of(result) - 1)])
     result = (

@@ -113,10 +113,22 @@ def quantile_fractions(q: Any, scale: int) -> tuple[np.ndarray, bool]:
     return values, weak
 
 
-def lerp(low: tf.Tensor, high: tf.Tensor, t: tf.Tensor) -> tf.Tensor:
-    """Return the number between `low` and `high` at the fraction `t`, rounded as NumPy rounds it."""
-    gap = high - low
-    return tf.where(t >= 0.5, high - gap * (1 - t), low + gap * t)
+def interpolate(
+    ordered: tf.Tensor, low: Any, high: Any, t: tf.Tensor, wanted: np.dtype[Any], batch_dims: int = 0
+) -> tf.Tensor:
+    """Return the numbers between the elements at two places of sorted rows, rounded as NumPy rounds them.
+
+    Args:
+        ordered: the sorted rows, along the last axis.
+        low, high: the places; one for all rows, or for each row if the rows' axes are `batch_dims`.
+        t: the fraction of the way from the lower to the higher element.
+        wanted: the dtype of the result.
+        batch_dims: the number of axes that `ordered` and the places have in common.
+    """
+    before = cast(tf.gather(ordered, low, axis=-1, batch_dims=batch_dims), wanted)
+    after = cast(tf.gather(ordered, high, axis=-1, batch_dims=batch_dims), wanted)
+    gap = after - before
+    return tf.where(t >= 0.5, after - gap * (1 - t), before + gap * t)
 
 
 def quantiles_of_rows(
@@ -187,9 +199,7 @@ def _interpolate(
     high = np.minimum(low + 1, n - 1)
     gamma = np.where(virtual >= n - 1, 1.0, np.where(virtual < 0, 0.0, virtual - np.floor(virtual)))
     wanted = result_type_of((given, float if weak else floating))
-    before = cast(tf.gather(ordered, low, axis=-1), wanted)
-    after = cast(tf.gather(ordered, high, axis=-1), wanted)
-    return lerp(before, after, tf.constant(gamma.astype(wanted)))
+    return interpolate(ordered, low, high, tf.constant(gamma.astype(wanted)), wanted)
 
 
 def _quantiles_at_run_time(
@@ -202,9 +212,8 @@ def _quantiles_at_run_time(
     virtual = tf.cast(n - 1, tf.as_dtype(floating)) * tf.constant(fractions.astype(floating))
     low = tf.cast(tf.floor(virtual), tf.int64)
     wanted = result_type_of((ordered.dtype.as_numpy_dtype, float if weak else floating))
-    before = cast(tf.gather(ordered, low, axis=-1), wanted)
-    after = cast(tf.gather(ordered, tf.minimum(low + 1, n - 1), axis=-1), wanted)
-    return lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
+    t = cast(virtual - tf.floor(virtual), wanted)
+    return interpolate(ordered, low, tf.minimum(low + 1, n - 1), t, wanted)
 
 
 def refuse_empty(n: Any) -> None:
