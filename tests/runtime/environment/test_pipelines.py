@@ -56,11 +56,15 @@ def parts(batch: int | None = None) -> list[np.ndarray]:
     return list(ROWS.copy()) if batch is None else np.split(ROWS.copy(), range(batch, len(ROWS), batch))
 
 
-@pytest.mark.parametrize("name", ["scaled", "newton", "in_place", "clipped", "smoothed"])
-@pytest.mark.parametrize("batch", [None, 8])
+#: Functions of batches; `smoothed` takes a single row.
+OF_BATCHES = ["scaled", "newton", "in_place", "clipped"]
+
+
+@pytest.mark.parametrize(
+    ("name", "batch"),
+    [*((name, batch) for batch in (None, 8) for name in OF_BATCHES), ("smoothed", None)],
+)
 def test_map(translated: Any, name: str, batch: int | None) -> None:
-    if name == "smoothed" and batch:
-        pytest.skip("it takes one row")
     for parallel in PARALLEL:
         data = rows(batch).map(translated(name), num_parallel_calls=parallel)
         found = list(data.as_numpy_iterator())
