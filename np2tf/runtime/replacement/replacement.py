@@ -19,7 +19,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, islice, repeat
-from time import perf_counter, thread_time
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,10 +27,11 @@ import numpy as np
 from np2tf.config import config
 from np2tf.runtime.decisions.decisions import PAYS
 from np2tf.runtime.environment.call_context import is_recording, load, tensorflow
-from np2tf.runtime.environment.clock import IMPORT_SECONDS, Stopwatch, clock, machine
+from np2tf.runtime.environment.clock import IMPORT_SECONDS, clock, machine
 from np2tf.runtime.introspection.array_search import holds_array
 from np2tf.runtime.replacement.loop_function import WATCH
 from np2tf.runtime.replacement.loop_items import arrays_of
+from np2tf.runtime.replacement.loop_timer import LoopTimer
 from np2tf.runtime.replacement.watched_loop import FASTER, WatchedLoop, hot, loop_costs, loops
 from np2tf.staging import TracingTimeError
 from np2tf.tnp._front.fast_flags import fast_flags
@@ -55,31 +56,6 @@ LONGER = 8
 LOADING = 1
 #: The iterations of a `while`, as numbers.
 UNLIMITED = range(2**62)
-
-
-class _Timer:
-    """Times a run of a loop on the host."""
-
-    def __init__(self) -> None:
-        self._spent, self._stopwatch, self._processor = clock.spent, Stopwatch(), thread_time()
-
-    @property
-    def seconds(self) -> float:
-        """The seconds since the timer was made, without compiling."""
-        return self._stopwatch.seconds
-
-    @property
-    def own(self) -> float:
-        """The seconds that compiling the loop could save: neither long calls of jitted functions, nor
-        waiting.
-        """
-        stopwatch = self._stopwatch
-        own = min(stopwatch.seconds - stopwatch.in_long_calls, thread_time() - self._processor)
-        return max(own, 0.0)
-
-    def note_spent(self, seconds: float) -> None:
-        """Record that the host has spent `seconds` since the timer was made."""
-        clock.spent = max(clock.spent, self._spent + seconds)
 
 
 class LoopRun:
@@ -136,7 +112,7 @@ class LoopRun:
         is_due = loop.is_due and self._enter(sys._getframe(1), numbers)
         if self._taken_over:
             return
-        timer = _Timer()
+        timer = LoopTimer()
         try:
             while done < count:
                 yield self._part(numbers[done : done + size])

@@ -1,0 +1,32 @@
+"""The time that a run of a loop takes on the host."""
+
+from __future__ import annotations
+
+from time import thread_time
+
+from np2tf.runtime.environment.clock import Stopwatch, clock
+
+
+class LoopTimer:
+    """Times a run of a loop on the host."""
+
+    def __init__(self) -> None:
+        self._spent, self._stopwatch, self._processor = clock.spent, Stopwatch(), thread_time()
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since the timer was made, without compiling."""
+        return self._stopwatch.seconds
+
+    @property
+    def own(self) -> float:
+        """The seconds that compiling the loop could save: neither long calls of jitted functions, nor
+        waiting.
+        """
+        stopwatch = self._stopwatch
+        own = min(stopwatch.seconds - stopwatch.in_long_calls, thread_time() - self._processor)
+        return max(own, 0.0)
+
+    def note_spent(self, seconds: float) -> None:
+        """Record that the host has spent `seconds` since the timer was made."""
+        clock.spent = max(clock.spent, self._spent + seconds)
