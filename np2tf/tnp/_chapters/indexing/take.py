@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._dispatch.argument_types import Array, Axis, COrF, Operand, Operands, Shape
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Operand, Operands
 from np2tf.tnp._dispatch.op import attach, op
 from np2tf.tnp._indexing.advanced import positions
 from np2tf.tnp._indexing.boolean_masks import get_masked, true_places
@@ -25,12 +24,9 @@ from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 __all__ = [
     "choose",
     "compress",
-    "ix_",
-    "ravel_multi_index",
     "select",
     "take",
     "take_along_axis",
-    "unravel_index",
 ]
 
 _MODES = ("raise", "clip", "wrap")
@@ -319,119 +315,3 @@ def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
     for condition, choice in zip(reversed(conditions), reversed(choicelist), strict=True):
         result = tf.where(condition, as_tensor(choice, dtype), result)
     return tensor_array(result)
-
-
-# -- indices ---------------------------------------------------------------------------------------
-
-
-@op(np.ix_)
-def ix_(*args: Any) -> tuple[ndarray, ...]:
-    """Return index arrays that select the cross product of sequences.
-
-    Args:
-        *args: vectors of integers or booleans.
-
-    Returns:
-        A tuple of arrays, each with length other than 1 along its own axis only.
-
-    Raises:
-        ValueError: an argument does not have one axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.ix_.html.
-    """
-    made = []
-    for k, arg in enumerate(args):
-        index = as_tensor(arg)
-        if index.shape.rank != 1:
-            raise ValueError("Cross index must be 1 dimensional")
-        if index.shape[0] == 0 and isinstance(arg, (list, tuple)):
-            index = tf.cast(index, tf.int64)
-        if index.dtype == tf.bool:
-            index = true_places(index)[:, 0]
-        made.append(tensor_array(reshaped_index(index, [-1 if j == k else 1 for j in range(len(args))])))
-    return tuple(made)
-
-
-@op(np.unravel_index)
-def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
-    """Convert positions in the flattened array to positions along the axes.
-
-    Args:
-        indices: array of integers.
-        shape: the lengths of the axes.
-        order: "C" or "F".
-
-    Returns:
-        A tuple of one array of int64 for each axis.
-
-    Raises:
-        TypeError: `indices` is not of integers.
-        ValueError: a position is out of bounds.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html.
-    """
-    index = as_tensor(indices)
-    if not index.dtype.is_integer:
-        raise TypeError("only int indices permitted")
-    if not shape and index.shape.rank:
-        raise ValueError("multiple indices are not supported for 0d array")
-    index = tf.cast(index, tf.int64)
-    size = int(np.prod(shape, dtype=np.int64))
-    violated = tf.reduce_any((index < 0) | (index >= size))
-    static = tf.get_static_value(violated)
-    if static:
-        raise ValueError(f"index is out of bounds for array with size {size}")
-    if static is None and current_scope() is not None:
-        record_violation(violated)
-    parts = []
-    for n in shape if order == "F" else reversed(shape):
-        parts.append(index % n)
-        index = index // n
-    return tuple(parts) if order == "F" else tuple(reversed(parts))
-
-
-@op(np.ravel_multi_index)
-def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order: COrF = "C") -> Any:
-    """Convert positions along the axes to positions in the flattened array.
-
-    Args:
-        multi_index: sequence of one array of integers for each axis.
-        dims: the lengths of the axes.
-        mode: "raise", "wrap" or "clip" for positions out of bounds, or one of these for each axis.
-        order: "C" or "F".
-
-    Returns:
-        An array of int64.
-
-    Raises:
-        TypeError: an index is not of integers.
-        ValueError: a position is out of bounds, or the arguments do not fit each other.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.ravel_multi_index.html.
-    """
-    parts = [indices_of(part) for part in multi_index]
-    if len(parts) != len(dims):
-        raise ValueError("parameter multi_index must be a sequence of length " + str(len(dims)))
-    if not all(as_tensor(part).dtype.is_integer for part in multi_index):
-        raise TypeError("only int indices permitted")
-    if all(isinstance(length, int) for length in dims):
-        if math.prod(dims) > np.iinfo(np.int64).max:
-            raise ValueError("invalid dims: their product is larger than the maximum possible size.")
-        if 0 in dims and any(part.shape.num_elements() != 0 for part in parts):
-            raise ValueError("cannot unravel if shape has zero entries")
-    modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
-    steps = np.cumprod([1, *(dims[:-1] if order == "F" else dims[:0:-1])])
-    total: Any = tf.zeros((), tf.int64)
-    ordered = list(zip(parts, dims, modes, strict=True))
-    for (part, length, how), step in zip(ordered if order == "F" else reversed(ordered), steps, strict=True):
-        if how == "raise":
-            violated = tf.reduce_any((part < 0) | (part >= length))
-            static = tf.get_static_value(violated)
-            if static:
-                raise ValueError("invalid entry in coordinates array")
-            if static is None and current_scope() is not None:
-                record_violation(violated)
-        else:
-            part = bring_into_bounds(part, length, 0, how)
-        total = total + part * int(step)
-    return total

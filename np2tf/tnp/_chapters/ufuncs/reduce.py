@@ -11,7 +11,7 @@ from tensorflow.python.eager import record
 
 from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.ndarray import wrap_tensor
-from np2tf.tnp._chapters.reductions import cumulative, extremes, reductions
+from np2tf.tnp._chapters.reductions import cumulative, extremes, reductions, truth
 from np2tf.tnp._chapters.reductions.primitives import scan, tree_reduce
 from np2tf.tnp._chapters.ufuncs.reduceat import reduceat
 from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank_of
@@ -138,8 +138,8 @@ def _install() -> None:
         "multiply": reductions.prod,
         "maximum": extremes.max,
         "minimum": extremes.min,
-        "logical_and": reductions.all,
-        "logical_or": reductions.any,
+        "logical_and": truth.all,
+        "logical_or": truth.any,
     }
     Ufunc.segments = staticmethod(reduceat)
     Ufunc.accumulators |= {
