@@ -7,9 +7,10 @@ Nothing of NumPy, TensorFlow or the translator is imported here.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pytest
+if TYPE_CHECKING:  # `np2tf verify` takes the option from here, also where pytest is not installed
+    import pytest
 
 OPTION = "--np2tf-outcomes"
 _RANKS = ("passed", "skipped", "xfailed", "xpassed", "failed", "error")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -199,3 +201,13 @@ def test_command_prints_json(program: Path):
 def test_command_without_programs_is_a_usage_error(tmp_path: Path):
     assert CliRunner().invoke(verify, [str(tmp_path)]).exit_code == 2
     assert CliRunner().invoke(verify, [str(tmp_path / "nothing.py")]).exit_code == 2
+
+
+def test_programs_are_verified_where_pytest_is_not_installed(tmp_path: Path) -> None:
+    """README's first command installs np2tf without what its tests need."""
+    (tmp_path / "program.py").write_text("import numpy as np\n\n\ndef main():\n    return np.arange(3)\n")
+    program = "import sys; sys.modules['pytest'] = None; from np2tf.commands import main; main(sys.argv[1:])"
+    command = [sys.executable, "-c", program, "verify", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 equal" in done.stdout
