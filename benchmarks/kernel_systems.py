@@ -23,7 +23,7 @@ KERNELS = Path(__file__).with_name("kernels")
 ARGUMENTS = KERNELS / "arguments"
 #: np2tf's tier "auto" has time for its decision: at least so many calls (on the host, compiling, and some to
 #: compare), and after these at most so many seconds in all, because compiling must be worth its cost.
-SETTLING_CALLS, SETTLING_SECONDS = 10, 12.0
+SETTLING_CALLS, SETTLING_SECONDS = 10, 30.0
 
 
 def load(name: str, folder: Path = KERNELS) -> types.ModuleType:

@@ -117,9 +117,9 @@ class HostFunction:
         result = function(*args, **kwargs)
         self.callees_cost = max(self.callees_cost, long_calls.cost)
         long_calls.cost = max(cost, self.callees_cost)
-        seconds = stopwatch.seconds
+        seconds, own = stopwatch.seconds, stopwatch.own_seconds
         clock.spent = max(clock.spent, before + seconds)
-        self.note(seconds, seconds - stopwatch.in_long_calls)
+        self.note(seconds, own)
         if seconds > LONG_CALL and not self.is_refused:
             stopwatch.note_long_call(seconds)
         return result

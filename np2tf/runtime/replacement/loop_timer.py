@@ -20,12 +20,10 @@ class LoopTimer:
 
     @property
     def own(self) -> float:
-        """The seconds that compiling the loop could save: neither long calls of jitted functions, nor
-        waiting.
+        """The seconds that compiling the loop could save: neither waiting, nor most of the long calls
+        of jitted functions.
         """
-        stopwatch = self._stopwatch
-        own = min(stopwatch.seconds - stopwatch.in_long_calls, thread_time() - self._processor)
-        return max(own, 0.0)
+        return max(min(self._stopwatch.own_seconds, thread_time() - self._processor), 0.0)
 
     def note_spent(self, seconds: float) -> None:
         """Record that the host has spent `seconds` since the timer was made."""

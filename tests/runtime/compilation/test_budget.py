@@ -9,7 +9,7 @@ import pytest
 from np2tf.runtime.compilation import budget
 from np2tf.runtime.compilation.budget import ASKED_WITHIN, Budget
 from np2tf.runtime.environment import clock
-from np2tf.runtime.environment.clock import LONG_CALL, Costs
+from np2tf.runtime.environment.clock import COMPILE_SECONDS, INSIDE, LONG_CALL, Costs
 from np2tf.runtime.host.host_function import HostFunction
 
 LONG, SHORT = 5 * LONG_CALL, LONG_CALL / 10
@@ -47,10 +47,10 @@ def time(monkeypatch: pytest.MonkeyPatch) -> _Time:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "is_refused", "own"), [(LONG, False, 1), (SHORT, False, 3), (LONG, True, 3)]
+    ("seconds", "is_refused", "own"), [(LONG, False, 1 + 2 * INSIDE), (SHORT, False, 3), (LONG, True, 3)]
 )
-def test_long_calls_of_others_are_not_a_functions_own_time(
-    time: _Time, seconds: float, is_refused: bool, own: int
+def test_of_long_calls_a_small_part_is_the_callers_own_time(
+    time: _Time, seconds: float, is_refused: bool, own: float
 ) -> None:
     inner, call_inner = time.function(seconds)
     inner.is_refused = is_refused
@@ -66,8 +66,8 @@ def test_long_calls_within_long_calls_count_once(time: _Time) -> None:
     inner, call_inner = time.function(LONG, innermost)
     outer, call_outer = time.function(LONG, call_inner)
     call_outer()
-    assert inner.own_seconds == pytest.approx(LONG)
-    assert outer.own_seconds == pytest.approx(LONG)
+    assert inner.own_seconds == pytest.approx((1 + INSIDE) * LONG)
+    assert outer.own_seconds == pytest.approx((1 + 2 * INSIDE) * LONG)
 
 
 def test_a_call_that_fails_leaves_nothing_behind(time: _Time) -> None:
@@ -128,3 +128,15 @@ def test_a_caller_is_expected_to_cost_what_its_callees_have(time: _Time) -> None
     outer.time(run, (), {})
     assert outer.own_seconds < LONG / 2
     assert Budget(outer).expected_seconds > 4.0
+
+
+def test_a_caller_of_long_calls_alone_is_compiled_once_they_have_taken_ten_times_as_long(time: _Time) -> None:
+    clock.clock.spent = 100.0
+    _, call_inner = time.function(LONG)
+    outer, call_outer = time.function(0.0, call_inner)
+    for _ in range(int(1.5 * COMPILE_SECONDS / LONG)):
+        call_outer()
+    assert not Budget(outer).is_open
+    for _ in range(int(9.0 * COMPILE_SECONDS / LONG)):
+        call_outer()
+    assert Budget(outer).is_open
