@@ -133,7 +133,8 @@ def function_of(
     """
     text = LoopText(lines, loop)
     breaks = jumps(loop.body, ast.Break)
-    leaving = [node for node in ast.walk(loop) if isinstance(node, ast.Return)]
+    # The loop's `else` stays in the original loop.
+    leaving = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.Return)]
     # The last node comes first, so that text before a node in its line keeps its place.
     for node in sorted(leaving, key=lambda one: (one.lineno, one.col_offset), reverse=True):
         text.replace(node, "raise StopIteration")

@@ -330,6 +330,20 @@ ROWS |= {
         "np.ones(2)",
         1,
     ),
+    "an else that returns, and a return inside": (
+        "def f(x):\n"
+        "    for i in range(30):\n"
+        "        x = x + i\n"
+        "        if x[0] < 0:\n"
+        "            return x, i\n"
+        "        if x[0] > 1e6:\n"
+        "            break\n"
+        "    else:\n"
+        "        return -x, i\n"
+        "    return x, 0",
+        "np.ones(2)",
+        1,
+    ),
     "what it raises is handled around it": (
         "def f(x):\n"
         "    seen = 0.0\n"
