@@ -93,7 +93,7 @@ class Counts:
     traces: int = 0
     fallbacks: list[Fallback] = field(default_factory=list)
     loops: dict[str, TakenOver] = field(default_factory=dict, compare=False)
-    _known: dict[tuple[Any, ...], Fallback] = field(default_factory=dict, repr=False, compare=False)
+    _fallback_by_key: dict[tuple[Any, ...], Fallback] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def unjitted(self) -> int:
@@ -102,9 +102,9 @@ class Counts:
 
     def fell_back(self, fallback: Fallback) -> Fallback:
         """Count a call that ran unjitted, and return the entry that counts all calls with its key."""
-        known = self._known.get(fallback.key)
+        known = self._fallback_by_key.get(fallback.key)
         if known is None:
-            self._known[fallback.key] = fallback
+            self._fallback_by_key[fallback.key] = fallback
             self.fallbacks.append(fallback)
             return fallback
         known.calls += fallback.calls

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from np2tf import rules
 
-REMOVED = "numpy (names of NumPy 1)"
+REMOVED_NAMES = "numpy (names of NumPy 1)"
 """The heading for names that NumPy 2 removed; native names among them have a new name."""
 _PREFIX = "numpy."
 
@@ -42,13 +42,15 @@ def coverage(wanted: str = "") -> dict[str, Module]:
     """
     every = _every_rule()
     # The main namespace comes first, then the names of NumPy 1, then the other modules by name.
-    modules = dict.fromkeys(["numpy", REMOVED, *sorted({_module(rule) for rule in every})])
+    modules = dict.fromkeys(["numpy", REMOVED_NAMES, *sorted({_module(rule) for rule in every})])
     path = "numpy" + wanted[2:] if wanted == "np" or wanted.startswith("np.") else wanted
     found = {module: Module() for module in modules}
     for rule in every:
         module = _module(rule)
         if module == path if path in modules else _has(rule, path):
-            name = rule.name.rpartition(".")[2] if module != REMOVED else rule.name.removeprefix(_PREFIX)
+            name = (
+                rule.name.rpartition(".")[2] if module != REMOVED_NAMES else rule.name.removeprefix(_PREFIX)
+            )
             found[module].add(name, rule)
     return {name: module for name, module in found.items() if any(module.counts)}
 
@@ -61,7 +63,7 @@ def _every_rule() -> list[rules.Rule]:
 
 
 def _module(rule: rules.Rule) -> str:
-    return REMOVED if rule.removed else rule.name.rpartition(".")[0]
+    return REMOVED_NAMES if rule.removed else rule.name.rpartition(".")[0]
 
 
 def _has(rule: rules.Rule, part: str) -> bool:

@@ -80,8 +80,8 @@ class Report:
     """The diagnostics of one file. Diagnostics that its comments hide are collected apart."""
 
     path: str = "<string>"
-    found: list[Diagnostic] = field(default_factory=list)
-    suppressed: list[Diagnostic] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+    suppressed_findings: list[Diagnostic] = field(default_factory=list)
     _suppressions: Suppressions = field(default_factory=Suppressions)
 
     @classmethod
@@ -99,9 +99,9 @@ class Report:
         hidden = (
             finding.severity != "error" and self._suppressions.suppression_of_finding(code, line) is not None
         )
-        into = self.suppressed if hidden else self.found
+        into = self.suppressed_findings if hidden else self.findings
         if finding not in into:
             into.append(finding)
 
     def __iter__(self) -> Iterator[Diagnostic]:
-        return iter(sorted(self.found, key=lambda finding: (finding.line, finding.column, finding.code)))
+        return iter(sorted(self.findings, key=lambda finding: (finding.line, finding.column, finding.code)))

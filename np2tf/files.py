@@ -69,7 +69,7 @@ def _translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_
         if options.docs:
             made = _with_doctests(source, made, options)
             encoded = source.bytes_of(made.text)
-        found = (made.diagnostics, made.facts, made.suppressed)
+        found = (made.diagnostics, made.facts, made.suppressed_findings)
         return Outcome(path, root, source.original, made.text, encoded, *found)
     except SourceError as error:
         return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
@@ -121,7 +121,7 @@ def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bo
         told = (
             [notebook.in_cell(one) for one in made.diagnostics],
             None,
-            [notebook.in_cell(one) for one in made.suppressed],
+            [notebook.in_cell(one) for one in made.suppressed_findings],
         )
         return Outcome(path, root, notebook.data, after, after.encode("utf-8"), *told)
     except SourceError as error:
@@ -165,4 +165,4 @@ def names_of(outcome: Outcome) -> Counter[str]:
     """Return how often a file uses each NumPy name; modules themselves are not counted."""
     if outcome.facts is None:
         return Counter()
-    return Counter(use.qualified for use in uses(outcome.facts) if not use.is_module)
+    return Counter(use.qualified_name for use in uses(outcome.facts) if not use.is_module)

@@ -43,7 +43,7 @@ class Result:
         text: the translated source, or the source itself if nothing was translated.
         diagnostics: the findings, in the order of their places.
         changed: whether the translation differs from the source.
-        suppressed: the findings that comments of the file hide.
+        suppressed_findings: the findings that comments of the file hide.
 
     The other attributes serve np2tf's own import machinery.
     """
@@ -61,7 +61,7 @@ class Result:
     """The names of the functions that another compiler reads."""
     facts: Facts | None = field(default=None, repr=False, compare=False)
     """The facts of the input, unless it is no candidate or cannot be read."""
-    suppressed: list[Diagnostic] = field(default_factory=list)
+    suppressed_findings: list[Diagnostic] = field(default_factory=list)
     """The findings that comments of the file hide."""
 
 
@@ -105,7 +105,7 @@ def translate(source: Source, options: Options) -> Result:
         if not something and not options.everything:
             if options.target == "np2tf":
                 names.report_only(facts, report)
-            return Result(before, list(report), facts=facts, suppressed=report.suppressed)
+            return Result(before, list(report), facts=facts, suppressed_findings=report.suppressed_findings)
         plan = Plan(facts.parents, facts.foreign)
         if options.target == "np2tf":
             plan.tnp_name = imports.name_for_tnp(facts)
@@ -118,5 +118,14 @@ def translate(source: Source, options: Options) -> Result:
         return Result(before, list(report))
     foreign = frozenset(node.name.value for node in facts.foreign if isinstance(node, cst.FunctionDef))
     changed = text != before
-    found = (list(report), changed, tree, plan.origins, plan.touched_nodes, foreign, facts, report.suppressed)
+    found = (
+        list(report),
+        changed,
+        tree,
+        plan.origins,
+        plan.touched_nodes,
+        foreign,
+        facts,
+        report.suppressed_findings,
+    )
     return Result(text, *found)

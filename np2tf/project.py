@@ -83,7 +83,7 @@ class Project:
         self.names: dict[Path, Counter[str]] = {}
         self._texts: dict[str, str] = {}
         self._plain: dict[str, str] = {}
-        self._linked: LinkedProject | None = None
+        self._linked_project: LinkedProject | None = None
 
     def outcomes(self, jobs: int = 1) -> Iterator[Outcome]:
         """Yield each file's translation, in the order of the files.
@@ -145,11 +145,11 @@ class Project:
                 yield path, replace(one, fate=HOST, reason=why) if why is not None and by_callee else one
 
     def _link(self) -> LinkedProject:
-        if self._linked is None:
+        if self._linked_project is None:
             files = [(str(path), str(root)) for path, root in self._files if path.suffix != SUFFIX]
             known = list(self._summaries.values())
-            self._linked = LinkedProject(files, known, self._summary_of_plain, self._deriving_from)
-        return self._linked
+            self._linked_project = LinkedProject(files, known, self._summary_of_plain, self._deriving_from)
+        return self._linked_project
 
     def _summary_of_plain(self, path: str) -> ModuleSummary | None:
         """Return the summary of a file in which nothing can be translated. It is made when a reference leads

@@ -17,8 +17,8 @@ from typing import NamedTuple
 #: Matches texts that may contain a suppression.
 _HINT = re.compile(r"#\s*np2tf\b", re.IGNORECASE)
 #: Matches text that is meant as a suppression, up to the next comment on the line.
-_MEANT = re.compile(r"#\s*np2tf\s*(?::|\s(?=\s*(?:file|ignore)))[^#]*", re.IGNORECASE)
-_WRITTEN = re.compile(r"#\s*np2tf:\s*(ignore|file-ignore|ignore-file)(?:\[([^\[\]]*)\](?=\s|$)|(?=\s*$))")
+_COMMENT = re.compile(r"#\s*np2tf\s*(?::|\s(?=\s*(?:file|ignore)))[^#]*", re.IGNORECASE)
+_SUPPRESSION = re.compile(r"#\s*np2tf:\s*(ignore|file-ignore|ignore-file)(?:\[([^\[\]]*)\](?=\s|$)|(?=\s*$))")
 _NOT_CODE = frozenset(
     {tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING}
 )
@@ -79,7 +79,7 @@ class Suppressions:
     """The suppressions of one file."""
 
     comments: list[Suppression] = field(default_factory=list)
-    malformed: list[MalformedComment] = field(default_factory=list)
+    malformed_comments: list[MalformedComment] = field(default_factory=list)
 
     @classmethod
     def of(cls, text: str) -> Suppressions:
@@ -111,15 +111,15 @@ class Suppressions:
         return min(found, key=lambda one: one.is_file, default=None)
 
     def _take(self, comment: _Comment, covered: tuple[int, int]) -> None:
-        for meant in _MEANT.finditer(comment.text):
+        for meant in _COMMENT.finditer(comment.text):
             text = meant[0].rstrip()
             start = comment.column + meant.start()
             place = (comment.line, start, start + len(text))
-            written = _WRITTEN.match(text)
+            written = _SUPPRESSION.match(text)
             codes = tuple(code.strip() for code in (written[2] or "").split(",")) if written else ()
             reason = _wrong_with(text, written, codes)
             if written is None or reason:
-                self.malformed.append(MalformedComment(*place, text, reason))
+                self.malformed_comments.append(MalformedComment(*place, text, reason))
                 continue
             is_file = written[1] != "ignore"
             covers = _EVERYWHERE if is_file else covered

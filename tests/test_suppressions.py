@@ -430,15 +430,15 @@ def test_edits_of_any_program(parts: list[str], end: str, is_ended: bool) -> Non
 
     def checked(source: str) -> CheckedFile:
         result = convert(source)
-        return CheckedFile(Path("a.py"), source, found=[*result.diagnostics, *result.suppressed])
+        return CheckedFile(Path("a.py"), source, findings=[*result.diagnostics, *result.suppressed_findings])
 
-    shown = judge(checked(text), lambda code: code != "NP2TF911").shown
+    shown = judge(checked(text), lambda code: code != "NP2TF911").visible_findings
     added, count = with_suppressions(text, shown)
     assert count == len(shown)
     judged = judge(checked(added), lambda code: True)
-    assert {found.code for found in judged.shown} <= {"NP2TF911"}
-    cleaned = without(added, judged.unused)
-    assert judge(checked(cleaned), lambda code: True).shown == []
+    assert {found.code for found in judged.visible_findings} <= {"NP2TF911"}
+    cleaned = without(added, judged.unused_suppressions)
+    assert judge(checked(cleaned), lambda code: True).visible_findings == []
     assert ast.dump(ast.parse(cleaned)) == ast.dump(ast.parse(text))
     assert _without_comments(cleaned) == _without_comments(text)
 

@@ -54,7 +54,7 @@ def with_entry(text: str, entry: dict[str, Any]) -> str:
     expected = {**_plain(loaded), "repos": [*_plain(repos or []), entry]}
     written = _insert_entry(text, loaded, entry)
     if written is None or _plain(_load(written)) != expected:
-        written = _rewritten(loaded, entry, text)
+        written = _rewrite(loaded, entry, text)
     if _plain(_load(written)) != expected:
         raise CannotAddError("what it says would change")
     return written
@@ -82,7 +82,7 @@ def _is_empty(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith("#")
 
 
-def _rewritten(loaded: CommentedMap, entry: dict[str, Any], text: str) -> str:
+def _rewrite(loaded: CommentedMap, entry: dict[str, Any], text: str) -> str:
     """The configuration written anew, with its comments: where its list is on one line, or empty."""
     repos = loaded.get("repos")
     if not isinstance(repos, CommentedSeq):

@@ -28,7 +28,7 @@ class CheckedFile:
         would_change: whether a translation changes the file.
         is_whole: whether the files around it have been read too.
         is_page: whether the file is a text page with Python in it, whose comments are not looked for.
-        found: the findings, none of them hidden yet; for a notebook, the findings in its program.
+        findings: the findings, none of them hidden yet; for a notebook, the findings in its program.
     """
 
     path: Path
@@ -39,7 +39,7 @@ class CheckedFile:
     is_crashed: bool = False
     notebook: Notebook | None = None
     is_page: bool = False
-    found: list[Diagnostic] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
 
     @property
     def is_translated(self) -> bool:
@@ -60,7 +60,7 @@ def check_files(project: Project, folders: Iterable[Path], jobs: int = 1) -> lis
     for outcome in project.outcomes(jobs):
         data = outcome.before.encode("utf-8") or outcome.data
         notebook = _notebook(outcome.path, data)
-        found = [*outcome.diagnostics, *outcome.suppressed]
+        found = [*outcome.diagnostics, *outcome.suppressed_findings]
         files[str(outcome.path)] = CheckedFile(
             outcome.path,
             notebook.text if notebook is not None else outcome.before or _relative_path(outcome.data),
@@ -73,9 +73,9 @@ def check_files(project: Project, folders: Iterable[Path], jobs: int = 1) -> lis
             found if notebook is None else [notebook.in_program(one) for one in found],
         )
     for report in project.reports():
-        files[report.path].found += [*report.found, *report.suppressed]
+        files[report.path].findings += [*report.findings, *report.suppressed_findings]
     for file in files.values():
-        file.found.sort(key=order)
+        file.findings.sort(key=order)
     return list(files.values())
 
 

@@ -10,9 +10,9 @@ from np2tf.checking.findings import BY_OTHER_FILES, CheckedFile, order
 from np2tf.diagnostics import Diagnostic, codes
 from np2tf.suppressions import MalformedComment, Suppression, Suppressions
 
-UNUSED, UNKNOWN, MALFORMED = "NP2TF911", "NP2TF912", "NP2TF913"
+UNUSED_COMMENT, UNKNOWN_CODE, MALFORMED_COMMENT = "NP2TF911", "NP2TF912", "NP2TF913"
 #: Codes of findings about suppressions themselves: only a comment that names the code hides such a finding.
-ABOUT_SUPPRESSIONS = frozenset({UNUSED, UNKNOWN, MALFORMED})
+ABOUT_SUPPRESSIONS = frozenset({UNUSED_COMMENT, UNKNOWN_CODE, MALFORMED_COMMENT})
 
 IsSelected = Callable[[str], bool]
 
@@ -36,8 +36,8 @@ class UnusedSuppression:
 class JudgedFindings:
     """The findings of one file that are shown, and the unused parts of its suppressions."""
 
-    shown: list[Diagnostic] = field(default_factory=list)
-    unused: list[UnusedSuppression] = field(default_factory=list)
+    visible_findings: list[Diagnostic] = field(default_factory=list)
+    unused_suppressions: list[UnusedSuppression] = field(default_factory=list)
 
 
 def judge(file: CheckedFile, is_selected: IsSelected) -> JudgedFindings:
@@ -45,28 +45,28 @@ def judge(file: CheckedFile, is_selected: IsSelected) -> JudgedFindings:
     suppressions = Suppressions.of(file.text) if not (file.is_failed or file.is_page) else Suppressions()
     used: set[tuple[Suppression, str]] = set()
     judged = JudgedFindings()
-    for found in file.found:
+    for found in file.findings:
         by = (
             suppressions.suppression_of_finding(found.code, found.line) if found.severity != "error" else None
         )
         if by is not None:
             used.add((by, found.code))
         elif is_selected(found.code):
-            judged.shown.append(found)
+            judged.visible_findings.append(found)
     judgement = _Judgement(file, suppressions, used, is_selected)
     for found in judgement.comment_findings():
         if is_selected(found.code) and not judgement.is_hidden(found):
-            judged.shown.append(found)
-    named = {code for code in ABOUT_SUPPRESSIONS if is_selected(UNUSED)}
+            judged.visible_findings.append(found)
+    named = {code for code in ABOUT_SUPPRESSIONS if is_selected(UNUSED_COMMENT)}
     for unused in (
         *judgement.unused_suppressions(frozenset(codes()) - ABOUT_SUPPRESSIONS),
         *judgement.unused_suppressions(named),
     ):
         found = judgement.diagnostic(unused)
-        if is_selected(UNUSED) and not judgement.is_hidden(found):
-            judged.shown.append(found)
-            judged.unused.append(unused)
-    judged.shown.sort(key=order)
+        if is_selected(UNUSED_COMMENT) and not judgement.is_hidden(found):
+            judged.visible_findings.append(found)
+            judged.unused_suppressions.append(unused)
+    judged.visible_findings.sort(key=order)
     return judged
 
 
@@ -74,7 +74,7 @@ def judge(file: CheckedFile, is_selected: IsSelected) -> JudgedFindings:
 class _Judgement:
     file: CheckedFile
     suppressions: Suppressions
-    used: set[tuple[Suppression, str]]
+    used_suppressions: set[tuple[Suppression, str]]
     is_selected: IsSelected
 
     def is_hidden(self, found: Diagnostic) -> bool:
@@ -83,18 +83,18 @@ class _Judgement:
         """
         by = self.suppressions.suppression_of_suppression(found.code, found.line)
         if by is not None:
-            self.used.add((by, found.code))
+            self.used_suppressions.add((by, found.code))
         return by is not None
 
     def comment_findings(self) -> Iterator[Diagnostic]:
         """Yield findings about malformed comments, and about codes that do not exist."""
-        for malformed in self.suppressions.malformed:
+        for malformed in self.suppressions.malformed_comments:
             words = {"comment": malformed.text, "reason": malformed.reason}
-            yield self._make_diagnostic(MALFORMED, malformed, **words)
+            yield self._make_diagnostic(MALFORMED_COMMENT, malformed, **words)
         for comment in self.suppressions.comments:
             for code in dict.fromkeys(comment.codes):
                 if code not in codes():
-                    yield self._make_diagnostic(UNKNOWN, comment, name=f"`{code}`{_suggestion(code)}")
+                    yield self._make_diagnostic(UNKNOWN_CODE, comment, name=f"`{code}`{_suggestion(code)}")
 
     def unused_suppressions(self, among: frozenset[str] | set[str]) -> list[UnusedSuppression]:
         """Return the comments that hide nothing, and the codes in comments that hide nothing.
@@ -109,7 +109,7 @@ class _Judgement:
         found = []
         for comment in self.suppressions.comments:
             if not comment.codes:
-                is_used = any(by == comment for by, _ in self.used)
+                is_used = any(by == comment for by, _ in self.used_suppressions)
                 if not is_used and among - ABOUT_SUPPRESSIONS and self._looked_for_all():
                     found.append(UnusedSuppression(comment))
                 continue
@@ -122,7 +122,7 @@ class _Judgement:
 
     def _is_idle(self, comment: Suppression, code: str) -> bool:
         looked_for = self.is_selected(code) and (self.file.is_whole or code not in BY_OTHER_FILES)
-        return looked_for and (comment, code) not in self.used
+        return looked_for and (comment, code) not in self.used_suppressions
 
     def _looked_for_all(self) -> bool:
         return self.file.is_whole and all(map(self.is_selected, codes()))
@@ -134,7 +134,7 @@ class _Judgement:
         )
         scope = "file-ignore" if unused.comment.is_file else "ignore"
         comment = f"{named} in `# np2tf: {scope}[…]`" if named else f"`# np2tf: {scope}`"
-        return self._make_diagnostic(UNUSED, unused.comment, comment=comment)
+        return self._make_diagnostic(UNUSED_COMMENT, unused.comment, comment=comment)
 
     def _make_diagnostic(self, code: str, place: Suppression | MalformedComment, **words: str) -> Diagnostic:
         end = (place.line, place.end + 1)

@@ -22,10 +22,10 @@ class Run:
 
     project: Project
     files: list[CheckedFile]
-    judged: list[JudgedFindings]
+    judged_files: list[JudgedFindings]
     further: list[Diagnostic] = field(default_factory=list)
     """Findings about the run: files that could not be written, entries of a baseline."""
-    known: int = 0
+    baseline_count: int = 0
     """The number of findings that a baseline hides."""
 
     @classmethod
@@ -53,7 +53,7 @@ class Run:
         judged = [judge(file, partial(_selected_in, is_selected, file.path)) for file in read]
         for file, one in zip(read, judged):
             if file.notebook is not None:
-                one.shown = file.notebook.in_cells(one.shown)
+                one.visible_findings = file.notebook.in_cells(one.visible_findings)
         return cls(project, read, judged)
 
     @property
@@ -68,7 +68,7 @@ class Run:
     @property
     def findings(self) -> list[Diagnostic]:
         """Return the findings that are shown, file by file."""
-        return [*(found for judged in self.judged for found in judged.shown), *self.further]
+        return [*(found for judged in self.judged_files for found in judged.visible_findings), *self.further]
 
     @property
     def status(self) -> int:
@@ -84,27 +84,29 @@ class Run:
             How many findings that hides, and in how many files.
         """
         findings = files = 0
-        for file, judged in zip(self.files, self.judged):
+        for file, judged in zip(self.files, self.judged_files):
             if file.is_failed or file.is_page:
                 continue
-            shown = judged.shown
+            shown = judged.visible_findings
             if file.notebook is not None:
                 shown = [file.notebook.in_program(found) for found in shown]
             text, count = with_suppressions(file.text, shown)
-            if text != file.text and self._rewritten(file, text):
+            if text != file.text and self._rewrite(file, text):
                 findings, files = findings + count, files + 1
         return findings, files
 
     def remove_unused(self) -> tuple[int, int]:
         """Remove suppressions that hide nothing. Return how many comments change, and in how many files."""
         comments = files = 0
-        for file, judged in zip(self.files, self.judged):
-            if judged.unused and self._rewritten(file, without(file.text, judged.unused)):
-                comments += len({one.comment for one in judged.unused})
+        for file, judged in zip(self.files, self.judged_files):
+            if judged.unused_suppressions and self._rewrite(
+                file, without(file.text, judged.unused_suppressions)
+            ):
+                comments += len({one.comment for one in judged.unused_suppressions})
                 files += 1
         return comments, files
 
-    def _rewritten(self, file: CheckedFile, text: str) -> bool:
+    def _rewrite(self, file: CheckedFile, text: str) -> bool:
         try:
             if file.notebook is not None:
                 raise ValueError("suppressions in notebooks are written by hand")

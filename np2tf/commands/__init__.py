@@ -33,7 +33,7 @@ COMMANDS: dict[str, str] = {
 }
 
 
-class Deferred(BaseException):
+class DeferredAction(BaseException):
     """Raised by a command to run `action` once neither click nor `main` handles exceptions any more."""
 
     def __init__(self, action: Callable[[], Any]) -> None:
@@ -85,7 +85,7 @@ def main(args: list[str] | None = None) -> Any:
     """
     try:
         return np2tf.main(args, prog_name="np2tf")
-    except Deferred as deferred:
+    except DeferredAction as deferred:
         action = deferred.action
     except BrokenPipeError:
         # The reader of the pipe has closed it (`np2tf convert … | head`): nothing is wrong.

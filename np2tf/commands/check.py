@@ -159,10 +159,10 @@ def _edit_suppressions(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
         if chosen["baseline"] is not None:
             _hide(found, Baseline.read(chosen["baseline"]), None)
         count, files = found.add_suppressions()
-        told = f"Suppressed {output.many(count, 'finding')} in {output.many(files, 'file')}."
+        told = f"Suppressed {output.quantity(count, 'finding')} in {output.quantity(files, 'file')}."
     elif chosen["fix_ignores"]:
         count, files = found.remove_unused()
-        told = f"Removed {output.many(count, 'suppression')} in {output.many(files, 'file')}."
+        told = f"Removed {output.quantity(count, 'suppression')} in {output.quantity(files, 'file')}."
     else:
         return found
     if not chosen["quiet"]:
@@ -182,7 +182,7 @@ def _write_baseline(found: Run, known: Baseline, selection: IsSelectedIn, quiet:
         found.further.append(Diagnostic("NP2TF906", str(known.file), 1, 1, reason))
         return found
     if not quiet:
-        click.echo(f"{known.file} knows {output.many(count, 'finding')}.", err=True)
+        click.echo(f"{known.file} knows {output.quantity(count, 'finding')}.", err=True)
     _hide(found, Baseline.read(known.file), selection)
     return found
 
@@ -190,10 +190,10 @@ def _write_baseline(found: Run, known: Baseline, selection: IsSelectedIn, quiet:
 def _hide(found: Run, known: Baseline, selection: IsSelectedIn | None) -> None:
     """Hide the findings that the baseline knows, and report its stale entries if that code is selected."""
     texts = found.texts
-    for judged in found.judged:
-        before = len(judged.shown)
-        judged.shown = known.new(judged.shown, texts)
-        found.known += before - len(judged.shown)
+    for judged in found.judged_files:
+        before = len(judged.visible_findings)
+        judged.visible_findings = known.new(judged.visible_findings, texts)
+        found.baseline_count += before - len(judged.visible_findings)
     if selection is not None and selection("NP2TF914", known.file):
         found.further += known.stale(found.files, selection)
 
@@ -256,7 +256,7 @@ def _summary(found: Run) -> str:
     failed = sum(file.is_failed for file in found.files)
     changed = sum(file.would_change for file in found.files)
     told = output.files_told(len(found.files), changed, failed, "would change")
-    notes = [output.many(len(found.findings), "finding")] if found.findings else []
-    if found.known:
-        notes.append(f"{found.known} more in the baseline")
+    notes = [output.quantity(len(found.findings), "finding")] if found.findings else []
+    if found.baseline_count:
+        notes.append(f"{found.baseline_count} more in the baseline")
     return told + (f"; {', '.join(notes)}" if notes else "")

@@ -47,19 +47,19 @@ class Diffs:
 
     def __init__(self) -> None:
         self.patch: Patch = "text" if sys.stdout.isatty() else "bytes"
-        self._kept: list[bytes] = []
+        self._patches: list[bytes] = []
 
     def take(self, task: Task, done: TaskResult) -> None:
         """Print the patch, or keep it for `finish`."""
         if self.patch == "text":
-            self._kept.append(done.patch)
+            self._patches.append(done.patch)
         elif done.patch:
             output.write_bytes(done.patch)
 
     def finish(self) -> None:
         """Show the patches that were kept."""
-        if any(self._kept):
-            output.show_patch(b"".join(self._kept).decode("utf-8", "replace"))
+        if any(self._patches):
+            output.show_patch(b"".join(self._patches).decode("utf-8", "replace"))
 
 
 class Names:

@@ -37,7 +37,7 @@ class _Step:
 
     path: Path
     data: bytes | None = None
-    told: str = ""
+    note: str = ""
     asks: bool = False
     """Whether something else is in it, and is to be replaced."""
 
@@ -117,14 +117,16 @@ def _tell(survey: Survey) -> None:
     compiled, functions = share_staged(survey)
     fates = count_fates(survey.fates)
     native, uses = share_native(used(survey))
-    click.echo(f"{output.many(len(survey.files), 'file')}, of which a translation changes {changing}.")
+    click.echo(f"{output.quantity(len(survey.files), 'file')}, of which a translation changes {changing}.")
     click.echo(
-        f"Of {output.many(functions, 'function')} that compute with arrays {compiled} "
+        f"Of {output.quantity(functions, 'function')} that compute with arrays {compiled} "
         f"({percent(compiled, functions)}) are compiled: {fates['staged']} by themselves, {fates['called']} "
         f"where something compiled calls them; {fates['host']} stay on the host."
     )
-    click.echo(f"Of {output.many(uses, 'use')} of NumPy {native} ({percent(native, uses)}) are TensorFlow's.")
-    click.echo(f"{output.many(len(survey.findings), 'finding')}: `np2tf check` shows them.")
+    click.echo(
+        f"Of {output.quantity(uses, 'use')} of NumPy {native} ({percent(native, uses)}) are TensorFlow's."
+    )
+    click.echo(f"{output.quantity(len(survey.findings), 'finding')}: `np2tf check` shows them.")
 
 
 def _has_findings(survey: Survey) -> bool:
@@ -136,7 +138,7 @@ def _configure(repository: Repository) -> _Step:
     own = repository.top / "np2tf.toml"
     known = Configurations().of_folder(repository.top).file
     if known is not None:
-        return _Step(known, told="is the configuration already")
+        return _Step(known, note="is the configuration already")
     if not repository.pyproject.is_file():
         return _Step(own, configuration(repository.aside, True).encode())
     table = configuration(repository.aside, False)
@@ -163,22 +165,22 @@ def _step(path: Path, change: Callable[[bytes], bytes]) -> _Step:
         before = path.read_bytes() if path.exists() else b""
         after = change(before)
     except CannotAddError as error:
-        return _Step(path, told=f"is left as it is: {error}")
-    return _Step(path, after) if after != before else _Step(path, told="knows np2tf already")
+        return _Step(path, note=f"is left as it is: {error}")
+    return _Step(path, after) if after != before else _Step(path, note="knows np2tf already")
 
 
 def _ci(path: Path, data: bytes) -> _Step:
     """The job: the file is np2tf's own, and so is replaced as a whole, or not at all."""
     if not path.exists():
         return _Step(path, data)
-    return _Step(path, told="is there already") if path.read_bytes() == data else _Step(path, data, asks=True)
+    return _Step(path, note="is there already") if path.read_bytes() == data else _Step(path, data, asks=True)
 
 
 def _take(step: _Step, chosen: dict[str, Any]) -> None:
     """Write a file, or say what is not written."""
     name = click.format_filename(_short(step.path))
     if step.data is None:
-        click.echo(f"{name} {step.told}")
+        click.echo(f"{name} {step.note}")
         return
     if chosen["dry_run"]:
         before = step.path.read_bytes() if step.path.exists() else b""
@@ -236,4 +238,4 @@ def _write_baseline(top: Path, is_dry: bool) -> None:
         run.texts,
         lambda code, path: configurations.of(path).is_selected(code, path),
     )
-    click.echo(f"{name} is written; it knows {output.many(made.write(), 'finding')}")
+    click.echo(f"{name} is written; it knows {output.quantity(made.write(), 'finding')}")

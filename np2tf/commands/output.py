@@ -131,18 +131,18 @@ def summary(outcomes: Sequence[_CountedOutcome], verb: str, further: int = 0) ->
     changed = sum(outcome.changed for outcome in outcomes)
     notes = further + sum(len(outcome.diagnostics) for outcome in outcomes if not outcome.failed)
     told = files_told(len(outcomes), changed, failed, verb)
-    return told + (f"; {many(notes, 'finding')}" if notes else "")
+    return told + (f"; {quantity(notes, 'finding')}" if notes else "")
 
 
 def files_told(number: int, changed: int, failed: int, verb: str) -> str:
     """Return a line such as `3 files would change, 1 failed, 20 files left as they are`."""
     rest = number - failed - changed
-    parts = [f"{many(changed, 'file')} {verb}"]
+    parts = [f"{quantity(changed, 'file')} {verb}"]
     if failed:
         parts.append(f"{failed} failed")
-    return ", ".join([*parts, f"{many(rest, 'file')} left as {'it is' if rest == 1 else 'they are'}"])
+    return ", ".join([*parts, f"{quantity(rest, 'file')} left as {'it is' if rest == 1 else 'they are'}"])
 
 
-def many(number: int, name: str) -> str:
+def quantity(number: int, name: str) -> str:
     """Return a number with its noun: `1 file`, `2 files`."""
     return f"{number} {name}{'s' * (number != 1)}"

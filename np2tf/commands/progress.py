@@ -24,8 +24,8 @@ class Bar:
 
     def __init__(self, total: int, is_shown: bool = True) -> None:
         self._total = total
-        self._done = 0
-        self._begun = time.monotonic()
+        self._finished_steps = 0
+        self._start_time = time.monotonic()
         self._is_shown = is_shown and sys.stderr.isatty()
         self._bar: tuple[Progress, TaskID] | None = None
 
@@ -40,13 +40,17 @@ class Bar:
 
     def advance(self) -> None:
         """Count one more finished task."""
-        self._done += 1
+        self._finished_steps += 1
         if not self._is_shown:
             return
-        if self._bar is None and self._done < self._total and time.monotonic() - self._begun > _AFTER:
+        if (
+            self._bar is None
+            and self._finished_steps < self._total
+            and time.monotonic() - self._start_time > _AFTER
+        ):
             self._bar = self._start()
         if self._bar is not None:
-            self._bar[0].update(self._bar[1], completed=self._done)
+            self._bar[0].update(self._bar[1], completed=self._finished_steps)
 
     def _start(self) -> tuple[Progress, TaskID]:
         from rich.console import Console
@@ -55,7 +59,7 @@ class Bar:
         columns = (TextColumn("Translating"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         bar = Progress(*columns, console=Console(stderr=True), transient=True)
         bar.start()
-        return bar, bar.add_task("", total=self._total, completed=self._done)
+        return bar, bar.add_task("", total=self._total, completed=self._finished_steps)
 
 
 class Steps:

@@ -71,7 +71,7 @@ def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **chosen:
 
         output.write_text(as_markdown(survey, title, run), is_for_people=True)
     if html is not None and not chosen["quiet"]:
-        click.echo(f"{html}: {output.many(len(survey.files), 'file')}", err=True)
+        click.echo(f"{html}: {output.quantity(len(survey.files), 'file')}", err=True)
     sys.exit(INTERNAL if any(file.crashed for file in survey.files) else CLEAN)
 
 

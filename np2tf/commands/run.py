@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import click
 
-from np2tf.commands import Deferred
+from np2tf.commands import DeferredAction
 from np2tf.config import config
 from np2tf.diagnostics import codes
 from np2tf.imports.programs.execute import execute, on_device
@@ -132,7 +132,7 @@ def run(
 
         report_at_exit(report or "text", report_file)
     told = {**chosen, **({"device": found} if found else {})}
-    raise Deferred(lambda: _start(wanted, told, full_traceback))
+    raise DeferredAction(lambda: _start(wanted, told, full_traceback))
 
 
 def _start(program: Program, settings: dict[str, str], full_traceback: bool) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from np2tf.verify.command import ProgramCommand, PytestCommand
 
 _Item = TypeVar("_Item")
-_Made = TypeVar("_Made")
+_Outcome = TypeVar("_Outcome")
 _COMMAND = "np2tf.command"
 
 
@@ -132,13 +132,13 @@ def _check(given: dict[str, Any]) -> None:
 
 
 #: The data of the JSON, what shows the tables, whether all is equal, and the bars of the plot.
-_Found = tuple[dict[str, Any], Callable[[], None], bool, list[Bar]]
+_Verification = tuple[dict[str, Any], Callable[[], None], bool, list[Bar]]
 
 
 # -- programs with a main(), and projects
 
 
-def _programs(paths: tuple[Path, ...], given: dict[str, Any]) -> _Found:
+def _programs(paths: tuple[Path, ...], given: dict[str, Any]) -> _Verification:
     from np2tf.commands.tables import programs as of_programs
     from np2tf.commands.tables import projects as of_projects
     from np2tf.verify import ProjectError, find_programs, find_projects, verify_program, verify_project
@@ -155,8 +155,8 @@ def _programs(paths: tuple[Path, ...], given: dict[str, Any]) -> _Found:
     rtol, small = given["rtol"], given["small"]
     rtols = (RTOL, projects_module.RTOL) if rtol is None else (rtol, rtol)
     repeat = max(2, given["repeat"] or 3)
-    outcomes = _each(programs, lambda path: verify_program(path, rtol=rtols[0], repeat=repeat))
-    projects = _each(
+    outcomes = _verify_each(programs, lambda path: verify_program(path, rtol=rtols[0], repeat=repeat))
+    projects = _verify_each(
         found,
         lambda one: verify_project(
             one,
@@ -178,7 +178,7 @@ def _programs(paths: tuple[Path, ...], given: dict[str, Any]) -> _Found:
     return data, show, all(one.equal for one in every), _bars(outcomes, projects)
 
 
-def _each(items: Sequence[_Item], verify_one: Callable[[_Item], _Made]) -> list[_Made]:
+def _verify_each(items: Sequence[_Item], verify_one: Callable[[_Item], _Outcome]) -> list[_Outcome]:
     outcomes = []
     with Steps() as steps:
         for number, item in enumerate(items):
@@ -196,7 +196,7 @@ def _bars(outcomes: list[Outcome], projects: list[ProjectOutcome]) -> list[Bar]:
 # -- a command
 
 
-def _command(paths: tuple[Path, ...], words: list[str], given: dict[str, Any]) -> _Found:
+def _command(paths: tuple[Path, ...], words: list[str], given: dict[str, Any]) -> _Verification:
     from np2tf.verify.command import CommandError, ProgramCommand, read_command
 
     files = [path for path in paths if path.is_file()]
@@ -228,7 +228,7 @@ def _folder(paths: tuple[Path, ...]) -> Path:
 
 def _with_arguments(
     command: ProgramCommand, folder: Path, given: dict[str, Any], environment: dict[str, str]
-) -> _Found:
+) -> _Verification:
     from np2tf.commands.tables import with_arguments
     from np2tf.verify.with_arguments import RTOL, verify_command
 
@@ -258,7 +258,7 @@ def _tests(
     folder: Path,
     given: dict[str, Any],
     environment: dict[str, str],
-) -> _Found:
+) -> _Verification:
     from np2tf.commands.tables import own_tests
     from np2tf.verify.command import packages_in
     from np2tf.verify.own_tests import verify_tests

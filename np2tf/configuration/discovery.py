@@ -27,7 +27,7 @@ class Configurations:
     """
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
-        self._given = {
+        self._overrides = {
             key: check_value(key, value) for key, value in (given or {}).items() if value not in (None, ())
         }
         self._here = Path(os.path.abspath("."))
@@ -74,7 +74,7 @@ class Configurations:
         """Return the settings with the options of the command line applied."""
         values: dict[str, Any] = {}
         told = dict(settings.told_by)
-        for key, value in self._given.items():
+        for key, value in self._overrides.items():
             name = key.replace("-", "_")
             if key in ("ignore", "extend-exclude"):
                 values[name] = (*getattr(settings, name), *value)
@@ -82,8 +82,8 @@ class Configurations:
             else:
                 values[name] = value
                 told[key] = COMMAND_LINE
-        if "select" in self._given:
+        if "select" in self._overrides:
             # A user who selects exactly a code that the configuration ignores wants to see it.
             kept = tuple(one for one in settings.ignore if one not in values["select"])
-            values["ignore"] = (*kept, *self._given.get("ignore", ()))
+            values["ignore"] = (*kept, *self._overrides.get("ignore", ()))
         return replace(settings, **values, told_by=told)

@@ -26,7 +26,7 @@ Out = TypeVar("Out")
 #: an earlier result.
 _AHEAD = 4
 #: The modules that a process loads before workers are forked from it.
-_LOADED = ["np2tf.files", "np2tf.conversion.tasks"]
+_PRELOADED_MODULES = ["np2tf.files", "np2tf.conversion.tasks"]
 
 
 def cores() -> int:
@@ -71,7 +71,7 @@ class _Pool(Generic[In, Out]):
         self, work: Callable[[In], Out], failed: Callable[[In, BaseException], Out], jobs: int
     ) -> None:
         self._work = work
-        self._failed = failed
+        self._make_failure = failed
         self._jobs = jobs
         self._context = _context()
         self._executor = self._start_pool(jobs)
@@ -95,7 +95,7 @@ class _Pool(Generic[In, Out]):
             self._do_again()
             result = self._under_way[0][1].result()
         except Exception as error:
-            result = self._failed(task, error)
+            result = self._make_failure(task, error)
         self._under_way.popleft()
         return result
 
@@ -126,10 +126,10 @@ class _Pool(Generic[In, Out]):
                 told.set_result(executor.submit(self._work, task).result())
             except BrokenProcessPool:
                 told.set_result(
-                    self._failed(task, ChildProcessError("the process that translated the file died"))
+                    self._make_failure(task, ChildProcessError("the process that translated the file died"))
                 )
             except Exception as error:
-                told.set_result(self._failed(task, error))
+                told.set_result(self._make_failure(task, error))
         return told
 
     def _start_pool(self, jobs: int) -> ProcessPoolExecutor:
@@ -143,7 +143,7 @@ def _context() -> BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods() or sys.platform == "darwin":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_LOADED)
+    context.set_forkserver_preload(_PRELOADED_MODULES)
     return context
 
 

@@ -74,11 +74,11 @@ class Search:
     others: bool = False
     apart_from: Path | None = None
     pages: tuple[str, ...] = ()
-    _seen: set[str] = field(default_factory=set, init=False, repr=False)
+    _real_paths: set[str] = field(default_factory=set, init=False, repr=False)
 
     def files(self, paths: Iterable[Path]) -> Iterator[FoundFile]:
         """Yield the files in the order of the arguments, each once; in a folder by name, subfolders last."""
-        self._seen = set()
+        self._real_paths = set()
         for path in paths:
             if self.force_exclude and self.excludes(path):
                 continue
@@ -149,8 +149,8 @@ class Search:
             real: its name without symbolic links, if that is known.
         """
         name = os.path.abspath(path) if self.every_name else real or os.path.realpath(path)
-        known = name in self._seen
-        self._seen.add(name)
+        known = name in self._real_paths
+        self._real_paths.add(name)
         return not known
 
     def _is_apart(self, folder: Path) -> bool:

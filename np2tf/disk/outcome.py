@@ -28,7 +28,7 @@ class Outcome:
     """The translation, in the file's own encoding."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     facts: Facts | None = field(default=None, repr=False, compare=False)
-    suppressed: list[Diagnostic] = field(default_factory=list)
+    suppressed_findings: list[Diagnostic] = field(default_factory=list)
     """The findings that the comments of the file hide."""
 
     @property

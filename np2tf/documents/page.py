@@ -19,7 +19,7 @@ SUFFIXES = (".md", ".markdown", ".rst")
 #: A statement that says which block follows.
 _MARK = '"np2tf: block {}"'
 _NUMPY = re.compile(r"^\s*(?:import|from) numpy\b", re.MULTILINE)
-_MARKED = re.compile(r'^"np2tf: block (\d+)"\n', re.MULTILINE)
+_BLOCK_MARK = re.compile(r'^"np2tf: block (\d+)"\n', re.MULTILINE)
 
 
 class UnsafeError(Exception):
@@ -84,7 +84,7 @@ def translated_blocks(blocks: Sequence[Block], path: str, options: Options) -> P
     )
     if wrong is not None:
         raise UnsafeError(wrong)
-    texts = _MARKED.split(made.text)
+    texts = _BLOCK_MARK.split(made.text)
     same = not texts[0] and [int(number) for number in texts[1::2]] == list(range(len(blocks)))
     return Program(texts[2::2] if same and made.changed else None, diagnostics)
 

@@ -26,7 +26,7 @@ _NUMERIC = (
 _LITERALS = (cst.BaseString, cst.List, cst.Tuple, cst.Integer)
 #: The classes of nodes that are asked about. `isinstance` is slow for libcst's classes, which are abstract.
 _REPEATS = frozenset({cst.ListComp, cst.GeneratorExp, cst.While, cst.For})
-_SHOWING = frozenset({
+_WORK_NODES = frozenset({
     cst.Subscript, cst.Attribute, cst.BinaryOperation, cst.Assign, cst.AugAssign, cst.UnaryOperation,
     cst.Call,
 })  # fmt: skip
@@ -39,13 +39,13 @@ class ArrayWorks:
     def __init__(self, facts: Facts, effects: Effects) -> None:
         self._facts = facts
         self._effects = effects
-        self._known: dict[cst.FunctionDef, ArrayWork] = {}
+        self._works: dict[cst.FunctionDef, ArrayWork] = {}
 
     def of(self, function: cst.FunctionDef) -> ArrayWork:
         """Return the analysis of a function."""
-        if function not in self._known:
-            self._known[function] = ArrayWork(function, self._facts, self._effects, self)
-        return self._known[function]
+        if function not in self._works:
+            self._works[function] = ArrayWork(function, self._facts, self._effects, self)
+        return self._works[function]
 
 
 class ArrayWork:
@@ -126,7 +126,7 @@ class ArrayWork:
 
     def _shows_arrays(self, node: cst.CSTNode) -> bool:
         """Return whether a node can only be about arrays."""
-        if type(node) not in _SHOWING:
+        if type(node) not in _WORK_NODES:
             return False
         if isinstance(node, cst.Subscript):
             return len(node.slice) > 1 and not self._is_of_a_type(node)
@@ -154,7 +154,7 @@ class ArrayWork:
 
     def _is_operation(self, node: cst.CSTNode) -> bool:
         """Return whether a node is an operation on an array, on a result of NumPy, or on a slice."""
-        if type(node) not in _SHOWING:
+        if type(node) not in _WORK_NODES:
             return False
         if isinstance(node, cst.BinaryOperation):
             if isinstance(node.operator, cst.MatrixMultiply) or self._is_array(node):

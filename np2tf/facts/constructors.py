@@ -21,7 +21,7 @@ _FIELD = frozenset({"field", "dataclasses.field"})
 _FACTORIES = frozenset({"list", "dict", "set", "float", "int"})
 _PLAIN: tuple[list[str], ...] = ([], ["property"], ["staticmethod"], ["classmethod"], ["np2tf.jit"])
 #: The methods that Python runs when it makes an object.
-_RUN = ("__init__", "__post_init__")
+_CONSTRUCTORS = ("__init__", "__post_init__")
 
 
 class Constructors:
@@ -36,7 +36,7 @@ class Constructors:
         node = self._classes.class_named(func)
         if node is None:
             return []
-        methods = [self._classes.inherited_method(node, name) for name in _RUN]
+        methods = [self._classes.inherited_method(node, name) for name in _CONSTRUCTORS]
         return [method for method in methods if method is not None]
 
     def makes(self, func: cst.CSTNode) -> bool:

@@ -18,7 +18,7 @@ READS = words(
 )
 #: Builtins that only iterate over their argument.
 _GOING_THROUGH = words("len enumerate zip sum max min sorted any all")
-_READING = (cst.Comparison, cst.ComparisonTarget, cst.CompFor, cst.If, cst.For)
+_READ_CONTEXTS = (cst.Comparison, cst.ComparisonTarget, cst.CompFor, cst.If, cst.For)
 
 
 def mutable_defaults(function: cst.FunctionDef, facts: Facts) -> Iterator[cst.BaseExpression]:
@@ -54,4 +54,4 @@ def _reads(node: cst.Name, facts: Facts) -> bool:
         call = facts.parents[up]
         func = call.func if isinstance(call, cst.Call) else None
         return bool(up.star) or (isinstance(func, cst.Name) and func.value in _GOING_THROUGH)
-    return isinstance(up, _READING)
+    return isinstance(up, _READ_CONTEXTS)

@@ -35,7 +35,7 @@ _BUILTINS = words(
     """
 )
 #: Builtins that read or change state outside of the function.
-_ACTING = words(
+_IMPURE_BUILTINS = words(
     "open input exec eval compile __import__ breakpoint delattr globals locals vars help exit quit"
 )
 #: Functions that look at the stack, where np2tf's frames stand between those of the program.
@@ -69,7 +69,7 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
 }
 
 #: The nodes that anything can stand against; most are others.
-_ASKED = frozenset({
+_NODES = frozenset({
     *_STATEMENTS, cst.With, cst.Del, cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For, cst.Call, cst.Try,
     cst.GeneratorExp, cst.Name, cst.FunctionDef, cst.Return,
 })  # fmt: skip
@@ -104,7 +104,7 @@ class Effects:
     facts: Facts
     _problems: dict[cst.FunctionDef, list[Problem]] = field(default_factory=dict)
     _unknown: dict[cst.FunctionDef, list[cst.Call]] = field(default_factory=dict)
-    _handed: dict[cst.FunctionDef, list[cst.BaseExpression]] = field(default_factory=dict)
+    _passed_arguments: dict[cst.FunctionDef, list[cst.BaseExpression]] = field(default_factory=dict)
     _contexts: dict[cst.FunctionDef, list[cst.BaseExpression]] = field(default_factory=dict)
     _callees: dict[cst.FunctionDef, dict[cst.FunctionDef, cst.CSTNode]] = field(default_factory=dict)
     classes: Classes = field(init=False)
@@ -117,7 +117,7 @@ class Effects:
     def problems(self, function: cst.FunctionDef) -> list[Problem]:
         """Return the reasons against staging in the function's own text; its callees are not analysed."""
         if function not in self._problems:
-            self._unknown[function], self._handed[function], self._contexts[function] = [], [], []
+            self._unknown[function], self._passed_arguments[function], self._contexts[function] = [], [], []
             self._problems[function] = list(self._find(function))
         return self._problems[function]
 
@@ -186,7 +186,7 @@ class Effects:
         `map`.
         """
         self.problems(function)
-        return self._handed[function]
+        return self._passed_arguments[function]
 
     def contexts(self, function: cst.FunctionDef) -> list[cst.BaseExpression]:
         """Return the context managers of the function's with blocks whose effects the text does not show."""
@@ -252,7 +252,7 @@ class Effects:
     def _problems_of(
         self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool
     ) -> Iterator[Problem]:
-        if type(node) not in _ASKED:
+        if type(node) not in _NODES:
             return
         reason = _STATEMENTS.get(type(node))
         if reason is not None:
@@ -265,7 +265,7 @@ class Effects:
             for part, reason in store_problems(node, function, self.facts, self.classes):
                 yield Problem(part, reason)
         elif isinstance(node, cst.Call) and not in_message:
-            self._handed[function] += self._callables_in(node)
+            self._passed_arguments[function] += self._callables_in(node)
             verdict = self._call(node, function)
             if isinstance(verdict, str) and self._is_told_when_reached(node, function):
                 verdict = _Callee.UNKNOWN
@@ -336,7 +336,11 @@ class Effects:
 
     def _builtin(self, name: str) -> str | _Callee:
         """Return the reason against a builtin that has effects; any other unbound name is unknown."""
-        return f"calls `{name}`, which does more than to compute" if name in _ACTING else _Callee.UNKNOWN
+        return (
+            f"calls `{name}`, which does more than to compute"
+            if name in _IMPURE_BUILTINS
+            else _Callee.UNKNOWN
+        )
 
     def _method(self, node: cst.Call, func: cst.Attribute, function: cst.FunctionDef) -> str | _Callee | None:
         if self._methods(func):

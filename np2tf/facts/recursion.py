@@ -19,8 +19,8 @@ from np2tf.facts.effects import Effects
 from np2tf.tree.walk import walk
 
 _STEPS = (cst.Add, cst.Subtract, cst.FloorDivide, cst.RightShift)
-_TAKING = frozenset({cst.Subscript, cst.Attribute, cst.Call})
-_REDUCING = frozenset({"sum", "max", "min", "mean", "any", "all", "prod", "std", "var"})
+_EXTRACTIONS = frozenset({cst.Subscript, cst.Attribute, cst.Call})
+_REDUCTIONS = frozenset({"sum", "max", "min", "mean", "any", "all", "prod", "std", "var"})
 
 
 class Recursion:
@@ -82,7 +82,7 @@ class Recursion:
 
     def _taken_for_array(self, node: cst.CSTNode) -> Iterator[str]:
         """Yield the names that a node can only use as arrays."""
-        if type(node) not in _TAKING:
+        if type(node) not in _EXTRACTIONS:
             return
         taken: cst.CSTNode | None = None
         if isinstance(node, (cst.Subscript, cst.Attribute)):
@@ -98,7 +98,7 @@ class Recursion:
         for call in _calls(test):
             name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
             qualified = self._facts.imports.numpy_name(call.func)
-            if name in _REDUCING and (qualified is None or qualified.startswith("numpy.")):
+            if name in _REDUCTIONS and (qualified is None or qualified.startswith("numpy.")):
                 return True
         return False
 

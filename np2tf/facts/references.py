@@ -25,19 +25,19 @@ class References:
     def __init__(self, facts: Facts, classes: Classes) -> None:
         self._facts = facts
         self._classes = classes
-        self._open: set[cst.CSTNode] = set()
+        self._visits: set[cst.CSTNode] = set()
 
     # -- expressions ----------------------------------------------------------------------------------------
 
     def of(self, node: cst.CSTNode) -> Ref:
         """Return a reference to the object that an expression refers to."""
-        if node in self._open:
+        if node in self._visits:
             return UNKNOWN
-        self._open.add(node)
+        self._visits.add(node)
         try:
             return self._of(node)
         finally:
-            self._open.discard(node)
+            self._visits.discard(node)
 
     def _of(self, node: cst.CSTNode) -> Ref:
         if isinstance(node, cst.Name):

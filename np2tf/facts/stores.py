@@ -15,7 +15,7 @@ from np2tf.tree.names import root_of
 
 Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign | cst.For
 #: Attributes that lead from an object to state that it shares with other objects.
-_SHARED = frozenset({"__class__", "__dict__", "__globals__", "__code__", "__defaults__"})
+_SHARED_ATTRIBUTES = frozenset({"__class__", "__dict__", "__globals__", "__code__", "__defaults__"})
 #: Attributes that set the layout if the object is an array.
 _LAYOUT = frozenset({"shape", "dtype", "strides"})
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.ImportAlias)
@@ -43,7 +43,7 @@ def is_own(name: cst.Name, function: cst.FunctionDef, facts: Facts) -> bool:
 
 def _reason(part: cst.CSTNode, function: cst.FunctionDef, facts: Facts, classes: Classes) -> str | None:
     attributes = [link.attr.value for link in _chain(part) if isinstance(link, cst.Attribute)]
-    shared = next((name for name in attributes if name in _SHARED), None)
+    shared = next((name for name in attributes if name in _SHARED_ATTRIBUTES), None)
     if shared is not None:
         return f"writes through `{shared}`"
     root = root_of(part)

@@ -10,7 +10,7 @@ from np2tf.facts import Facts
 from np2tf.tree.walk import walk
 
 _STRINGS = (cst.SimpleString, cst.ConcatenatedString, cst.FormattedString)
-_MAKING = frozenset({cst.FormattedString, cst.ConcatenatedString, cst.BinaryOperation, cst.Call})
+_TEXT_NODES = frozenset({cst.FormattedString, cst.ConcatenatedString, cst.BinaryOperation, cst.Call})
 _STREAMS = ("sys.stdout", "sys.stderr", "None")
 _OF_PRINT = ("sep", "end", "file", "flush")
 
@@ -21,11 +21,11 @@ class Texts:
     def __init__(self, function: cst.FunctionDef, facts: Facts) -> None:
         self._function = function
         self._facts = facts
-        self._asked: set[str] = set()
+        self._visits: set[str] = set()
 
     def is_text(self, node: cst.CSTNode) -> bool:
         """Return whether an expression visibly makes text of values."""
-        if type(node) not in _MAKING:
+        if type(node) not in _TEXT_NODES:
             return False
         if isinstance(node, cst.FormattedString):
             return not isinstance(self._facts.parents[node], cst.ConcatenatedString)
@@ -75,9 +75,9 @@ class Texts:
 
     def _name_is_shown(self, name: str) -> bool:
         """Return whether every use of a name in the function is one where a string may go."""
-        if name in self._asked:
+        if name in self._visits:
             return True
-        self._asked.add(name)
+        self._visits.add(name)
         uses = [node for node in walk(self._function) if isinstance(node, cst.Name) and node.value == name]
         return all(self._is_other(node) or self.is_shown(node) for node in uses)
 
@@ -93,11 +93,11 @@ class Texts:
 
 def _is_told(call: cst.Call) -> bool:
     """Return whether a call is `warnings.warn(…)` or looks like a logger's call."""
-    return isinstance(call.func, cst.Attribute) and call.func.attr.value in _TELLING
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value in _LOG_METHODS
 
 
 _MAKERS = ("str", "repr")
-_TELLING = ("warn", "debug", "info", "warning", "error", "exception", "critical", "log")
+_LOG_METHODS = ("warn", "debug", "info", "warning", "error", "exception", "critical", "log")
 
 
 def is_call(facts: Facts, node: cst.CSTNode, names: tuple[str, ...]) -> bool:

@@ -24,12 +24,12 @@ class Certain:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._leaving: set[cst.CSTNode] = set()
+        self._exits: set[cst.CSTNode] = set()
         for node in facts.nodes(cst.Return):
             for up in facts.parents.above(node):
-                if type(up) is cst.FunctionDef or up in self._leaving:
+                if type(up) is cst.FunctionDef or up in self._exits:
                     break
-                self._leaving.add(up)
+                self._exits.add(up)
 
     def nodes(self, function: cst.FunctionDef) -> Iterator[cst.CSTNode]:
         """Yield the nodes of a function that are evaluated in every call; a loop is assumed to have
@@ -67,7 +67,7 @@ class Certain:
         """Return the statements of a block up to the first statement that may leave the function."""
         statements = block(body)
         for place, statement in enumerate(statements):
-            if statement in self._leaving:
+            if statement in self._exits:
                 return statements[: place + 1]
         return statements
 

@@ -11,7 +11,7 @@ from np2tf.formats.listing import Listing
 _TAB = 4
 #: The most lines of a finding that are shown.
 _LINES = 4
-_CUT = "…"
+_ELLIPSIS = "…"
 _COLORS = {"error": "31", "warning": "33", "note": "36"}
 
 
@@ -71,7 +71,7 @@ def _underline(line: str, begin: int, end: int, width: int) -> tuple[str, str]:
             cells.append(_printable(character))
     cells += [" "] * (end - len(cells))
     first, last = _window([_width(cell) for cell in cells], begin, end, width)
-    before, behind = _CUT * (first > 0), _CUT * (last < len(cells))
+    before, behind = _ELLIPSIS * (first > 0), _ELLIPSIS * (last < len(cells))
     code = before + "".join(cells[first:last]) + behind
     lead = len(before) + _width("".join(cells[first:begin]))
     return code, " " * lead + "^" * max(1, _width("".join(cells[begin : min(end, last)])))
@@ -82,7 +82,7 @@ def _window(widths: list[int], begin: int, end: int, width: int) -> tuple[int, i
     if sum(widths) <= width:
         return 0, len(widths)
     first, last = begin, begin
-    room = width - 2 * len(_CUT)
+    room = width - 2 * len(_ELLIPSIS)
     while last < len(widths) and (last < end or last == begin) and widths[last] <= room:
         room -= widths[last]
         last += 1

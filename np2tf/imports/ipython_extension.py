@@ -14,7 +14,7 @@ from np2tf.imports.programs.one_line import warn_in_one_line
 from np2tf.imports.reporting.findings import Finding, tell
 
 #: The number of remembered texts of cells, because IPython also passes texts of incomplete cells.
-_REMEMBERED = 16
+_MAX_TEXTS = 16
 
 
 class _Cells(ast.NodeTransformer):
@@ -22,7 +22,7 @@ class _Cells(ast.NodeTransformer):
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self._texts: deque[str] = deque(maxlen=_REMEMBERED)
+        self._texts: deque[str] = deque(maxlen=_MAX_TEXTS)
 
     def remember(self, lines: list[str]) -> list[str]:
         """Remember the text of a cell, which IPython has turned into Python."""
@@ -72,22 +72,22 @@ class _Cells(ast.NodeTransformer):
         return ast.unparse(node)
 
 
-_loaded: dict[int, _Cells] = {}
+_cells_of_shell: dict[int, _Cells] = {}
 
 
 def load(shell: Any) -> None:
     """Translate the cells that follow."""
-    if id(shell) in _loaded:
+    if id(shell) in _cells_of_shell:
         return
     warn_in_one_line()
-    _loaded[id(shell)] = cells = _Cells(shell)
+    _cells_of_shell[id(shell)] = cells = _Cells(shell)
     shell.ast_transformers.append(cells)
     shell.input_transformers_post.append(cells.remember)
 
 
 def unload(shell: Any) -> None:
     """Run the cells that follow untranslated; bound names stay."""
-    cells = _loaded.pop(id(shell), None)
+    cells = _cells_of_shell.pop(id(shell), None)
     if cells is not None:
         shell.ast_transformers.remove(cells)
         shell.input_transformers_post.remove(cells.remember)

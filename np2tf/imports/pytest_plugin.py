@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 #: The plugin's name in pytest, as in ``-p no:np2tf``.
 NAME = "np2tf"
 #: The key under which a worker of pytest-xdist sends its counts.
-SENT = "np2tf"
+COUNTS_KEY = "np2tf"
 #: The number of diagnostics that the summary shows.
 ROWS = 60
 #: The exit codes of runs that have imported the modules of their tests.
-_ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
-_STARTED: pytest.StashKey[PackageFinder] = pytest.StashKey()
+_COMPLETE_RUNS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+_FINDER_KEY: pytest.StashKey[PackageFinder] = pytest.StashKey()
 _EARLY: pytest.StashKey[list[str]] = pytest.StashKey()
 
 
@@ -63,7 +63,7 @@ class Plugin:
 
     def _start(self, config: pytest.Config, options: Any) -> None:
         packages = getattr(options, "np2tf", None)
-        if not packages or _STARTED in config.stash:
+        if not packages or _FINDER_KEY in config.stash:
             return
         from np2tf.config import config as settings
         from np2tf.imports.cache.store import prepare
@@ -76,7 +76,7 @@ class Plugin:
         folders = folders_of(packages, places, getattr(options, "file_or_dir", None) or ())
         finder = PackageFinder(packages, folders, config.getini("python_files"))
         config.stash[_EARLY] = [name for name in packages if name in sys.modules]
-        config.stash[_STARTED] = finder
+        config.stash[_FINDER_KEY] = finder
         prepare(finder.options)
         sys.meta_path.insert(0, finder)
 
@@ -89,23 +89,23 @@ class Plugin:
         """
         config = session.config
         output = getattr(config, "workeroutput", None)
-        if _STARTED not in config.stash:
+        if _FINDER_KEY not in config.stash:
             return
         if output is not None:
-            output[SENT] = _count_data(config)
+            output[COUNTS_KEY] = _count_data(config)
         elif session.exitstatus == pytest.ExitCode.OK and self._untranslated_packages(config):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Receive a worker's counts in the process that shows them."""
-        sent = getattr(node, "workeroutput", {}).get(SENT)
+        sent = getattr(node, "workeroutput", {}).get(COUNTS_KEY)
         if sent is not None:
             self._workers.append(sent)
 
     def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
         """Report the tier of calls and operations, and the parts that could not be translated or compiled."""
-        if _STARTED not in config.stash:
+        if _FINDER_KEY not in config.stash:
             return
         processes = [_count_data(config), *self._workers]
         missed = self._untranslated_packages(config)
@@ -114,13 +114,13 @@ class Plugin:
         here = str(config.invocation_params.dir) + os.sep
         for line in (modules_line(processes), *summary(processes)):
             terminalreporter.line(line.replace(f"  {here}", "  "))
-        if exitstatus in (*_ENDED, pytest.ExitCode.USAGE_ERROR):
+        if exitstatus in (*_COMPLETE_RUNS, pytest.ExitCode.USAGE_ERROR):
             for name, reason in missed.items():
                 terminalreporter.line(f"ERROR: nothing of {name} was translated: {reason}", red=True)
 
     def collect_counts(self, config: pytest.Config) -> list[dict[str, Any]] | None:
         """Return the counts of each process as plain data; None if nothing was to be translated."""
-        return [_count_data(config), *self._workers] if _STARTED in config.stash else None
+        return [_count_data(config), *self._workers] if _FINDER_KEY in config.stash else None
 
     def _untranslated_packages(self, config: pytest.Config) -> dict[str, str]:
         """Return the packages of which no process translated a module, with the reason and the remedy."""
@@ -137,7 +137,7 @@ class Plugin:
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """Remove the import hook."""
         self._workers.clear()
-        finder = config.stash.get(_STARTED, None)
+        finder = config.stash.get(_FINDER_KEY, None)
         if finder in sys.meta_path:
             sys.meta_path.remove(finder)
 
@@ -152,7 +152,7 @@ def _count_data(config: pytest.Config) -> dict[str, Any]:
     return {
         **counts.to_data(),
         "met": met,
-        "modules": config.stash[_STARTED].modules(),
+        "modules": config.stash[_FINDER_KEY].modules(),
         "tensorflow": loaded,
     }
 

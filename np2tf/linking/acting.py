@@ -15,7 +15,7 @@ from np2tf.linking.modules import Modules
 from np2tf.linking.summary import ModuleSummary, Use
 
 #: Modules of Python's standard library whose functions have effects besides computing.
-_ACTING = frozenset({"copy", "json", "os", "pickle", "random", "shutil", "subprocess", "time"})
+_IMPURE_MODULES = frozenset({"copy", "json", "os", "pickle", "random", "shutil", "subprocess", "time"})
 #: One possible callee of a call: the functions that it runs, or the reason why it cannot be traced.
 _Candidate = tuple[Entity, ...] | str
 
@@ -74,7 +74,7 @@ class LinkedProject:
 
     def _candidates(self, function: Entity, use: Use) -> Iterator[_Candidate]:
         """Yield the possible callees of a use; nothing if a callee may be unknown."""
-        entities = self._resolution.entities(function.path, use.ref, function.bound)
+        entities = self._resolution.entities(function.path, use.ref, function.bindings)
         if None in entities:
             return
         for entity in entities:
@@ -92,7 +92,9 @@ class LinkedProject:
             module, _, rest = entity.name.partition(".")
             called = entity.name.removesuffix("()")
             return (
-                f"it calls `{called}`, which does more than to compute" if rest and module in _ACTING else ()
+                f"it calls `{called}`, which does more than to compute"
+                if rest and module in _IMPURE_MODULES
+                else ()
             )
         names = {"class": ("__init__", "__post_init__"), "object": ("__call__",)}.get(entity.kind, ())
         found = (one for name in names for one in self._resolution.members(entity, name))

@@ -18,7 +18,7 @@ class Entity(NamedTuple):
             method `get` of a table), or "external": an object of a module that is not among the files.
         path: the file.
         name: the qualified name within the file; for an external object, the whole dotted name.
-        bound: for an inner function, the entities that parameters of the functions around it refer to.
+        bindings: for an inner function, the entities that parameters of the functions around it refer to.
         is_exact: whether an object is of this class itself, and not of a derived class.
         parts: the elements of a table.
     """
@@ -26,7 +26,7 @@ class Entity(NamedTuple):
     kind: str
     path: str = ""
     name: str = ""
-    bound: tuple[tuple[str, Entity], ...] = ()
+    bindings: tuple[tuple[str, Entity], ...] = ()
     is_exact: bool = True
     parts: tuple[Entity | None, ...] = ()
 
@@ -40,7 +40,7 @@ _ENUMS = frozenset({"enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "e
 #: External decorators that leave a function as it is.
 _TRANSPARENT = frozenset({"functools.wraps()", "np2tf.jit", "abc.abstractmethod", "typing.overload"})
 #: The limits for the steps from a name to its entities, and for the number of these entities.
-_FARTHEST, _MOST = 60, 64
+_MAX_STEPS, _MAX_ENTITIES = 60, 64
 
 
 class Resolution:
@@ -59,43 +59,43 @@ class Resolution:
         mentioning: Callable[[str], Iterable[str]],
     ) -> None:
         self._modules = modules
-        self._read = read
-        self._mentioning = mentioning
-        self._added: set[str] = set()
+        self._read_summary = read
+        self._paths_mentioning = mentioning
+        self._added_paths: set[str] = set()
         self._looked_for: set[str] = set()
         self._names: dict[tuple[str, str], Entities] = {}
         self._members: dict[tuple[Entity, str], Entities] = {}
-        self._derived: dict[tuple[str, str], list[Entity]] = {}
+        self._derived_classes: dict[tuple[str, str], list[Entity]] = {}
         self._far = 0
 
     def add(self, summary: ModuleSummary) -> None:
         """Record the classes of a module, which may override methods of their bases."""
-        if summary.path in self._added:
+        if summary.path in self._added_paths:
             return
-        self._added.add(summary.path)
+        self._added_paths.add(summary.path)
         for kind in summary.classes.values():
             for base in self._bases(summary.path, kind):
                 if base is not None and base.kind == "class":
-                    derived = self._derived.setdefault((base.path, base.name), [])
+                    derived = self._derived_classes.setdefault((base.path, base.name), [])
                     derived.append(Entity("class", summary.path, kind.name))
 
     def function(self, entity: Entity) -> FunctionSummary | None:
         """Return the summary of a function."""
-        summary = self._read(entity.path)
+        summary = self._read_summary(entity.path)
         return summary.functions.get(entity.name) if summary is not None else None
 
     def entities(self, path: str, ref: Ref, bound: tuple[tuple[str, Entity], ...] = ()) -> Entities:
         """Return the entities that a reference in a file may refer to; `bound` has the entities of parameters
         around it.
         """
-        if self._far > _FARTHEST:
+        if self._far > _MAX_STEPS:
             return _UNKNOWN
         self._far += 1
         try:
             found = tuple(dict.fromkeys(self._entities(path, ref, bound)))
         finally:
             self._far -= 1
-        return found if 0 < len(found) <= _MOST else _UNKNOWN
+        return found if 0 < len(found) <= _MAX_ENTITIES else _UNKNOWN
 
     def _entities(
         self, path: str, ref: Ref, bound: tuple[tuple[str, Entity], ...]
@@ -142,7 +142,7 @@ class Resolution:
         return _once(self._names, (path, name), partial(self._find_global, path, name))
 
     def _find_global(self, path: str, name: str) -> Entities:
-        summary = self._read(path)
+        summary = self._read_summary(path)
         if summary is None:
             return _UNKNOWN
         if name in summary.names:
@@ -157,7 +157,7 @@ class Resolution:
 
     def _exports(self, path: str, name: str, seen: set[str]) -> bool:
         """Return whether a star import of a file binds a name."""
-        summary = self._read(path)
+        summary = self._read_summary(path)
         if summary is None or path in seen:
             return False
         if summary.exports is not None:
@@ -208,7 +208,7 @@ class Resolution:
         if summary.returns == summary.first:
             return arguments
         made = [((summary.first, one),) if one is not None else () for one in arguments]
-        return tuple(Entity("function", func.path, summary.returns, (*func.bound, *more)) for more in made)
+        return tuple(Entity("function", func.path, summary.returns, (*func.bindings, *more)) for more in made)
 
     def _decorated_entities(self, function: Entity) -> Entities:
         """Return the entities that a function's name refers to after its decorators have been applied."""
@@ -267,7 +267,7 @@ class Resolution:
         return found
 
     def _class(self, kind: Entity) -> ClassSummary | None:
-        summary = self._read(kind.path)
+        summary = self._read_summary(kind.path)
         return summary.classes.get(kind.name) if summary is not None else None
 
     def _bases(self, path: str, kind: ClassSummary) -> list[Entity | None]:
@@ -275,7 +275,7 @@ class Resolution:
 
     def _is_enum(self, kind: Entity, depth: int = 0) -> bool:
         summary = self._class(kind)
-        bases = self._bases(kind.path, summary) if summary is not None and depth < _FARTHEST else []
+        bases = self._bases(kind.path, summary) if summary is not None and depth < _MAX_STEPS else []
         return any(
             base is not None
             and (base.name in _ENUMS if base.kind == "external" else self._is_enum(base, depth + 1))
@@ -287,7 +287,7 @@ class Resolution:
         while pending:
             top = pending.pop()
             self._look_for_derived(top.name)
-            for one in self._derived.get((top.path, top.name), ()):
+            for one in self._derived_classes.get((top.path, top.name), ()):
                 if one not in seen:
                     seen.add(one)
                     pending.append(one)
@@ -297,8 +297,8 @@ class Resolution:
         """Read the unread files that derive classes from a class of this name."""
         if name not in self._looked_for:
             self._looked_for.add(name)
-            for path in self._mentioning(name):
-                summary = self._read(path)
+            for path in self._paths_mentioning(name):
+                summary = self._read_summary(path)
                 if summary is not None:
                     self.add(summary)
 

@@ -16,7 +16,7 @@ from np2tf.tree.source import SourceError
 SUFFIX = ".ipynb"
 #: A statement that says which cell follows. A comment would vanish with a statement that is removed.
 _MARK = '"np2tf: cell {}"'
-_MARKED = re.compile(r'^"np2tf: cell (\d+)"\n', re.MULTILINE)
+_CELL_MARK = re.compile(r'^"np2tf: cell (\d+)"\n', re.MULTILINE)
 _BOM = "\ufeff"
 
 
@@ -101,7 +101,7 @@ class Notebook:
         Raises:
             NoPlaceError: the translation cannot be divided into the cells.
         """
-        parts = _MARKED.split(text)
+        parts = _CELL_MARK.split(text)
         numbers = [int(number) for number in parts[1::2]]
         if parts[0] or numbers != [cell.number for cell in self.cells]:
             raise NoPlaceError("the translation has other cells")

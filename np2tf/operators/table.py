@@ -16,7 +16,7 @@ from typing import Any
 #: The roles of operators in the translator. It writes calls of "control" operators itself, and looks for none
 #: in the source. It puts operators in the place of builtins: a loop runs over a "sequence", and a "number" is
 #: computed from other numbers.
-CONTROL, SEQUENCE, NUMBER, OTHER = "control", "sequence", "number", "other"
+CONTROL, SEQUENCE, NUMBER, OTHER_ROLE = "control", "sequence", "number", "other"
 
 #: The translator and the staged operators unroll loops of at most this many iterations: constant indices make
 #: better code than a loop.
@@ -36,29 +36,29 @@ class Operator:
 
     __slots__ = ("python", "role", "staged")  # a named tuple takes longer to make than all of the table
 
-    def __init__(self, python: str, staged: str, role: str = OTHER) -> None:
+    def __init__(self, python: str, staged: str, role: str = OTHER_ROLE) -> None:
         self.python, self.staged, self.role = python, staged, role
 
 
-def _own(name: str, module: str, role: str = OTHER) -> Operator:
+def _own_operator(name: str, module: str, role: str = OTHER_ROLE) -> Operator:
     return Operator(f"{__name__}:{name}", f"np2tf.runtime.{module}:{name}", role)
 
 
-def _builtin(name: str, module: str, role: str = OTHER) -> Operator:
+def _builtin(name: str, module: str, role: str = OTHER_ROLE) -> Operator:
     return Operator(f"builtins:{name}", f"np2tf.runtime.{module}:{name}", role)
 
 
 OPERATORS: dict[str, Operator] = {
     **{
-        name: _own(name, "staged_operators.control", CONTROL)
+        name: _own_operator(name, "staged_operators.control", CONTROL)
         for name in ("cond", "while_loop", "for_loop", "and_", "or_")
     },
-    "map_loop": _own("map_loop", "staged_operators.map_loop", CONTROL),
+    "map_loop": _own_operator("map_loop", "staged_operators.map_loop", CONTROL),
     "not_": Operator("operator:not_", "np2tf.runtime.staged_operators.control:not_"),
     "undefined": Operator("np2tf.operators.undefined:undefined", "np2tf.operators.undefined:undefined"),
-    "on_host": _own("on_host", "staged_operators.exceptions"),
-    "call": _own("call", "callees.callees"),
-    "context": _own("context", "callees.contexts"),
+    "on_host": _own_operator("on_host", "staged_operators.exceptions"),
+    "call": _own_operator("call", "callees.callees"),
+    "context": _own_operator("context", "callees.contexts"),
     **{
         name: _builtin(name, "staged_operators.iterables", SEQUENCE)
         for name in ("range", "enumerate", "zip", "reversed")
@@ -68,7 +68,7 @@ OPERATORS: dict[str, Operator] = {
         for name in ("int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
     },
     **{name: _builtin(name, "staged_operators.extrema", NUMBER) for name in ("min", "max")},
-    "list_of": _own("list_of", "staged_operators.builtins"),
+    "list_of": _own_operator("list_of", "staged_operators.builtins"),
     "math": Operator("math", "np2tf.runtime.staged_operators.math"),
     "print": _builtin("print", "effects.printing"),
     "str": _builtin("str", "effects.text"),

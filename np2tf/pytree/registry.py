@@ -17,7 +17,7 @@ DEEPEST = 12
 #: The way from a value to a container inside it: the key of an item at each level.
 Path = tuple[Any, ...]
 #: (leaves, a function that makes the value of other leaves, an outline that is equal for like values)
-Flattened = tuple[list[Any], Callable[[Sequence[Any]], Any], Any]
+FlatValue = tuple[list[Any], Callable[[Sequence[Any]], Any], Any]
 
 
 class Registry:
@@ -30,7 +30,7 @@ class Registry:
     def __init__(self, *containers: Container) -> None:
         self._containers = containers
         self._of_class = {one.of: one for one in containers if isinstance(one.of, type)}
-        self._others = [(one.of, one) for one in containers if not isinstance(one.of, type)]
+        self._tests = [(one.of, one) for one in containers if not isinstance(one.of, type)]
 
     def __or__(self, containers: tuple[Container, ...]) -> Registry:
         """Return a registry that also has the given kinds."""
@@ -41,7 +41,7 @@ class Registry:
         kind = type(value)
         found = self._of_class.get(kind)
         if found is None:
-            for holds, one in self._others:
+            for holds, one in self._tests:
                 if holds(kind):
                     return one
         return found
@@ -75,7 +75,7 @@ class Registry:
             return a
         return found.builder(a)(list(map(function, found.items(a), found.items(b))))
 
-    def flatten(self, value: Any) -> Flattened:
+    def flatten(self, value: Any) -> FlatValue:
         """Return the leaves of a nested value in order, a function that makes the value from other leaves,
         and an outline that is equal for values of the same structure.
         """
@@ -129,4 +129,4 @@ DISPLAYS = Registry(LIST, DICT, BARE_TUPLE)
 #: Lists, dicts, and tuples of all classes.
 STRUCTURES = Registry(LIST, DICT, TUPLE)
 #: Lists, dicts and tuples of all classes, which are searched for arrays and not made again.
-SEARCHED = Registry(ANY_LIST, ANY_DICT, TUPLE)
+SEARCHED_CONTAINERS = Registry(ANY_LIST, ANY_DICT, TUPLE)

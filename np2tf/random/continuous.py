@@ -31,7 +31,7 @@ def uniform(
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.random.uniform.html.
     """
-    kind = _floating(dtype)
+    kind = _float_dtype(dtype)
     mantissa = np.finfo(kind).nmant
     width = kind.itemsize * 8
     drawn = bits(key, shape, f"uint{width}") >> np.dtype(f"uint{width}").type(width - mantissa)
@@ -56,7 +56,7 @@ def normal(key: Any, shape: Sequence[int] = (), dtype: Any = np.float64) -> Any:
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.random.normal.html.
     """
-    kind = _floating(dtype)
+    kind = _float_dtype(dtype)
     least = np.nextafter(kind.type(-1), kind.type(0))
     return normal_quantile(uniform(key, shape, kind, least, 1.0))
 
@@ -96,11 +96,11 @@ def gumbel(key: Any, shape: Sequence[int] = (), dtype: Any = np.float64) -> Any:
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.random.gumbel.html.
     """
-    tiny = np.finfo(_floating(dtype)).tiny
+    tiny = np.finfo(_float_dtype(dtype)).tiny
     return -tnp.log(-tnp.log(uniform(key, shape, dtype, tiny, 1.0)))
 
 
-def _floating(dtype: Any) -> np.dtype[Any]:
+def _float_dtype(dtype: Any) -> np.dtype[Any]:
     kind = np.dtype(dtype)
     if kind.kind != "f" or kind.itemsize > 8:
         raise ValueError(f"random numbers are of a float dtype of at most 64 bits, not {kind}")

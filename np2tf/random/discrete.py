@@ -54,7 +54,7 @@ def randint(key: Any, shape: Sequence[int], minval: Any, maxval: Any, dtype: Any
     # Small integers are drawn as 32 bits, which makes ranges more even.
     kind = np.dtype(np.int32) if wanted.itemsize < 4 else wanted
     unsigned = np.dtype(f"uint{kind.itemsize * 8}")
-    (low, _), (high, beyond) = (_bound(one, wanted, kind) for one in (minval, maxval))
+    (low, _), (high, beyond) = (_bound_array(one, wanted, kind) for one in (minval, maxval))
     upper, lower = (bits(one, shape, unsigned) for one in split(key))
     span = tnp.where(high > low, (high - low).astype(unsigned), unsigned.type(1))
     if beyond:
@@ -69,7 +69,7 @@ def randint(key: Any, shape: Sequence[int], minval: Any, maxval: Any, dtype: Any
     return (low + offset.astype(kind)).astype(wanted)
 
 
-def _bound(value: Any, wanted: np.dtype[Any], kind: np.dtype[Any]) -> tuple[Any, bool]:
+def _bound_array(value: Any, wanted: np.dtype[Any], kind: np.dtype[Any]) -> tuple[Any, bool]:
     """Return a bound as an array of length 1 or more, and whether it is greater than the dtype's greatest
     number.
     """

@@ -17,7 +17,7 @@ _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 _MASK = 0xFFFFFFFF
 #: Each element has a counter of its own, of which the upper word is zero.
-_MOST = 1 << 32
+_MAX_ELEMENTS = 1 << 32
 
 
 def PRNGKey(seed: Any) -> Any:
@@ -111,8 +111,8 @@ def words(key: Any, shape: Sequence[int]) -> tuple[Any, Any]:
         ValueError: if there are more than 2**32 elements.
     """
     size = math.prod(shape)
-    if size > _MOST:
-        raise ValueError(f"a key has numbers for {_MOST} elements at most, and not for {size}")
+    if size > _MAX_ELEMENTS:
+        raise ValueError(f"a key has numbers for {_MAX_ELEMENTS} elements at most, and not for {size}")
     low = tnp.arange(size, dtype=np.uint32)
     high, low = _threefry(key, tnp.zeros_like(low), low)
     return high.reshape(tuple(shape)), low.reshape(tuple(shape))

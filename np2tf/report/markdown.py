@@ -42,7 +42,12 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
         yield from _table(
             ("package", "files", "functions", "compiled"),
             [
-                (code(row.name), str(row.files), str(row.functions), percent(row.staged, row.functions))
+                (
+                    code(row.name),
+                    str(row.files),
+                    str(row.functions),
+                    percent(row.staged_functions, row.functions),
+                )
                 for row in rows
             ],
         )

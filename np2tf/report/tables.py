@@ -32,7 +32,7 @@ class PackageRow:
 
     name: str
     files: int
-    changing: int
+    changed_files: int
     findings: int
     fates: dict[str, int]
 
@@ -42,7 +42,7 @@ class PackageRow:
         return sum(self.fates.values())
 
     @property
-    def staged(self) -> int:
+    def staged_functions(self) -> int:
         """Return how many of them are compiled."""
         return self.fates["staged"] + self.fates["called"]
 
@@ -67,7 +67,7 @@ class NameRow:
     uses: int
     files: int
     kind: str
-    told: str
+    support: str
 
 
 def count_fates(fates: Sequence[Fate]) -> dict[str, int]:

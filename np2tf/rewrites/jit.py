@@ -15,7 +15,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Decorate the staged functions."""
     if not options.jit:
         return
-    for function in Fitness.of(facts, options).staged:
+    for function in Fitness.of(facts, options).staged_functions:
         plan.require(runtime=True)
         plan.add(function, decorate)
 

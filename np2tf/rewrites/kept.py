@@ -27,23 +27,23 @@ class KeptImports:
 
     def __init__(self, facts: Facts, passed_on: tuple[str, ...] = ()) -> None:
         self._facts = facts
-        self._staying: set[cst.CSTNode] = set()
-        self._translated: set[cst.CSTNode] = set()
+        self._numpy_bindings: set[cst.CSTNode] = set()
+        self._tnp_bindings: set[cst.CSTNode] = set()
         self._star_used = self._star_stays = False
         for use in uses(facts):
             owner = facts.scopes.of(use.name).owner_of(use.name.value)
             bindings = owner.bindings[use.name.value] if owner is not None else []
             both = comparison_target(facts, use) is not None and use.name not in facts.foreign
             if both or stays(facts, use):
-                self._staying.update(bindings)
+                self._numpy_bindings.update(bindings)
                 self._star_stays |= owner is None
             if both or not stays(facts, use):
-                self._translated.update(bindings)
+                self._tnp_bindings.update(bindings)
             self._star_used |= owner is None
         if quoted_annotations(facts, ""):
-            self._translated.update(facts.imports.aliases_of("numpy"))
+            self._tnp_bindings.update(facts.imports.aliases_of("numpy"))
         if quoted_types(facts):
-            self._staying.update(facts.imports.aliases_of("numpy"))
+            self._numpy_bindings.update(facts.imports.aliases_of("numpy"))
         self._passed_on = frozenset(passed_on)
         self._by_name = self._names_read_otherwise()
         self._star = facts.imports.other_stars or self._star_stays or self._needs_star()
@@ -60,20 +60,20 @@ class KeptImports:
         """
         if found.star:
             return self._star_used
-        return any(alias in self._translated for alias in found.aliases)
+        return any(alias in self._tnp_bindings for alias in found.aliases)
 
     def alias(self, alias: cst.ImportAlias) -> bool:
         """Return whether one imported name stays."""
         unused_module = self.is_unused(alias) and isinstance(self._facts.parents[alias], cst.Import)
         name = _bound_name(alias)
         by_name = name in self._by_name or (self._is_passed_on(name) and not self.is_unused(alias))
-        return alias in self._staying or by_name or unused_module or self._untranslatable(alias)
+        return alias in self._numpy_bindings or by_name or unused_module or self._untranslatable(alias)
 
     def is_unused(self, alias: cst.ImportAlias) -> bool:
         """Return whether the file does not use the name, so that only other files can use it, by importing it
         from here.
         """
-        return alias not in self._translated and alias not in self._staying
+        return alias not in self._tnp_bindings and alias not in self._numpy_bindings
 
     def _names_read_otherwise(self) -> set[str]:
         """Return the names that are ambiguous, exported by `__all__`, or that code in strings may mention."""

@@ -13,7 +13,7 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.facts.module.imports import NumpyImport
 from np2tf.options import Options
-from np2tf.rewrites.planning.plan import Edited, Plan
+from np2tf.rewrites.planning.plan import EditedNode, Plan
 from np2tf.rewrites.planning.uses import (
     MODULES,
     ON_NUMPY,
@@ -33,7 +33,7 @@ from np2tf.tree.templates import expression
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Rename every use that has a translation, and report the other uses."""
-    assigned = {use.qualified for use in uses(facts) if is_target(facts, use.node)}
+    assigned = {use.qualified_name for use in uses(facts) if is_target(facts, use.node)}
     for use in uses(facts):
         asked = comparison_target(facts, use)
         if asked is not None and use.name not in facts.foreign:
@@ -47,11 +47,11 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
             plan.add(comparison, _equal if comparison.left is use.node else _equal_from_the_right)
         elif stays(facts, use):
             continue
-        elif use.rule is not None and use.rule.removed and use.qualified not in assigned:
+        elif use.rule is not None and use.rule.removed and use.qualified_name not in assigned:
             _report_removed(facts, plan, use, use.rule)
         else:
             plan.add(use.name, _renamer(plan.tnp_name + use.stands_for[len("numpy") :]))
-            if use.qualified.endswith(".at") and isinstance(use.node, cst.Attribute):
+            if use.qualified_name.endswith(".at") and isinstance(use.node, cst.Attribute):
                 plan.add(use.node, _at_function)
     for string, text in quoted_annotations(facts, plan.tnp_name):
         plan.add(string, _string_replacer(text))
@@ -107,13 +107,13 @@ def _renamer(path: str) -> Callable[[cst.Name], cst.BaseExpression]:
     return edit
 
 
-def _extend_comparison(plan: Plan, use: Use) -> Callable[[cst.CSTNode], Edited]:
+def _extend_comparison(plan: Plan, use: Use) -> Callable[[cst.CSTNode], EditedNode]:
     """Return an edit for `x is np` -> `x in (tnp, np)`, and for `x in (np, other)` -> `x in (tnp, np,
     other)`.
     """
 
-    def edit(updated: cst.CSTNode) -> Edited:
-        ours = name_node(plan.tnp_name + use.qualified[len("numpy") :])
+    def edit(updated: cst.CSTNode) -> EditedNode:
+        ours = name_node(plan.tnp_name + use.qualified_name[len("numpy") :])
         if isinstance(updated, cst.Element):
             comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
             return cst.FlattenSentinel([cst.Element(ours, comma), updated])

@@ -13,7 +13,7 @@ from np2tf.tnp._front import loading
 from np2tf.tnp._front.front import Function, universal_function
 
 #: SciPy's qualified name -> np2tf's function for it, which is made at the first use.
-_made: dict[str, Any] = {}
+_functions: dict[str, Any] = {}
 
 
 def scipys(qualified: str) -> Any:
@@ -45,15 +45,15 @@ def implementation(qualified: str) -> Any:
         ImportError: SciPy is not installed.
         AttributeError: the installed SciPy has no such function.
     """
-    found = _made.get(qualified)
-    return found if found is not None else _made.setdefault(qualified, _make(qualified))
+    found = _functions.get(qualified)
+    return found if found is not None else _functions.setdefault(qualified, _make(qualified))
 
 
 def _make(qualified: str) -> Any:
     """Make the function of np2tf that replaces a function of SciPy."""
     numpy = scipys(qualified)
     made = universal_function(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified)
-    made.qualified = qualified
+    made.qualified_name = qualified
     stem = rules.scipy()[qualified].chapter.rpartition("/")[2]
     made.__module__ = f"np2tf.scipy.{stem}"  # pickle looks for the function there
     loading.when_loaded(lambda: importlib.import_module("np2tf.scipy.kernels").load(stem))

@@ -12,7 +12,7 @@ from np2tf import rules
 _chapters: dict[str, tuple[str, ...]] = {}
 #: SciPy's object -> its qualified name; filled, module by module, when the program has imported the module.
 _names: dict[Any, str] = {}
-_seen: set[str] = set()
+_loaded_prefixes: set[str] = set()
 
 
 def native(scipy_object: Any) -> str | None:
@@ -57,14 +57,14 @@ def _look() -> None:
         _chapters.update({prefix: tuple(names) for prefix, *names in grouped.values()})
     for prefix, names in _chapters.items():
         module = sys.modules.get(prefix)
-        if module is None or prefix in _seen:
+        if module is None or prefix in _loaded_prefixes:
             continue
         try:
             found = [(_resolve(module, name.removeprefix(f"{prefix}.")), name) for name in names]
         except AttributeError:  # its import has only begun
             continue
         _names.update({value: name for value, name in found if value is not None})
-        _seen.add(prefix)
+        _loaded_prefixes.add(prefix)
 
 
 def _resolve(module: Any, name: str) -> Any:

@@ -128,5 +128,5 @@ class RandomState(np.random.RandomState, metaclass=_NumPyGeneratorMeta):
 
 
 for _class, _base in ((Generator, np.random.Generator), (RandomState, np.random.RandomState)):
-    for _name, _wrapped in _draw_methods(_base).items():
-        setattr(_class, _name, _wrapped)
+    for _name, _wrapper in _draw_methods(_base).items():
+        setattr(_class, _name, _wrapper)

@@ -14,9 +14,9 @@ import libcst as cst
 
 _Result = TypeVar("_Result")
 #: So many results are kept of a function, if nobody says that they are not needed any more.
-MOST = 400_000
+MAX_RESULTS = 400_000
 _EVERY: list[dict[int, Any]] = []
-_Kept = TypeVar("_Kept", bound=dict[int, Any])
+_Results = TypeVar("_Results", bound=dict[int, Any])
 
 
 def memoize(function: Callable[[cst.CSTNode], _Result]) -> Callable[[cst.CSTNode], _Result]:
@@ -31,7 +31,7 @@ def memoize(function: Callable[[cst.CSTNode], _Result]) -> Callable[[cst.CSTNode
             result: _Result = found[1]
             return result
         result = function(node)
-        if len(known) >= MOST:
+        if len(known) >= MAX_RESULTS:
             known.clear()
         known[id(node)] = node, result
         return result
@@ -39,7 +39,7 @@ def memoize(function: Callable[[cst.CSTNode], _Result]) -> Callable[[cst.CSTNode
     return lookup
 
 
-def forgotten(kept: _Kept) -> _Kept:
+def forgettable(kept: _Results) -> _Results:
     """Return a dict by identities of nodes, which `forget` empties."""
     _EVERY.append(kept)
     return kept

@@ -7,13 +7,13 @@ from itertools import chain
 
 import libcst as cst
 
-from np2tf.tree.memo import forgotten
+from np2tf.tree.memo import forgettable
 
 #: The texts of the statements at the top of modules.
-_texts: dict[int, tuple[cst.CSTNode, str, tuple[str, str]]] = forgotten({})
+_texts: dict[int, tuple[cst.CSTNode, str, tuple[str, str]]] = forgettable({})
 
 
-def printed(module: cst.Module) -> str:
+def print_module(module: cst.Module) -> str:
     """Return `module.code`; the statements are remembered, and not printed again in another module."""
     if not module.has_trailing_newline or not module.body:  # the last line ends as no statement does
         return module.code

@@ -15,7 +15,7 @@ from functools import cached_property
 import libcst as cst
 
 from np2tf.diagnostics import Diagnostic
-from np2tf.tree.printing import printed
+from np2tf.tree.printing import print_module
 
 #: Encodings in which every character has one spelling. In others a character may have two: 0x8790 and 0x81E0
 #: of cp932 are the same character.
@@ -71,7 +71,7 @@ class Source:
 
     def text_of(self, module: cst.Module) -> str:
         """Return the text of `module` as it would be in this file."""
-        return ("\ufeff" if self.bom else "") + printed(module)
+        return ("\ufeff" if self.bom else "") + print_module(module)
 
     def bytes_of(self, text: str) -> bytes:
         """Return the bytes of `text` in this file's encoding."""
@@ -136,7 +136,7 @@ def _checked_syntax(text: str, path: str) -> ast.Module:
 def _parse(text: str, path: str) -> cst.Module:
     try:
         module = cst.parse_module(text)
-        same = printed(module) == text
+        same = print_module(module) == text
     except cst.ParserSyntaxError as error:
         reason = error.message.splitlines()[0].removeprefix("parser error: ")
         raise _error("NP2TF901", path, error.raw_line, error.raw_column + 1, reason=reason) from None

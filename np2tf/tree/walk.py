@@ -13,7 +13,7 @@ from typing import Any
 
 import libcst as cst
 
-from np2tf.tree.memo import MOST, forgotten, memoize
+from np2tf.tree.memo import MAX_RESULTS, forgettable, memoize
 from np2tf.tree.names import words
 
 _PUNCTUATION = words(
@@ -92,7 +92,7 @@ def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 def arrange(module: cst.CSTNode) -> None:
     """Keep the order of a tree's nodes, in which each subtree is a range; walks of it then take no search."""
-    if len(_places) >= MOST:
+    if len(_places) >= MAX_RESULTS:
         _places.clear()
     order = list(_walk(module))
     sizes: dict[int, int] = {}
@@ -104,4 +104,4 @@ def arrange(module: cst.CSTNode) -> None:
 
 
 #: The nodes that have been arranged: with themselves, so that no other node gets their identity.
-_places: dict[int, tuple[cst.CSTNode, list[cst.CSTNode], range]] = forgotten({})
+_places: dict[int, tuple[cst.CSTNode, list[cst.CSTNode], range]] = forgettable({})

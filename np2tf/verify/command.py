@@ -20,9 +20,9 @@ import pytest
 sys.exit(pytest.console_main())
 """
 #: Options of Python that take a value, which may be the next word.
-_VALUED = ("-W", "-X")
+_OPTIONS_WITH_VALUE = ("-W", "-X")
 #: Files and folders of a repository that are not what its tests are about.
-_OTHERS = (
+_OTHER_FILES = (
     *("test", "tests", "testing", "test_*", "*_test", "conftest", "setup", "noxfile", "tasks", "fabfile"),
     *("doc", "docs", "example", "examples", "benchmark", "benchmarks", "asv_bench", "tools", "scripts"),
     *("build", "dist", "node_modules"),
@@ -75,7 +75,7 @@ def _options(words: Sequence[str]) -> int:
     """Return the number of words before the program that are options of Python."""
     number = 0
     while number < len(words) and words[number].startswith("-") and words[number] not in ("-m", "-c", "-"):
-        number += 2 if words[number] in _VALUED else 1
+        number += 2 if words[number] in _OPTIONS_WITH_VALUE else 1
     return number
 
 
@@ -94,7 +94,7 @@ def packages_in(path: Path) -> list[str]:
 
 def _in_folder(folder: Path) -> Iterator[str]:
     for one in sorted(folder.iterdir()) if folder.is_dir() else ():
-        is_other = any(fnmatch(one.stem, pattern) for pattern in _OTHERS)
+        is_other = any(fnmatch(one.stem, pattern) for pattern in _OTHER_FILES)
         if one.stem.isidentifier() and not is_other and _names_numpy(one, folder.name == "src"):
             yield one.stem
 

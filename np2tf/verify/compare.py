@@ -25,14 +25,14 @@ class Difference:
 
     Attributes:
         path: the path to the value, such as `['pos']`.
-        what: the property that differs: "type", "keys", "length", "class", "dtype", "shape" or "value".
+        property: the property that differs: "type", "keys", "length", "class", "dtype", "shape" or "value".
         expected: NumPy's side.
         actual: the translated side.
         index: the index of the element in the array at `path`; None if the difference is not in one element.
     """
 
     path: str
-    what: str
+    property: str
     expected: str
     actual: str
     index: tuple[int, ...] | None = None
@@ -41,7 +41,7 @@ class Difference:
         where = f"result{self.path}"
         if self.index is not None and self.index != ():
             where += f" at [{', '.join(map(str, self.index))}]"
-        return f"{where}: {self.what} {self.expected} on NumPy, {self.actual} translated"
+        return f"{where}: {self.property} {self.expected} on NumPy, {self.actual} translated"
 
 
 def tolerance_text(rtol: float) -> str:

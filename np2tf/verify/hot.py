@@ -14,7 +14,7 @@ from np2tf.verify.project import Project, ProjectError
 LEFT_IN_PYTHON = 0.5
 #: These words are in the message of every finding that says why a function is not jitted.
 _NOT_JITTED = " is not jitted"
-_UNJITTED = "it has no loop, so it is compiled as a part of its callers only, which ran on the host"
+_INLINED_ONLY = "it has no loop, so it is compiled as a part of its callers only, which ran on the host"
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _hot(name: str, place: _Place, numpys: int, outcome: Mapping[str, Any]) -> H
         for found in outcome["diagnostics"]
         if _is_at(found, place) and _NOT_JITTED in found["message"]
     ]
-    return Hot(name, "host", tuple(dict.fromkeys(reasons)) or (_UNJITTED,))
+    return Hot(name, "host", tuple(dict.fromkeys(reasons)) or (_INLINED_ONLY,))
 
 
 def _is_at(entry: Mapping[str, Any], place: _Place) -> bool:

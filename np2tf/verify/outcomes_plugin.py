@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
 class _Writer:
     def __init__(self, file: str) -> None:
         self._file = file
-        self._running: dict[str, dict[str, Any]] = {}
+        self._reports: dict[str, dict[str, Any]] = {}
 
     def _write(self, **told: Any) -> None:
         # Opened anew, as tests may fork, and close what they find open.
@@ -51,14 +51,14 @@ class _Writer:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Join what setup, call and teardown of a test say; the worst counts."""
-        told = self._running.setdefault(report.nodeid, {"outcome": "passed", "seconds": 0.0, "message": ""})
+        told = self._reports.setdefault(report.nodeid, {"outcome": "passed", "seconds": 0.0, "message": ""})
         if report.when == "call":
             told["seconds"] += report.duration
         outcome = _outcome(report)
         if _RANKS.index(outcome) > _RANKS.index(told["outcome"]):
             told["outcome"], told["message"] = outcome, _message(report)
         if report.when == "teardown":
-            self._write(test=report.nodeid, **self._running.pop(report.nodeid))
+            self._write(test=report.nodeid, **self._reports.pop(report.nodeid))
 
     def pytest_terminal_summary(self, config: pytest.Config) -> None:
         """Tell what the translation's own plugin knows."""

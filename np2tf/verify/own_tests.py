@@ -16,7 +16,7 @@ from np2tf.verify.processes import EndedProcess, run_process
 from np2tf.verify.program import COUNTERS, Failure
 from np2tf.verify.transcript import own_lines
 
-_TRANSLATING = "np2tf.imports.pytest_plugin"
+_PLUGIN = "np2tf.imports.pytest_plugin"
 _OUTCOMES = "np2tf.verify.outcomes_plugin"
 #: pytest's exit statuses that say that tests were run, or collected: passed, failed, errors in collection.
 _RAN = (0, 1, 2)
@@ -145,8 +145,8 @@ def verify_tests(
 
 def _plugin() -> list[str]:
     """Return the options by which pytest finds the plugin; none if np2tf is installed."""
-    installed = any(one.module == _TRANSLATING for one in entry_points(group="pytest11"))
-    return [] if installed else ["-p", _TRANSLATING]
+    installed = any(one.module == _PLUGIN for one in entry_points(group="pytest11"))
+    return [] if installed else ["-p", _PLUGIN]
 
 
 def _run(

@@ -14,17 +14,17 @@ from np2tf.verify.freeze import freeze
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 #: The lines that TensorFlow's own logger writes, before and after it is set up.
-_LOGGED = re.compile(
+_LOG_LINE = re.compile(
     r"[IWEF]\d{4} \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] |"
     r"WARNING: All log messages before absl"
 )
 #: The lines of np2tf's own warnings. Below each of them stands a line of source, which belongs to it.
-_WARNED = re.compile(r"\S.*:\d+: (?:TranslationWarning|UnjittedWarning): ")
+_WARNING_LINE = re.compile(r"\S.*:\d+: (?:TranslationWarning|UnjittedWarning): ")
 
 
 def own_lines(text: str) -> list[str]:
     """Return the lines of a program's output that are its own: no log of TensorFlow, no warning of np2tf."""
-    return [line for line in text.splitlines() if not _WARNED.match(line) and not _LOGGED.match(line)]
+    return [line for line in text.splitlines() if not _WARNING_LINE.match(line) and not _LOG_LINE.match(line)]
 
 
 def text_difference(expected: list[str], actual: list[str], rtol: float) -> str | None:

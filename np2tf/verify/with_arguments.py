@@ -20,7 +20,7 @@ _COMMAND = "from np2tf.commands import main; main()"
 #: In a folder with more files than this, files are not compared.
 MOST_FILES = 10_000
 #: Folders that a program's results are not in.
-_IGNORED = ("__pycache__", "node_modules", "site-packages")
+_IGNORED_FOLDERS = ("__pycache__", "node_modules", "site-packages")
 
 
 @dataclass
@@ -56,7 +56,7 @@ class CommandOutcome:
 class _Side:
     code: str
     words: list[str]
-    kept: Path
+    folder: Path
     environment: Mapping[str, str] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
 
@@ -99,7 +99,7 @@ def verify_command(
 
 
 def _compare(expected: list[str], actual: list[str], numpy: _Side, ours: _Side, rtol: float) -> None:
-    found = text_difference(expected, actual, rtol) or files_difference(numpy.kept, ours.kept, rtol)
+    found = text_difference(expected, actual, rtol) or files_difference(numpy.folder, ours.folder, rtol)
     if found:
         raise Failure("NP2TF923", reason=found)
 
@@ -118,14 +118,14 @@ def _run(side: _Side, folder: Path, timeout: float | None) -> tuple[EndedProcess
         lines = own_lines(ended.output) or ["it prints nothing"]
         raise Failure(side.code, reason=f"exit status {ended.status}: {lines[-1]}")
     side.seconds.append(ended.seconds)
-    shutil.rmtree(side.kept, ignore_errors=True)
-    side.kept.mkdir()
+    shutil.rmtree(side.folder, ignore_errors=True)
+    side.folder.mkdir()
     after = _files(folder)
     if before is None or after is None:
         return ended, None
     written = [name for name, state in after.items() if before.get(name) != state]
     for name in written:
-        kept = side.kept / name
+        kept = side.folder / name
         kept.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(folder / name, kept)
     return ended, len(written)
@@ -145,7 +145,7 @@ def _files(folder: Path) -> dict[str, tuple[int, int, int]] | None:
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.startswith(".") or entry.name in _IGNORED:
+            if entry.name.startswith(".") or entry.name in _IGNORED_FOLDERS:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if not os.path.exists(os.path.join(entry.path, "pyvenv.cfg")):

@@ -12,7 +12,7 @@ import pytest
 
 from np2tf.pytree import containers
 from np2tf.pytree.containers import METHOD, PARTIAL, SET, SLICE, make_tuple
-from np2tf.pytree.registry import DISPLAYS, SEARCHED, STRUCTURES, Registry
+from np2tf.pytree.registry import DISPLAYS, SEARCHED_CONTAINERS, STRUCTURES, Registry
 from np2tf.runtime.introspection.user_objects import OBJECTS
 
 
@@ -121,9 +121,9 @@ def test_kinds_of_registries() -> None:
     assert DISPLAYS.find(Point(1, 2)) is None
     assert STRUCTURES.find(Point(1, 2)) is containers.TUPLE
     assert STRUCTURES.find(OrderedDict(a=1)) is None
-    assert list(SEARCHED.items(OrderedDict(a=1))) == [1]
+    assert list(SEARCHED_CONTAINERS.items(OrderedDict(a=1))) == [1]
     with pytest.raises(TypeError, match="OrderedDict cannot be made"):
-        SEARCHED.map_items(str, OrderedDict(a=1))
+        SEARCHED_CONTAINERS.map_items(str, OrderedDict(a=1))
     for leaf in (None, 1, "text", object(), {1, 2}, print, Point):
         assert STRUCTURES.find(leaf) is None
         assert STRUCTURES.map_items(pytest.fail, leaf) is leaf

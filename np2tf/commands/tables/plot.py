@@ -10,7 +10,7 @@ from pathlib import Path
 from np2tf.diagnostics import codes
 
 #: More bars than these nobody can read: the slowest are drawn.
-MOST = 60
+MAX_BARS = 60
 
 
 class PlotError(ValueError):
@@ -50,7 +50,7 @@ def draw(bars: Sequence[Bar], file: Path) -> None:
     from matplotlib.figure import Figure
 
     bars = [bar for bar in bars if 1e-6 < bar.ratio < 1e6]
-    shown = sorted(sorted(bars, key=lambda bar: -bar.seconds)[:MOST], key=lambda bar: bar.ratio)
+    shown = sorted(sorted(bars, key=lambda bar: -bar.seconds)[:MAX_BARS], key=lambda bar: bar.ratio)
     figure = Figure(figsize=(8, 1.2 + 0.25 * max(len(shown), 4)), layout="constrained")
     axes = figure.add_subplot()
     colours = [("#2a7" if bar.ratio >= 1 else "#c63") if bar.equal else "#888" for bar in shown]

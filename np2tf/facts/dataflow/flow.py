@@ -18,7 +18,7 @@ from np2tf.tree.names import target_names
 from np2tf.tree.walk import children
 
 Names = frozenset[str]
-NONE: Names = frozenset()
+NO_NAMES: Names = frozenset()
 
 #: Methods that change the list, dict or set that they are called on.
 GROWS = frozenset(
@@ -48,8 +48,8 @@ _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 class Jumps:
     """The names that are live at the targets of `break` and `continue`."""
 
-    at_break: Names = NONE
-    at_continue: Names = NONE
+    at_break: Names = NO_NAMES
+    at_continue: Names = NO_NAMES
 
 
 def block(node: cst.CSTNode | None) -> Sequence[cst.CSTNode]:
@@ -98,14 +98,14 @@ def stored_through(target: cst.CSTNode) -> list[str]:
 
 def _target_reads(target: cst.CSTNode) -> Names:
     if isinstance(target, cst.Name):
-        return NONE
+        return NO_NAMES
     if isinstance(target, (cst.Tuple, cst.List)):
         return _union(_target_reads(element.value) for element in target.elements)
     return reads(target)
 
 
 def _union(sets: Iterable[Names]) -> Names:
-    return NONE.union(*sets)
+    return NO_NAMES.union(*sets)
 
 
 #: The nodes that `binds_here` may find names in. Most nodes are of other classes.
@@ -225,7 +225,7 @@ def reads(node: cst.CSTNode | None) -> Names:
     scopes.
     """
     if node is None:
-        return NONE
+        return NO_NAMES
     kind = type(node)
     if kind is cst.Name:
         return frozenset((node.value,))  # type: ignore[attr-defined]
@@ -233,7 +233,7 @@ def reads(node: cst.CSTNode | None) -> Names:
         return reads(node.value)  # type: ignore[attr-defined]
     if kind not in _READ_OTHERWISE:
         below = children(node)
-        return reads(below[0]) if len(below) == 1 else NONE.union(*map(reads, below))
+        return reads(below[0]) if len(below) == 1 else NO_NAMES.union(*map(reads, below))
     return _reads(node)
 
 
@@ -252,7 +252,7 @@ def _reads(node: cst.CSTNode) -> Names:
     if isinstance(node, (cst.Lambda, cst.FunctionDef, *_COMPREHENSIONS)):
         return _nested_reads(node)
     if isinstance(node, (cst.AsName, cst.ImportAlias, cst.ImportFrom, cst.Global, cst.Nonlocal)):
-        return NONE
+        return NO_NAMES
     if isinstance(node, (cst.MatchAs, cst.MatchStar, cst.MatchMapping)):
         return _union(reads(child) for child in children(node) if not isinstance(child, cst.Name))
     if isinstance(node, cst.ClassDef):
@@ -356,7 +356,7 @@ def _live_in(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
         live = live_before(block(node.body), after, jumps)
         for item in reversed(node.items):
             target = item.asname.name if item.asname is not None else None
-            bound = NONE if target is None else frozenset(name.value for name in target_names(target))
+            bound = NO_NAMES if target is None else frozenset(name.value for name in target_names(target))
             live = (live - bound) | (reads(target) - bound) | reads(item.item)
         return live
     if isinstance(node, cst.Match):
@@ -368,9 +368,9 @@ def _live_in(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
 def live_when_left(node: cst.Try | cst.TryStar, after: Names, jumps: Jumps) -> Names:
     """Return the names that are needed when an exception has left the body of a `try`."""
     behind = live_before(block(node.finalbody), after, jumps)
-    needed = live_before(block(node.finalbody), NONE, jumps)
+    needed = live_before(block(node.finalbody), NO_NAMES, jumps)
     for handler in node.handlers:
-        own = writes([handler.name]) if handler.name is not None else NONE
+        own = writes([handler.name]) if handler.name is not None else NO_NAMES
         needed |= (live_before(block(handler.body), behind, jumps) - own) | reads(handler.type)
     return needed
 

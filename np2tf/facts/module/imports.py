@@ -42,7 +42,7 @@ class Imports:
     tnp_name: str | None = None
     """The name that the file already gives to `np2tf.tnp`, if it imports it at its top level."""
     _of_alias: dict[cst.CSTNode, str] = field(default_factory=dict)
-    _resolved: dict[cst.CSTNode, str | None] = field(default_factory=dict)
+    _resolutions: dict[cst.CSTNode, str | None] = field(default_factory=dict)
     _star_modules: list[str] = field(default_factory=list)
 
     @classmethod
@@ -68,9 +68,9 @@ class Imports:
         """
         if not isinstance(node, (cst.Name, cst.Attribute)) or not self.statements:
             return None
-        if node not in self._resolved:
-            self._resolved[node] = self._resolve(node)
-        return self._resolved[node]
+        if node not in self._resolutions:
+            self._resolutions[node] = self._resolve(node)
+        return self._resolutions[node]
 
     def imported_name(self, node: cst.CSTNode) -> str | None:
         """Return the dotted name of an imported object, from any module.

@@ -46,14 +46,14 @@ class Kinds:
 
     def __init__(self, scopes: Scopes, imports: Imports, parents: Parents) -> None:
         self._scopes, self._imports, self._parents = scopes, imports, parents
-        self._known: dict[cst.CSTNode, Kind] = {}
+        self._kinds: dict[cst.CSTNode, Kind] = {}
 
     def kind(self, node: cst.CSTNode) -> Kind:
         """Return the kind of one expression."""
-        known = self._known.get(node)
+        known = self._kinds.get(node)
         if known is None:
-            self._known[node] = Kind.UNKNOWN  # the kind that a circular definition sees
-            known = self._known[node] = self._find(node)
+            self._kinds[node] = Kind.UNKNOWN  # the kind that a circular definition sees
+            known = self._kinds[node] = self._find(node)
         return known
 
     def is_array(self, node: cst.CSTNode) -> bool:

@@ -40,15 +40,15 @@ class Positions:
     def __init__(self, module: cst.Module, parents: Parents) -> None:
         self._module = module
         self._parents = parents
-        self._known: dict[cst.CSTNode, CodeRange] = {}
+        self._ranges: dict[cst.CSTNode, CodeRange] = {}
 
     def __getitem__(self, node: cst.CSTNode) -> CodeRange:
         """Return the range of a node, lines from 1 and columns from 0."""
-        found = self._known.get(node)
+        found = self._ranges.get(node)
         if found is None:
             top = self._top(node)
-            self._known.update(_Provider().of(self._module, top, self._first_line(top)))
-            found = self._known[node]
+            self._ranges.update(_Provider().of(self._module, top, self._first_line(top)))
+            found = self._ranges[node]
         return found
 
     def _top(self, node: cst.CSTNode) -> cst.CSTNode:

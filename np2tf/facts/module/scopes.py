@@ -103,8 +103,8 @@ class Scopes:
         self.module = Scope(module)
         self._of: dict[cst.CSTNode, Scope] = {}
         self._inside: dict[cst.CSTNode, Scope] = {module: self.module}
-        self._taken: set[str] | None = None
-        self._given: defaultdict[cst.CSTNode, set[str]] = defaultdict(set)
+        self._used_names: set[str] | None = None
+        self._fresh_names: defaultdict[cst.CSTNode, set[str]] = defaultdict(set)
         self._visit(module, self.module)
 
     def of(self, node: cst.CSTNode) -> Scope:
@@ -142,19 +142,21 @@ class Scopes:
         The name differs from every name of the user in the whole file, because shadowing is legal but hard to
         read. It also differs from the names already given to `where` and to the scopes around it.
         """
-        if self._taken is None:
-            self._taken = {name for scope in self.module.within() for name in (*scope.bindings, *scope.loads)}
-            self._taken |= set(dir(builtins))
+        if self._used_names is None:
+            self._used_names = {
+                name for scope in self.module.within() for name in (*scope.bindings, *scope.loads)
+            }
+            self._used_names |= set(dir(builtins))
         around: Scope | None = self._inside[where]
-        given = set(self._given[where])
+        given = set(self._fresh_names[where])
         while around is not None:
-            given |= self._given[around.node]
+            given |= self._fresh_names[around.node]
             around = around.parent
         name, number = wanted, 1
-        while name in self._taken or name in given or keyword.iskeyword(name):
+        while name in self._used_names or name in given or keyword.iskeyword(name):
             number += 1
             name = f"{wanted}_{number}"
-        self._given[where].add(name)
+        self._fresh_names[where].add(name)
         return name
 
     def name_taken(self, name: str) -> bool:

@@ -47,7 +47,7 @@ class Entry(NamedTuple):
 
     path: str
     size: int
-    used: float
+    last_use: float
 
 
 class Cache:
@@ -165,7 +165,7 @@ class Cache:
         by_key: dict[str, list[Entry]] = {}
         for entry in entries:
             by_key.setdefault(os.path.basename(entry.path)[:40], []).append(entry)
-        for files in sorted(by_key.values(), key=lambda files: max(file.used for file in files)):
+        for files in sorted(by_key.values(), key=lambda files: max(file.last_use for file in files)):
             if size <= 0.8 * self.limit:
                 break
             for file in files:
@@ -184,7 +184,7 @@ class Cache:
         for entry in list(self.entries()):
             if not entry.path.endswith(".tmp"):
                 yield entry
-            elif time.time() - entry.used > _STALE_AFTER:
+            elif time.time() - entry.last_use > _STALE_AFTER:
                 _remove(entry.path)
 
 

@@ -20,7 +20,7 @@ from np2tf.imports.reporting.findings import Finding, Originals, Translation
 
 #: A file changed less than this time ago (in ns) may change again without a new time stamp, because some file
 #: systems have coarse time stamps.
-_SETTLED = 2_000_000_000
+_SETTLING_TIME = 2_000_000_000
 #: The number of folders whose translations stay open; each takes a file descriptor.
 _AT_HAND = 16
 
@@ -30,8 +30,8 @@ class FileState(NamedTuple):
 
     size: int
     inode: int
-    modified: int
-    changed: int
+    modification_time: int
+    change_time: int
     """The time in ns of the last change of its status, which nobody can set; on Windows, of its creation."""
 
     @classmethod
@@ -46,7 +46,7 @@ class FileState(NamedTuple):
     @property
     def is_settled(self) -> bool:
         """Return whether the file's next change will change its times."""
-        return max(self.modified, self.changed) < time.time_ns() - _SETTLED
+        return max(self.modification_time, self.change_time) < time.time_ns() - _SETTLING_TIME
 
 
 class _Folder(NamedTuple):
@@ -59,7 +59,7 @@ class _Folder(NamedTuple):
 
     The row is one flat tuple to spare the garbage collector work.
     """
-    written: bytes | memoryview
+    data: bytes | memoryview
     """The translations, each in the format of `_serialize`."""
 
     def get(self, name: str, seen: FileState) -> bytes | memoryview | None:
@@ -68,7 +68,7 @@ class _Folder(NamedTuple):
         if row is None or row[:-3] != seen:
             return None
         start, end, hash = row[-3:]
-        written = self.written[start:end]
+        written = self.data[start:end]
         return written if hash_of(written) == hash else None
 
 
@@ -95,7 +95,7 @@ class Sources:
 
     def __init__(self, cache: Cache, options: object) -> None:
         self._cache = cache
-        self._begun = begin_hash(options)
+        self._hash = begin_hash(options)
         self._folders: dict[str, _Folder] = {}
         self._new: dict[str, dict[str, tuple[FileState, bytes]]] = {}
 
@@ -146,4 +146,4 @@ class Sources:
         return _Folder(table or {}, written)
 
     def _entry(self, folder: str) -> str:
-        return key_from(self._begun, b"the sources of a folder", folder)
+        return key_from(self._hash, b"the sources of a folder", folder)

@@ -145,10 +145,10 @@ def _readable(made: Translation, path: str) -> str:
 
 def _tell_problem(kept: Cache) -> None:
     """Warn once why translations are not stored."""
-    if kept.problem is not None and kept not in _TOLD:
-        _TOLD.append(kept)
+    if kept.problem is not None and kept not in _REPORTED_CACHES:
+        _REPORTED_CACHES.append(kept)
         found = Finding.create("NP2TF943", kept.folder, 1, reason=kept.problem)
         warn(f"{found.code} {found.message}", kept.folder, 1)
 
 
-_TOLD: list[Cache] = []
+_REPORTED_CACHES: list[Cache] = []

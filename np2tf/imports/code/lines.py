@@ -35,7 +35,7 @@ class SourceMap:
         self._by_start: dict[tuple[int, int], Place] = {}
         in_source, in_output = _columns(self._source), _columns(_lines(result.text))
         for node, where in positions(output).items():
-            stands_for = matching.found.get(node)
+            stands_for = matching.sources.get(node)
             if stands_for is None:
                 continue
             printed = _place(where, in_output)

@@ -19,7 +19,7 @@ from np2tf.tree.walk import children, walk
 STATEMENTS = (cst.BaseSmallStatement, cst.BaseCompoundStatement, cst.ExceptHandler, cst.ExceptStarHandler)
 BLOCKS = (cst.BaseCompoundStatement, cst.ExceptHandler, cst.ExceptStarHandler)
 _TRIVIAL = (cst.Name, cst.SimpleString, cst.BaseNumber, cst.Tuple)
-_QUOTED = (
+_QUOTED_NODES = (
     *(cst.BaseSmallStatement, cst.BaseCompoundStatement),
     *(cst.IfExp, cst.BooleanOperation, cst.UnaryOperation),
 )
@@ -27,13 +27,13 @@ _LOOPS: dict[str, type[cst.CSTNode]] = {"for_loop": cst.For, "while_loop": cst.W
 
 
 class Matching:
-    """The source node for each node of the output, in `found`."""
+    """The source node for each node of the output, in `sources`."""
 
     def __init__(
         self, source: cst.Module, output: cst.Module, origins: Mapping[cst.CSTNode, cst.CSTNode]
     ) -> None:
         self.places = positions(source)
-        self.found: dict[cst.CSTNode, cst.CSTNode] = {}
+        self.sources: dict[cst.CSTNode, cst.CSTNode] = {}
         self._origins = origins
         self._owners = dict(_nodes_with_owner(source, source))
         self._output = output
@@ -48,7 +48,7 @@ class Matching:
         """Match `node` and the nodes below it; `function` is the source's function that is being printed."""
         known = self._match_of(node)
         if known is not None:
-            self.found[node] = known
+            self.sources[node] = known
             self._line = max(self._line, self.places[known].start.line)
             if isinstance(known, cst.FunctionDef):
                 function, self._line = known, self.places[known].start.line
@@ -97,7 +97,7 @@ class Matching:
         for printed, quoted in zip(walk(node), walk(became)):
             known = self._match_of(quoted)
             if known is not None:
-                self.found[printed] = known
+                self.sources[printed] = known
         return True
 
     # -- statements that were made ---------------------------------------------------------------------------
@@ -117,12 +117,12 @@ class Matching:
                 for one in run:
                     smalls = one.body if isinstance(one, cst.SimpleStatementLine) else ()
                     for made in (one, *smalls):
-                        self.found.setdefault(made, owner)
+                        self.sources.setdefault(made, owner)
             run = []
 
     def _is_known(self, statement: cst.CSTNode) -> bool:
         smalls = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
-        return all(small in self.found for small in smalls)
+        return all(small in self.sources for small in smalls)
 
     def _loop_of(self, run: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
         """Return the innermost loop of the source around all nodes of a run, if the run ends in a loop
@@ -132,12 +132,12 @@ class Matching:
         kind = _LOOPS.get(call.func.attr.value) if call and isinstance(call.func, cst.Attribute) else None
         if kind is None:
             return None
-        inside = [node for statement in run for node in walk(statement) if node in self.found]
+        inside = [node for statement in run for node in walk(statement) if node in self.sources]
         if not inside:
             return None
-        first = min(self.places[self.found[node]].start.line for node in inside)
-        last = max(self.places[self._owners[self.found[node]]].start.line for node in inside)
-        taken = {self.found[node] for node in inside if isinstance(node, STATEMENTS)}
+        first = min(self.places[self.sources[node]].start.line for node in inside)
+        last = max(self.places[self._owners[self.sources[node]]].start.line for node in inside)
+        taken = {self.sources[node] for node in inside if isinstance(node, STATEMENTS)}
         around = [
             loop
             for loop in self._loops
@@ -151,8 +151,8 @@ class Matching:
     def _owner_of(self, statement: cst.CSTNode) -> cst.CSTNode | None:
         """Return the source's statement that contains the first known expression of a statement."""
         for node in walk(statement):
-            if node in self.found and isinstance(node, cst.BaseExpression):
-                return self._owners[self.found[node]]
+            if node in self.sources and isinstance(node, cst.BaseExpression):
+                return self._owners[self.sources[node]]
         return None
 
 
@@ -171,7 +171,7 @@ def _quoted_parts(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
     """Yield the expressions of a node that lowering may quote."""
     for name in ("test", "iter", "value", "msg", "left", "right", "body", "orelse", "exc"):
         part = getattr(node, name, None)
-        is_quoted = isinstance(node, _QUOTED) and not isinstance(part, _TRIVIAL)
+        is_quoted = isinstance(node, _QUOTED_NODES) and not isinstance(part, _TRIVIAL)
         if is_quoted and isinstance(part, cst.BaseExpression):
             yield part
     if isinstance(node, cst.Comparison):

@@ -27,9 +27,9 @@ from np2tf.runtime.introspection.code_names import codes_within
 from np2tf.runtime.replacement.loop_function import WATCH
 
 #: A flag that the code of functions has, and the code of classes and modules has not: it has local variables.
-_OPTIMIZED = 0x1
+_CO_OPTIMIZED = 0x1
 #: Flags of code that takes *args and **kwargs, and of generators and coroutines.
-_VARARGS, _VARKEYWORDS, _SUSPENDED = 0x4, 0x8, 0x2A0
+_CO_VARARGS, _CO_VARKEYWORDS, _CO_SUSPENDABLE = 0x4, 0x8, 0x2A0
 #: Instructions that bind or unbind a name of the module: at its top, and in functions.
 _AT_TOP = ("STORE_NAME", "DELETE_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 _IN_FUNCTIONS = ("STORE_GLOBAL", "DELETE_GLOBAL")
@@ -82,7 +82,7 @@ def originals_of(
             outermost
             and code.co_firstlineno not in jitted
             and original.co_freevars == code.co_freevars
-            and not code.co_flags & _SUSPENDED
+            and not code.co_flags & _CO_SUSPENDABLE
             and _inner(original) <= _COMPREHENSIONS
             and not any(word in data for word in _OF_TENSORS)
         )
@@ -216,7 +216,7 @@ def _functions(code: types.CodeType, prefix: str = "", outermost: bool = True) -
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
             name = prefix + inner.co_name
-            if inner.co_flags & _OPTIMIZED:
+            if inner.co_flags & _CO_OPTIMIZED:
                 yield name, inner, outermost
                 yield from _functions(inner, f"{name}.<locals>.", False)
             else:
@@ -228,8 +228,10 @@ def _at_one_place(one: types.CodeType, other: types.CodeType) -> bool:
 
 
 def _parameters(code: types.CodeType) -> tuple[Any, ...]:
-    flags = code.co_flags & (_VARARGS | _VARKEYWORDS | _SUSPENDED)
-    count = code.co_argcount + code.co_kwonlyargcount + bool(flags & _VARARGS) + bool(flags & _VARKEYWORDS)
+    flags = code.co_flags & (_CO_VARARGS | _CO_VARKEYWORDS | _CO_SUSPENDABLE)
+    count = (
+        code.co_argcount + code.co_kwonlyargcount + bool(flags & _CO_VARARGS) + bool(flags & _CO_VARKEYWORDS)
+    )
     return code.co_argcount, code.co_posonlyargcount, code.co_varnames[:count], flags
 
 

@@ -106,10 +106,10 @@ def _has_changed(function: types.FunctionType, path: str) -> bool:
     """Return whether the file of a translated module has changed since it was imported."""
     spec = getattr(sys.modules.get(function.__module__), "__spec__", None)
     loaded = getattr(spec, "loader", None)
-    seen, now = getattr(loaded, "seen", None), FileState.of(path)
+    seen, now = getattr(loaded, "source_state", None), FileState.of(path)
     if not isinstance(seen, FileState) or now is None or loaded.path != path:  # type: ignore[union-attr]
         return False
-    return (seen.size, seen.modified) != (now.size, now.modified)
+    return (seen.size, seen.modification_time) != (now.size, now.modification_time)
 
 
 _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -212,14 +212,14 @@ def imports_of(outer: ast.AST, names: Mapping[str, Any]) -> Iterator[str]:
         yield from lines
         if not lines and name not in bound:
             value = names[name]
-            known = callable(value) or isinstance(value, _KNOWN)
+            known = callable(value) or isinstance(value, _CONSTANTS)
             yield f"from {_ELSEWHERE} import {name}" if known else stand_in(name)
 
 
 #: The name of the module, or the function, that a stand-in seems to come from.
 _ELSEWHERE = "_np2tf_elsewhere"
 #: Values that are constants of a trace.
-_KNOWN = (types.ModuleType, str, bytes, int, float, complex, type(None))
+_CONSTANTS = (types.ModuleType, str, bytes, int, float, complex, type(None))
 
 
 def _is_read(name: ast.Name) -> bool:

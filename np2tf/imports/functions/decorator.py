@@ -44,7 +44,7 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
         return functools.partial(translate, options=options)
     functions: list[types.FunctionType] = []
     try:
-        _rebuilt(target, lambda function: _note_original(function, functions))
+        _rebuild(target, lambda function: _note_original(function, functions))
         if not functions or all(map(_is_translated, functions)):
             return target
         # Imported only if there is something to translate, because it loads the translator.
@@ -55,7 +55,7 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
         tell(findings)
         for old, made in new.items():
             remember_original(getattr(made, "__wrapped__", made), old)
-        return _rebuilt(target, lambda function: new.get(function, function)) if new else target
+        return _rebuild(target, lambda function: new.get(function, function)) if new else target
     except UntranslatableError as reason:
         path, line = _place(target, functions)
         name = getattr(target, "__qualname__", type(target).__name__)
@@ -81,7 +81,7 @@ def _place(target: Any, functions: list[types.FunctionType]) -> tuple[str, int]:
     return (code.co_filename, code.co_firstlineno) if code is not None else ("<unknown>", 1)
 
 
-def _rebuilt(target: Any, make: Make) -> Any:
+def _rebuild(target: Any, make: Make) -> Any:
     """Return `target` with every function in it replaced by the result of `make`.
 
     Raises:
@@ -90,18 +90,18 @@ def _rebuilt(target: Any, make: Make) -> Any:
     if isinstance(target, type):
         return _class(target, make)
     if isinstance(target, (staticmethod, classmethod)):
-        return type(target)(_rebuilt(target.__func__, make))
+        return type(target)(_rebuild(target.__func__, make))
     if isinstance(target, property):
-        get, put, delete = (part and _rebuilt(part, make) for part in (target.fget, target.fset, target.fdel))
+        get, put, delete = (part and _rebuild(part, make) for part in (target.fget, target.fset, target.fdel))
         return type(target)(get, put, delete, target.__doc__)
     if isinstance(target, functools.cached_property):
-        target.func = _rebuilt(target.func, make)
+        target.func = _rebuild(target.func, make)
         return target
     if isinstance(target, types.FunctionType):
         return _under_wrapper(target, make) if hasattr(target, "__wrapped__") else make(target)
     inner = getattr(target, "__wrapped__", None)
     if inner is not None and hasattr(target, "cache_parameters"):
-        return functools.lru_cache(**target.cache_parameters())(_rebuilt(inner, make))
+        return functools.lru_cache(**target.cache_parameters())(_rebuild(inner, make))
     if inner is not None and type(target).__module__.startswith("np2tf."):
         return target
     raise UntranslatableError(f"it is a {type(target).__name__} and not a function or class")
@@ -113,7 +113,7 @@ def _under_wrapper(wrapper: types.FunctionType, make: Make) -> types.FunctionTyp
     cells = [cell for cell in wrapper.__closure__ or () if content(cell) is inner]
     if not cells:
         raise UntranslatableError("a decorator below has put something else in its place")
-    new = _rebuilt(inner, make)
+    new = _rebuild(inner, make)
     for cell in cells:
         cell.cell_contents = new
     wrapper.__wrapped__ = new  # type: ignore[attr-defined]
@@ -140,7 +140,7 @@ def _class(target: type, make: Make) -> type:
         if not isinstance(value, _MEMBERS) and not hasattr(value, "cache_parameters"):
             continue
         try:
-            new = _rebuilt(value, make)
+            new = _rebuild(value, make)
         except UntranslatableError:
             continue  # a method under a decorator of its own kind stays as it is
         if new is not value:

@@ -21,12 +21,12 @@ def jitted_of(function: Callable[..., Any]) -> tuple[Jitted, tuple[Any, ...]]:
         StagingError: if the function cannot be translated, or has effects.
     """
     if isinstance(function, Jitted):
-        return _translated(function), ()
+        return _translate(function), ()
     if isinstance(function, types.MethodType):
         jitted, bound = jitted_of(function.__func__)
         return jitted, (function.__self__, *bound)
     if isinstance(getattr(function, "_jitted", None), Jitted) and not function._kwargs:  # type: ignore[attr-defined]
-        return _translated(function._jitted), function._args  # type: ignore[attr-defined]
+        return _translate(function._jitted), function._args  # type: ignore[attr-defined]
     name = getattr(function, "__qualname__", type(function).__name__)
     if not isinstance(function, types.FunctionType):
         raise CalleeError(f"`{name}` is no function of Python, and cannot be translated")
@@ -37,7 +37,7 @@ def jitted_of(function: Callable[..., Any]) -> tuple[Jitted, tuple[Any, ...]]:
     return made, ()
 
 
-def _translated(jitted: Jitted) -> Jitted:
+def _translate(jitted: Jitted) -> Jitted:
     """Return a jitted function, translated if its code still reads the module numpy."""
     function = jitted.__wrapped__
     space = getattr(function, "__globals__", {})

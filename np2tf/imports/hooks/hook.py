@@ -36,14 +36,14 @@ class TranslatingFinder:
         self.include = (include,) if isinstance(include, str) else tuple(include)
         self.exclude = (exclude,) if isinstance(exclude, str) else tuple(exclude)
         self.options = options or Options()
-        self._included = _any_of([*self.include, *(f"{name}.*" for name in self.include)])
-        self._excluded = _any_of(self.exclude) if self.exclude else None
+        self._include_pattern = _any_of([*self.include, *(f"{name}.*" for name in self.include)])
+        self._exclude_pattern = _any_of(self.exclude) if self.exclude else None
 
     def matches(self, fullname: str) -> bool:
         """Return whether the module of this name is to be translated."""
-        if not self._included.fullmatch(fullname) or fullname.partition(".")[0] in NEVER:
+        if not self._include_pattern.fullmatch(fullname) or fullname.partition(".")[0] in NEVER:
             return False
-        if self._excluded is not None and self._excluded.fullmatch(fullname):
+        if self._exclude_pattern is not None and self._exclude_pattern.fullmatch(fullname):
             return False
         return "test" not in fullname or fullname in self.include or not _OF_TESTS.fullmatch(fullname)
 
@@ -81,7 +81,7 @@ def _found_by_others(
     return None
 
 
-_installed: list[TranslatingFinder] = []
+_active_finders: list[TranslatingFinder] = []
 
 
 def install(
@@ -104,7 +104,7 @@ def install(
     """
     finder = TranslatingFinder(include, exclude, options)
     prepare(finder.options)
-    _installed.append(finder)
+    _active_finders.append(finder)
     sys.meta_path.insert(0, finder)
     return finder
 
@@ -115,8 +115,8 @@ def uninstall() -> None:
     Translated modules stay imported; if they are reloaded, they are loaded untranslated. See
     https://docs.python.org/3/library/sys.html#sys.meta_path for the finders that `np2tf.install` adds.
     """
-    while _installed:
-        finder = _installed.pop()
+    while _active_finders:
+        finder = _active_finders.pop()
         if finder in sys.meta_path:
             sys.meta_path.remove(finder)
 

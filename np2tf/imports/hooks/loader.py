@@ -32,14 +32,14 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         translated: whether the code that runs is a translation; None before the module is loaded.
         findings: the parts that could not be translated.
         originals: the code of functions as in the source.
-        seen: the status of the source file when the module was loaded.
+        source_state: the status of the source file when the module was loaded.
         summary: the summary of the module for other modules, pickled; empty if there is none.
     """
 
     translated: bool | None = None
     findings: tuple[Finding, ...] = ()
     originals: Originals | None = None
-    seen: FileState | None = None
+    source_state: FileState | None = None
     summary: bytes = b""
 
     def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
@@ -54,7 +54,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname: str) -> types.CodeType | None:
         """Return the code of the module's translation, or of the module itself, with its bytecode file."""
         as_it_is = partial(super().get_code, fullname)
-        self.seen = FileState.of(self.path)
+        self.source_state = FileState.of(self.path)
         made = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
         self.translated, self.findings = made.code is not None, made.findings
         self.originals = made.originals if self.translated else None

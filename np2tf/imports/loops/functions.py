@@ -15,7 +15,7 @@ from np2tf.imports.loops.names import (
     CLOSURES,
     OF_THE_FRAME,
     OF_THE_MODULE,
-    REFUSED,
+    REFUSED_NODES,
     blocks_of,
     count_loads,
     functions_of,
@@ -141,7 +141,7 @@ class _FunctionLoopFinder(_LoopFinder):
         super().__init__(function.body, function.name, lines, path, number, numpy)
         self._in_class = in_class
         self._locals = parameters_of(function.args) | stored_names(function.body)
-        self._kept = {
+        self._shared_names = {
             name.id
             for node in walk(function.body)
             if isinstance(node, CLOSURES)
@@ -149,7 +149,7 @@ class _FunctionLoopFinder(_LoopFinder):
             if isinstance(name, ast.Name)
         }
         declared = (node for node in walk(function.body) if isinstance(node, (ast.Global, ast.Nonlocal)))
-        self._declared = {name for node in declared for name in node.names}
+        self._outer_names = {name for node in declared for name in node.names}
         self._asks = not OF_THE_FRAME.isdisjoint(_names_in(function))
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
@@ -157,7 +157,7 @@ class _FunctionLoopFinder(_LoopFinder):
             return False
         if self._in_class and any(map(is_private, _names_in(loop))):
             return False
-        return not stored_names([loop]) & (self._kept | self._declared)
+        return not stored_names([loop]) & (self._shared_names | self._outer_names)
 
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
         inside = count_loads([loop], returned=False)
@@ -185,10 +185,10 @@ class _ModuleLoopFinder(_LoopFinder):
     ) -> None:
         super().__init__(source.body, "<module>", lines, path, number, numpy)
         self._of_functions = globals_of_functions(text, path)
-        self._bound = stored_names([one for one in source.body if not isinstance(one, _DEFINITIONS)])
+        self._module_names = stored_names([one for one in source.body if not isinstance(one, _DEFINITIONS)])
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
-        if "range" in self._bound or not can_be_moved(loop):
+        if "range" in self._module_names or not can_be_moved(loop):
             return False
         if any(isinstance(node, ast.AnnAssign) for node in ast.walk(loop)):
             return False
@@ -197,13 +197,13 @@ class _ModuleLoopFinder(_LoopFinder):
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
         # Later code may read every name that the loop binds. The loop may also change the objects that it
         # reads.
-        return set(count_loads([loop])) & self._bound, stored_names([loop])
+        return set(count_loads([loop])) & self._module_names, stored_names([loop])
 
 
 def _is_plain(loop: _Loop) -> bool:
     """Return whether a loop is of a kind that is watched, and holds no refused statement."""
     nodes = list(ast.walk(loop))
-    if any(isinstance(node, REFUSED) for node in nodes):
+    if any(isinstance(node, REFUSED_NODES) for node in nodes):
         return False
     if any(isinstance(node, ast.ExceptHandler) and node.name for node in nodes):
         return False

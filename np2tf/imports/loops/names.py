@@ -7,7 +7,7 @@ import symtable
 from collections.abc import Iterator, Sequence
 
 #: Statements and expressions that a loop must not hold if it is to become a function.
-REFUSED = (
+REFUSED_NODES = (
     ast.Yield,
     ast.YieldFrom,
     ast.Await,

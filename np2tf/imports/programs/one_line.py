@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 
-_shown: set[str] = set()
+_shown_lines: set[str] = set()
 _format = warnings.formatwarning
 
 
@@ -24,7 +24,7 @@ def _format_warning(
     # Some texts, such as findings, begin with the place.
     text = re.sub(rf"{re.escape(filename)}:{lineno}(?::\d+)?: ", "", " ".join(str(message).split()), count=1)
     told = f"{filename}:{lineno}: {category.__name__}: {text}\n"
-    if told in _shown:
+    if told in _shown_lines:
         return ""
-    _shown.add(told)
+    _shown_lines.add(told)
     return told

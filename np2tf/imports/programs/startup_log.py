@@ -22,7 +22,7 @@ from np2tf.tnp._front.own_import import contexts
 
 #: A line of the log, wherever it begins. Only C++ sources write it: Python programs that log in the same
 #: format name a `.py` file. Fatal errors (F) do not match.
-_LOGGED = re.compile(
+_LOG_LINE = re.compile(
     rb"(?:[IWE]\d{4} \d\d:\d\d:\d\d[^\n\]]*|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWE] )"
     rb"[\w./+-]+\.(?:cc|cpp|cu|h|hpp):\d+\] [^\n]*\n"
     rb"|WARNING: All log messages before absl::InitializeLog\(\) is called are written to STDERR\n"
@@ -146,7 +146,7 @@ class _Hold:
         with contextlib.suppress(OSError):
             while data := os.read(self._reader, 1 << 20):
                 text += data
-            text = text if all_of_it else _LOGGED.sub(b"", text)
+            text = text if all_of_it else _LOG_LINE.sub(b"", text)
             while text:
                 text = text[os.write(2, text) :]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 #: Codes for code that stays on NumPy, or untranslated. `np2tf check` reports why a function is not jitted
 #: (3xx, 4xx).
-_TOLD = ("NP2TF0", "NP2TF1", "NP2TF9")
+_REPORTED_CODES = ("NP2TF0", "NP2TF1", "NP2TF9")
 
 
 class TranslationWarning(UserWarning):
@@ -71,7 +71,7 @@ class Originals(NamedTuple):
 
     It may if no array is a tensor.
     """
-    watched: tuple[tuple[types.CodeType, types.CodeType], ...] = ()
+    watched_codes: tuple[tuple[types.CodeType, types.CodeType], ...] = ()
     """The code of a translated function, and the source's code with its loops watched (`imports.loops`)."""
     loops: tuple[tuple[tuple[object, ...], types.CodeType], ...] = ()
     """The loops of the watched code as functions, and the code of these."""
@@ -100,7 +100,9 @@ class Translation(NamedTuple):
 
 def tell(findings: Sequence[Finding], consequence: str = "") -> None:
     """Warn once, at the first finding that leaves code on NumPy; the text counts the other findings."""
-    told = [found for found in findings if found.severity != "note" and found.code.startswith(_TOLD)]
+    told = [
+        found for found in findings if found.severity != "note" and found.code.startswith(_REPORTED_CODES)
+    ]
     if not told:
         return
     first, others = told[0], len(told) - 1

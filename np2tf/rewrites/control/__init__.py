@@ -32,7 +32,7 @@ from np2tf.rewrites.planning.plan import Plan
 
 def has_staged_functions(facts: Facts, options: Options) -> bool:
     """Return whether some function will be staged."""
-    return options.jit and bool(Fitness.of(facts, options).staged)
+    return options.jit and bool(Fitness.of(facts, options).staged_functions)
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
@@ -41,7 +41,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         return
     fitness = Fitness.of(facts, options)
     fitness.report(facts, report)
-    for function, decision in fitness.staged.items():
+    for function, decision in fitness.staged_functions.items():
         if decision.lowers_text:
             plan.require(runtime=True)
             _plan_function(function, decision, facts, plan, options.line_length)
@@ -51,7 +51,7 @@ def _plan_function(
     function: cst.FunctionDef, decision: Decision, facts: Facts, plan: Plan, line_length: int
 ) -> None:
     marks = Marks()
-    for node in decision.marks.lowered:
+    for node in decision.marks.lowered_nodes:
         plan.add(node, _remember(marks))
     for expression in decision.expressions:
         plan.add(expression, EXPRESSIONS[type(expression)].edit)
@@ -71,7 +71,7 @@ def _plan_function(
         plan.add(text, texted)
     for comprehension in decision.comprehensions:
         plan.add(comprehension, list_of)
-    if decision.marks.lowered:
+    if decision.marks.lowered_nodes:
         width = line_length - 4 * _depth(function, facts)
         plan.add(function, lambda updated: lower_function(updated, marks, width))
 
@@ -85,7 +85,7 @@ def _remember(marks: Marks) -> Callable[[cst.CSTNode], cst.CSTNode]:
     """Return an edit that marks the edited node, because the decision was made on the original node."""
 
     def edit(updated: cst.CSTNode) -> cst.CSTNode:
-        marks.lowered.add(updated)
+        marks.lowered_nodes.add(updated)
         return updated
 
     return edit

@@ -22,7 +22,7 @@ from np2tf.rewrites.control.lower import lower_function
 from np2tf.tree.walk import walk
 
 #: The nodes that each look at a function is about; most nodes are others.
-_SPREADING = frozenset({
+_RELEVANT_NODES = frozenset({
     cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.CompFor, cst.If, cst.For, cst.While,
     cst.Lambda, cst.FunctionDef, cst.Nonlocal,
 })  # fmt: skip
@@ -43,7 +43,7 @@ _PLAIN_CALLS = frozenset(
         "set",
     ]
 )
-_NOTHING: Names = frozenset()
+_NO_NAMES: Names = frozenset()
 #: The names of arguments that are never arrays, by the convention of NumPy's signatures.
 _BY_CONVENTION = frozenset({"axis", "axes", "shape", "dtype", "ndim", "mode", "method"})
 
@@ -76,13 +76,13 @@ class Decision:
     def lowers_text(self) -> bool:
         """True if lowering changes any of the function's text."""
         lists = (self.expressions, self.builtins, self.math, self.comprehensions, self.texts, self.handlers)
-        return bool(self.marks.lowered or self.callees or self.contexts) or any(lists)
+        return bool(self.marks.lowered_nodes or self.callees or self.contexts) or any(lists)
 
 
 def decide(
     function: cst.FunctionDef,
     facts: Facts,
-    counters: Names = _NOTHING,
+    counters: Names = _NO_NAMES,
     unknown: Sequence[cst.Call] = (),
     methods: Sequence[cst.Call] = (),
 ) -> Decision:
@@ -161,7 +161,7 @@ class _Decider:
         for node in self._nodes:
             construct = STATEMENTS.get(type(node)) or SMALL.get(type(node))
             if construct is not None and construct.is_lowered(self, node):
-                decision.marks.lowered.add(node)
+                decision.marks.lowered_nodes.add(node)
             elif isinstance(node, cst.Match):
                 self._check_match(node)
         return decision
@@ -246,7 +246,7 @@ class _Decider:
 
     def _spread(self, marks: Marks) -> None:
         dynamic = self.static.dynamic
-        for node in (one for one in self._nodes if type(one) in _SPREADING):
+        for node in (one for one in self._nodes if type(one) in _RELEVANT_NODES):
             if isinstance(node, cst.Assign) and not self.static(node.value):
                 for target in node.targets:
                     dynamic.update(bound_targets(target.target))
@@ -270,7 +270,7 @@ class _Decider:
     def _loop(self, node: cst.For | cst.While, lowered: bool) -> None:
         written = writes(block(node.body))
         if lowered:
-            carried = written & loop_head(node, _NOTHING)
+            carried = written & loop_head(node, _NO_NAMES)
             self.static.dynamic.update(carried)
             if isinstance(node, cst.For):
                 self.static.dynamic.update(bound_targets(node.target))

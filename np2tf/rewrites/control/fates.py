@@ -81,7 +81,7 @@ def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterato
         elif decision is None:
             yield Fate(name, line, work.loops, HOST, reason=_reason(function, fitness, facts))
         else:
-            fate = STAGED if function in fitness.staged and is_translated else CALLED
+            fate = STAGED if function in fitness.staged_functions and is_translated else CALLED
             asks = len(decision.callees) + len(decision.contexts)
             yield Fate(name, line, work.loops, fate, asks)
 

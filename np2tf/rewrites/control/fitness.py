@@ -52,7 +52,7 @@ class Fitness:
     staged.
 
     Attributes:
-        staged: the staged functions, and what is lowered in each.
+        staged_functions: the staged functions, and what is lowered in each.
         unfit: the unfit functions for which staging would pay.
     """
 
@@ -62,7 +62,7 @@ class Fitness:
         self._judges.judge(self._judges.reached_from(worth))
         decisions, effects = self._judges.decisions, self._judges.effects
         staged = _with_callees({one for one in worth if one in decisions}, decisions, effects)
-        self.staged = {one: decisions[one] for one in self._judges.candidates if one in staged}
+        self.staged_functions = {one: decisions[one] for one in self._judges.candidates if one in staged}
         self.unfit = {one: why for one, why in self._judges.unfit.items() if one in worth}
 
     @property
@@ -89,7 +89,7 @@ class Fitness:
         """Report why functions are not staged although it would pay, and which loops have independent
         iterations.
         """
-        for function, decision in self.staged.items():
+        for function, decision in self.staged_functions.items():
             for loop in decision.independent:
                 report.add("NP2TF310", *facts.place(loop), name=function.name.value)
         for function, unfit in self.unfit.items():
@@ -104,7 +104,7 @@ class _Judges:
 
     def __init__(self, facts: Facts, options: Options) -> None:
         self._facts = facts
-        self._everything = options.everything
+        self._judges_everything = options.everything
         self.effects = Effects(facts)
         self.candidates = self._candidates()
         self.decisions: dict[cst.FunctionDef, Decision] = {}
@@ -112,7 +112,7 @@ class _Judges:
 
     def _candidates(self) -> list[cst.FunctionDef]:
         every = _functions(self._facts, self.effects)
-        if self._everything:
+        if self._judges_everything:
             return list(every)
         plain = [one for one in every if not is_taken(one, self._facts) and not _is_special(one)]
         return [*plain, *_constructors(plain, self.effects)]
@@ -120,7 +120,7 @@ class _Judges:
     @cached_property
     def worth(self) -> set[cst.FunctionDef]:
         """The functions for which staging pays."""
-        if self._everything:
+        if self._judges_everything:
             return set(self.candidates)
         work = ArrayWorks(self._facts, self.effects)
         return {
@@ -157,9 +157,9 @@ class _Judges:
         self.decisions.update(judged)
 
     def _verdict(self, function: cst.FunctionDef) -> Decision | Unfit:
-        verdict = None if self._everything else _out_of_reach(function, self.effects)
+        verdict = None if self._judges_everything else _out_of_reach(function, self.effects)
         made = verdict or _alone(function, self._facts, self.effects)
-        if self._everything or not isinstance(made, Decision) or not made.lowers_text:
+        if self._judges_everything or not isinstance(made, Decision) or not made.lowers_text:
             return made
         if _is_property(function):
             return Unfit("NP2TF401", function, {"reason": "is a property with control flow"}, False)

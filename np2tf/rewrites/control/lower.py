@@ -70,7 +70,7 @@ class Lowering:
             bound | foreign,
             depth=depth + 1,
             width=self.width,
-            added=added,
+            added_names=added,
             counters=counters(function),
             foreign=foreign,
         )
@@ -161,7 +161,7 @@ class Lowering:
         cases = []
         for case in node.cases:
             inner = scope.inner(writes([case.pattern]))
-            inner.bound |= writes([case.pattern])
+            inner.bound_names |= writes([case.pattern])
             made = self.block(statements_of(case.body), live, inner, jumps, tail)
             cases.append(case.with_changes(body=_like(case.body, made)))
         return node.with_changes(cases=cases)
@@ -195,7 +195,7 @@ class Lowering:
         body = statements_of(node)
         inner = scope.inner(writes([node]))
         if isinstance(node, cst.For):
-            inner.bound |= frozenset(bound_targets(node.target))
+            inner.bound_names |= frozenset(bound_targets(node.target))
         made = node.with_changes(body=_like(node.body, self.block(body, head, inner, Jumps(live, head))))
         if node.orelse is None:
             return made

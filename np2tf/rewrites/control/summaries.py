@@ -115,7 +115,7 @@ class _Summaries:
             ),
             given,
             params[0].name.value if params else "",
-            function in self._fitness.staged,
+            function in self._fitness.staged_functions,
             not _PROPERTIES.isdisjoint(map(str, of)),
             not _ABSTRACT.isdisjoint(map(str, of)),
         )

@@ -14,8 +14,8 @@ import libcst as cst
 from np2tf.facts.module.parents import Parents
 from np2tf.tree.walk import code_fields
 
-Edited = Union[cst.CSTNode, cst.RemovalSentinel, "cst.FlattenSentinel[Any]"]
-Edit = Callable[[Any], Edited]
+EditedNode = Union[cst.CSTNode, cst.RemovalSentinel, "cst.FlattenSentinel[Any]"]
+Edit = Callable[[Any], EditedNode]
 
 
 class Plan:
@@ -23,7 +23,7 @@ class Plan:
 
     def __init__(self, parents: Parents, untouched: frozenset[cst.CSTNode] = frozenset()) -> None:
         self._parents = parents
-        self._untouched = untouched
+        self._untouched_nodes = untouched
         self._edits: dict[cst.CSTNode, list[Edit]] = {}
         self._on_path: set[cst.CSTNode] = set()
         self.origins: dict[cst.CSTNode, cst.CSTNode] = {}
@@ -43,7 +43,7 @@ class Plan:
 
         After an edit that returns several nodes, the next edit gets the last of them.
         """
-        if node in self._untouched:
+        if node in self._untouched_nodes:
             return
         self._edits.setdefault(node, []).append(edit)
         self._on_path.add(node)
@@ -68,9 +68,9 @@ class Plan:
 
     def apply(self, module: cst.Module) -> cst.Module:
         """Return the module with every edit applied."""
-        return cast(cst.Module, self._rebuilt(module))
+        return cast(cst.Module, self._rebuild(module))
 
-    def _rebuilt(self, node: cst.CSTNode) -> Edited:
+    def _rebuild(self, node: cst.CSTNode) -> EditedNode:
         if node not in self._on_path:
             return node
         changes = {}
@@ -79,7 +79,7 @@ class Plan:
             new = self._field(old)
             if new is not old:
                 changes[name] = new
-        result: Edited = _drop_empty(node, changes)
+        result: EditedNode = _drop_empty(node, changes)
         if isinstance(result, cst.CSTNode):
             self.origins[result] = node
         for edit in self._edits.get(node, ()):
@@ -98,18 +98,18 @@ class Plan:
 
     def _field(self, value: object) -> object:
         if isinstance(value, cst.CSTNode):
-            new = self._rebuilt(value)
+            new = self._rebuild(value)
             if isinstance(new, cst.RemovalSentinel):
                 return None
             if isinstance(new, cst.FlattenSentinel):
                 raise TypeError(f"several nodes where one {type(value).__name__} stands")
             return new
         if isinstance(value, (list, tuple)) and any(item in self._on_path for item in value):
-            return [new for item in value for new in _as_nodes(self._rebuilt(item))]
+            return [new for item in value for new in _as_nodes(self._rebuild(item))]
         return value
 
 
-def _as_nodes(edited: Edited) -> Sequence[cst.CSTNode]:
+def _as_nodes(edited: EditedNode) -> Sequence[cst.CSTNode]:
     if isinstance(edited, cst.RemovalSentinel):
         return ()
     if isinstance(edited, cst.FlattenSentinel):
@@ -117,7 +117,7 @@ def _as_nodes(edited: Edited) -> Sequence[cst.CSTNode]:
     return (edited,)
 
 
-def _drop_empty(node: cst.CSTNode, changes: dict[str, Any]) -> Edited:
+def _drop_empty(node: cst.CSTNode, changes: dict[str, Any]) -> EditedNode:
     """Return `node` with `changes`.
 
     A line that lost its last statement is removed, and a block that lost its last line gets `pass`.

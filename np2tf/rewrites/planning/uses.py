@@ -46,18 +46,18 @@ class Use:
     """The NumPy name or module that this name refers to, such as `numpy` or `numpy.linalg.norm`."""
     node: cst.Name | cst.Attribute
     """The chain up to the public name (`np.linalg.norm`), or the whole of an unknown chain."""
-    qualified: str
+    qualified_name: str
     rule: Rule | None
 
     @property
     def is_module(self) -> bool:
         """True if the use refers to a module itself."""
-        return self.qualified in MODULES
+        return self.qualified_name in MODULES
 
     @property
     def on_numpy(self) -> bool:
         """True if the use refers to a part of NumPy that np2tf does not translate."""
-        return self.qualified.split(".")[1:2] != [] and self.qualified.split(".")[1] in ON_NUMPY
+        return self.qualified_name.split(".")[1:2] != [] and self.qualified_name.split(".")[1] in ON_NUMPY
 
     @property
     def is_known(self) -> bool:
@@ -132,7 +132,7 @@ def numpys_own(facts: Facts, use: Use) -> bool:
     """
     if _parameter_of_type(facts, use.node):
         return True
-    if use.qualified == _NDARRAY or use.qualified.startswith(f"{_NDARRAY}."):
+    if use.qualified_name == _NDARRAY or use.qualified_name.startswith(f"{_NDARRAY}."):
         return not (_is_called(facts, use) or _is_class_test(facts, use.node) or _annotates(facts, use.node))
     up = facts.parents[use.node]
     asked_for = isinstance(up, cst.Element) and _asked_for(facts, up) is True
@@ -158,7 +158,7 @@ def comparison_target(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Elem
     The tested object may be NumPy's or np2tf's: an array may be on the host or in a graph, and translated or
     untranslated code may have passed on the module.
     """
-    if use.qualified not in ("numpy", _NDARRAY):
+    if use.qualified_name not in ("numpy", _NDARRAY):
         return None
     up = facts.parents[use.node]
     if isinstance(up, cst.ComparisonTarget):
@@ -186,7 +186,7 @@ def identity_test(facts: Facts, use: Use) -> cst.Comparison | None:
 
 def _is_called(facts: Facts, use: Use) -> bool:
     call = facts.parents[use.node]
-    return use.qualified == _NDARRAY and isinstance(call, cst.Call) and call.func is use.node
+    return use.qualified_name == _NDARRAY and isinstance(call, cst.Call) and call.func is use.node
 
 
 def _is_class_test(facts: Facts, node: cst.CSTNode) -> bool:
@@ -257,7 +257,7 @@ def _asked_for_unknown(facts: Facts, use: Use) -> bool:
     name = call.args[1].value
     if call.func.value not in ("hasattr", "getattr") or not isinstance(name, cst.SimpleString):
         return False
-    rule = rules.find(f"{use.qualified}.{name.raw_value}")
+    rule = rules.find(f"{use.qualified_name}.{name.raw_value}")
     return rule is None or rule.kind == "no" or rule.removed
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.dataflow.flow import NONE, Jumps, Names, block, free_names, live_before, loop_head, reads
+from np2tf.facts.dataflow.flow import NO_NAMES, Jumps, Names, block, free_names, live_before, loop_head, reads
 from np2tf.rewrites.tensorflow_target.calls import parameter_names
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, plain, unknown
 from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary, World
@@ -36,7 +36,7 @@ def follow_module(facts: Facts) -> World:
 
 def _round(world: World) -> None:
     module = world.facts.module
-    run(module.body, Frame(world, None, {}, {}, NONE))
+    run(module.body, Frame(world, None, {}, {}, NO_NAMES))
     for summary in list(world.summaries.values()):
         if isinstance(summary.node, cst.FunctionDef) and _is_known(summary):
             _follow(summary, summary.node, world)
@@ -109,7 +109,7 @@ def _finish_writer(summary: Summary, function: cst.FunctionDef, reached: bool, f
 
 def _read_by_others(body: Sequence[cst.CSTNode]) -> Names:
     """The names that inner functions, lambdas and generators may read at any later time."""
-    found = NONE
+    found = NO_NAMES
     for statement in body:
         for node in walk(statement):
             if isinstance(node, (cst.FunctionDef, cst.Lambda)):
@@ -138,5 +138,5 @@ def _live_behind(body: Sequence[cst.CSTNode]) -> Mapping[cst.CSTNode, Names]:
                 visit(block(node.orelse), live, jumps)
             live = live_before([node], live, jumps)
 
-    visit(body, NONE, Jumps())
+    visit(body, NO_NAMES, Jumps())
     return found

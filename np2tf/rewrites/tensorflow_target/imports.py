@@ -21,10 +21,10 @@ def plan_annotations(world: World) -> None:
     for use in uses(world.facts):
         if world.facts.parents.nearest(use.name, cst.Annotation) is None:
             continue
-        if use.qualified == "numpy.ndarray":
+        if use.qualified_name == "numpy.ndarray":
             world.edit(use.node, rename_to(f"{world.tf}.Tensor"))
-        elif use.qualified.removeprefix("numpy.") in world.table.dtypes:
-            dtype = world.table.dtypes[use.qualified.removeprefix("numpy.")]
+        elif use.qualified_name.removeprefix("numpy.") in world.table.dtypes:
+            dtype = world.table.dtypes[use.qualified_name.removeprefix("numpy.")]
             world.edit(use.node, rename_to(f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"))
 
 

@@ -36,12 +36,12 @@ class _Binding:
 
     place: Place
     before: Any
-    shown: Any
+    stand_in: Any
     traces: int = 0
 
 
 #: The places that hold stand-ins, for all threads.
-_bound: dict[tuple[int, Any], _Binding] = {}
+_bindings: dict[tuple[int, Any], _Binding] = {}
 _lock = threading.RLock()
 
 
@@ -65,17 +65,17 @@ def bind_stand_ins(places: Iterable[Place]) -> Iterator[None]:
 
 
 def _take(place: Place, taken: list[_Binding]) -> None:
-    known = _bound.get(place.key)
+    known = _bindings.get(place.key)
     if known is None:
         before = place.value
         shown = _stand_in_value(before)
         if shown is before:
             return
-        known = _bound[place.key] = _Binding(place, before, shown)
+        known = _bindings[place.key] = _Binding(place, before, shown)
     known.traces += 1
     taken.append(known)
     if known.traces == 1:
-        _bind(place, known.shown)
+        _bind(place, known.stand_in)
 
 
 def _bind(place: Place, value: Any) -> None:
@@ -92,9 +92,9 @@ def _bind(place: Place, value: Any) -> None:
 def _give_back(one: _Binding) -> None:
     one.traces -= 1
     if one.traces == 0:
-        del _bound[one.place.key]
+        del _bindings[one.place.key]
         # Other code may have bound the place to a new value meanwhile.
-        if one.place.value is one.shown:
+        if one.place.value is one.stand_in:
             _bind(one.place, one.before)
 
 

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from np2tf.pytree.registry import SEARCHED
+from np2tf.pytree.registry import SEARCHED_CONTAINERS
 from np2tf.runtime.environment.raw_tensors import NAMES
 from np2tf.runtime.host.originals import translation_of
 from np2tf.runtime.introspection.code_names import (
@@ -42,7 +42,7 @@ from np2tf.runtime.introspection.user_objects import (
 from np2tf.runtime.replacement.loop_function import WATCH
 
 #: The names that only the translation reads, and not the user's code.
-_OURS = frozenset({*NAMES, WATCH})
+_OWN_NAMES = frozenset({*NAMES, WATCH})
 #: Names after which code may read any global variable.
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec", "__globals__"})
 #: Functions that can tell a list from its stand-in.
@@ -70,13 +70,13 @@ class Dependencies:
     def __init__(self, function: Any) -> None:
         self.captures: list[Place] = []
         self.names: set[str] = set()
-        self._seen: set[int] = set()
-        self._kept: list[Any] = []  # keeps these functions' ids from being reused
+        self._function_ids: set[int] = set()
+        self._functions: list[Any] = []  # keeps these functions' ids from being reused
         self._classes: dict[type, set[str]] = {}
         self._members: set[tuple[type, str]] = set()
         self._codes: list[types.CodeType] = []
-        self._appending: set[str] = set()
-        self._using: set[str] = set()
+        self._append_targets: set[str] = set()
+        self._attribute_names: set[str] = set()
         self._read_lists: set[str] = set()
         self._tells_classes = self._copies_objects = False
         self._setters: dict[str, Any] = {}
@@ -116,10 +116,10 @@ class Dependencies:
 
         If the code also reads an attribute of that name, perhaps of another object, the trace finds out.
         """
-        if not self._appending or self.any_attribute or MATCHES in self._using:
+        if not self._append_targets or self.any_attribute or MATCHES in self._attribute_names:
             return frozenset()
-        others = self._using if self._tells_classes else frozenset()
-        return frozenset(self._appending - self._read_lists - others)
+        others = self._attribute_names if self._tells_classes else frozenset()
+        return frozenset(self._append_targets - self._read_lists - others)
 
     def reads_list(self, attribute: str) -> None:
         """Record that a list is not only appended to."""
@@ -189,14 +189,14 @@ class Dependencies:
         inner = getattr(function, "__wrapped__", None)
         if inner is not None and not self.follows(inner):
             return False
-        return not isinstance(function, types.FunctionType) or id(function) in self._seen
+        return not isinstance(function, types.FunctionType) or id(function) in self._function_ids
 
     def knows(self, others: Iterable[Dependencies]) -> bool:
         """Return whether the names in the code of functions that are arguments are known, with their uses."""
         return all(
             one.names <= self.names
-            and one._appending <= self._appending
-            and one._using <= self._using
+            and one._append_targets <= self._append_targets
+            and one._attribute_names <= self._attribute_names
             and one._tells_classes <= self._tells_classes
             and one._copies_objects <= self._copies_objects
             for one in others
@@ -206,8 +206,8 @@ class Dependencies:
         """Record the names in the code of functions that are arguments."""
         for one in others:
             self.names |= one.names
-            self._appending |= one._appending
-            self._using |= one._using
+            self._append_targets |= one._append_targets
+            self._attribute_names |= one._attribute_names
             self._tells_classes |= one._tells_classes
             self._copies_objects |= one._copies_objects
         self.follow_classes(set())
@@ -223,10 +223,10 @@ class Dependencies:
         inner = getattr(function, "__wrapped__", None)
         if inner is not None:
             self._collect(inner)
-        if not isinstance(function, types.FunctionType) or id(function) in self._seen:
+        if not isinstance(function, types.FunctionType) or id(function) in self._function_ids:
             return
-        self._seen.add(id(function))
-        self._kept.append(function)
+        self._function_ids.add(id(function))
+        self._functions.append(function)
         for default in defaults(function):
             self.captures.append(default)
             self._follow(default.value, None, set())
@@ -235,20 +235,20 @@ class Dependencies:
         names = set(all_names(code))
         self.names |= names
         appending, reading = appending_attributes(code)
-        self._appending |= appending
-        self._using |= reading
+        self._append_targets |= appending
+        self._attribute_names |= reading
         # Generated methods of dataclasses only test for the class of their own objects.
         self._tells_classes |= bool(names & _CLASS_TESTS) and code.co_filename != "<string>"
         if code.co_name not in _INITIALISERS:
-            self._using |= assigned_attributes(code)
+            self._attribute_names |= assigned_attributes(code)
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
-            if name not in _OURS:
+            if name not in _OWN_NAMES:
                 self.captures.append(closure_variable(cell))
                 self._follow(self.captures[-1].value, names, set())
         space = function.__globals__
         for name in list(space) if names & _ANY_GLOBAL else global_names(code):
             # A name that is not bound yet may be bound when the code reads it.
-            if name not in _OURS and (name in space or not hasattr(builtins, name)):
+            if name not in _OWN_NAMES and (name in space or not hasattr(builtins, name)):
                 self.captures.append(entry(space, name))
                 self._follow(space.get(name), names, set())
         for module in imported_modules(code, space):
@@ -290,7 +290,7 @@ def is_made_anew(function: types.FunctionType) -> bool:
     return "<l" in function.__qualname__  # <lambda>, <locals>
 
 
-_known: WeakKeyDictionary[Any, tuple[Dependencies, list[Any]]] = WeakKeyDictionary()
+_dependencies: WeakKeyDictionary[Any, tuple[Dependencies, list[Any]]] = WeakKeyDictionary()
 
 
 def dependencies_of(function: Any) -> Dependencies:
@@ -302,10 +302,10 @@ def dependencies_of(function: Any) -> Dependencies:
         # The result refers to the function, so functions made for each call would never be freed from a
         # table.
         return Dependencies(function)
-    found = _known.get(function)
+    found = _dependencies.get(function)
     if found is None or functions_among(current(found[0].captures)) != found[1]:
         made = Dependencies(function)
-        found = _known[function] = made, functions_among(current(made.captures))
+        found = _dependencies[function] = made, functions_among(current(made.captures))
     return found[0]
 
 
@@ -329,7 +329,7 @@ def _holds_arrays(value: Any, depth: int = 0) -> bool:
     """Return whether a list, dict or tuple contains an array."""
     if isinstance(value, np.ndarray):
         return True
-    return depth < 4 and any(_holds_arrays(one, depth + 1) for one in SEARCHED.items(value))
+    return depth < 4 and any(_holds_arrays(one, depth + 1) for one in SEARCHED_CONTAINERS.items(value))
 
 
 def current(all_readers: list[Place]) -> list[Any]:

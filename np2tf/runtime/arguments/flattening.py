@@ -33,7 +33,7 @@ def take_arguments(
     signature.parts.append(len(args))
     for place, value in enumerate(args):
         if place in changing and kind_of(value) == "number":
-            signature.changing.append(len(signature.numbers))
+            signature.changing_numbers.append(len(signature.numbers))
         take_apart(value, signature, 1)
     take_apart(kwargs, signature, 1)
 
@@ -85,7 +85,7 @@ def _take_constant(value: Any, signature: Signature, depth: int) -> None:
     elif not isinstance(value, BY_VALUE):
         read = dependencies_of(value)
         values = current(read.captures)
-        signature.followed.append(read)
+        signature.argument_dependencies.append(read)
         signature.captures += read.captures
         signature.parts += functions_among(values)
         signature.begin_names()
@@ -114,8 +114,8 @@ def _take_holder(value: Any, what: str, signature: Signature, depth: int) -> Non
     if what == "instance":
         signature.classes.add(type(value))
     for name, item in entries.items():
-        if what == "instance" and name in signature.assigned and kind_of(item) == "number":
-            signature.changing.append(len(signature.numbers))
+        if what == "instance" and name in signature.assigned_names and kind_of(item) == "number":
+            signature.changing_numbers.append(len(signature.numbers))
         if what != "instance" or not signature.only_appends_to(name, item):
             take_apart(item, signature, depth + 1)
 
@@ -138,7 +138,7 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
     # The code reads these numbers by name, so they cannot become inputs.
     signature.constants += tuple(map(number_key, signature.numbers[given:]))
     del signature.numbers[given:]
-    signature.changing = [k for k in signature.changing if k < given]
+    signature.changing_numbers = [k for k in signature.changing_numbers if k < given]
 
 
 def _is_opaque(value: Any) -> bool:

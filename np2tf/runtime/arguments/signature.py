@@ -29,34 +29,34 @@ class Signature:
         numbers: the Python and NumPy numbers among the arguments.
         constants: the numbers that are read by name, as keys: they cannot become inputs.
         generators: the random generators, one for each stream.
-        changing: the numbers that are attributes which the code assigns, so that they differ in the next
-            call.
+        changing_numbers: the numbers that are attributes which the code assigns, so that they differ in the
+            next call.
         holders: the lists, dicts, objects and generators among the arguments, in order of first appearance.
         classes: the classes of the objects.
-        followed: the dependencies of the functions among the arguments.
+        argument_dependencies: the dependencies of the functions among the arguments.
         captures: the places of these dependencies.
         sets: the sets that the function may read.
         parts: all other parts of the key, hashable; with the numbers they determine the compiled code.
     """
 
     __slots__ = (
-        "_appended",
-        "_appending",
+        "_append_names",
+        "_append_targets",
         "_elsewhere",
+        "_holder_places",
         "_in_arguments",
-        "_named",
+        "_named_places",
         "_names",
-        "_naming",
+        "_naming_depth",
         "_places",
-        "_seen",
         "_shapes",
+        "argument_dependencies",
         "arrays",
-        "assigned",
+        "assigned_names",
         "captures",
-        "changing",
+        "changing_numbers",
         "classes",
         "constants",
-        "followed",
         "generators",
         "holders",
         "numbers",
@@ -70,32 +70,32 @@ class Signature:
         assigned: frozenset[str] = frozenset(),
         appending: frozenset[str] = frozenset(),
     ) -> None:
-        self.assigned, self._appending = assigned, appending
-        self._appended: dict[int, str] = {}
+        self.assigned_names, self._append_targets = assigned, appending
+        self._append_names: dict[int, str] = {}
         self.arrays: list[Any] = []
         self.numbers: list[Any] = []
-        self.changing: list[int] = []
+        self.changing_numbers: list[int] = []
         self.constants: tuple[Any, ...] = ()
         self.generators: list[Any] = []
         self.holders: list[Any] = []
         self.classes: set[type] = set()
         self.parts: list[Any] = []
-        self.followed: list[Dependencies] = []
+        self.argument_dependencies: list[Dependencies] = []
         self.captures: list[Place] = []
         self.sets: list[set[Any]] = []
         self._names = names
         self._places: dict[int, int] = {}
-        self._seen: dict[int, int] = {}
+        self._holder_places: dict[int, int] = {}
         self._elsewhere: set[int] = set()
-        self._named: dict[int, int] = {}
-        self._naming = 0
+        self._named_places: dict[int, int] = {}
+        self._naming_depth = 0
         self._in_arguments = False
         self._shapes: list[int] = []
 
     def begin_arguments(self) -> None:
         """Begin the arguments: the values taken apart so far are dependencies."""
-        self._elsewhere.update(self._seen)
-        self._seen = {}
+        self._elsewhere.update(self._holder_places)
+        self._holder_places = {}
         self.holders = []
         self._in_arguments = True
 
@@ -105,7 +105,7 @@ class Signature:
 
     def follows(self, function: Any) -> bool:
         """Return whether the dependencies of a function that an argument may call are known."""
-        return any(one.follows(function) for one in self.followed)
+        return any(one.follows(function) for one in self.argument_dependencies)
 
     @property
     def attributes_are_named(self) -> bool:
@@ -161,11 +161,11 @@ class Signature:
         The code reads the values by name, so that lists, dicts and objects among them are not the arguments'
         own.
         """
-        self._naming += 1
+        self._naming_depth += 1
 
     def end_names(self) -> None:
         """End the names that such a function reads."""
-        self._naming -= 1
+        self._naming_depth -= 1
 
     def note_holder(self, holder: Any) -> bool:
         """Record a list, dict or object, and return whether it is new.
@@ -173,17 +173,17 @@ class Signature:
         Raises:
             ListIsRead: if it was recorded as a list of which the code uses only `append`.
         """
-        if id(holder) in self._appended:
-            raise ListIsRead(self._appended[id(holder)])
-        if self._naming:
+        if id(holder) in self._append_names:
+            raise ListIsRead(self._append_names[id(holder)])
+        if self._naming_depth:
             return self._is_new_name(holder)
-        place = self._seen.get(id(holder))
+        place = self._holder_places.get(id(holder))
         if place is not None:
             self.parts.append(("again", place))
             return False
         if id(holder) in self._elsewhere:
             self.parts.append("by name")
-        self._seen[id(holder)] = len(self.holders)
+        self._holder_places[id(holder)] = len(self.holders)
         self.holders.append(holder)
         return True
 
@@ -195,31 +195,36 @@ class Signature:
         Raises:
             ListIsRead: if the list was recorded in another way.
         """
-        if type(value) is not list or name not in self._appending or self._naming or not self._in_arguments:
+        if (
+            type(value) is not list
+            or name not in self._append_targets
+            or self._naming_depth
+            or not self._in_arguments
+        ):
             return False
-        place = self._seen.get(id(value))
+        place = self._holder_places.get(id(value))
         if place is None and id(value) not in self._elsewhere:
-            self._seen[id(value)] = len(self.holders)
+            self._holder_places[id(value)] = len(self.holders)
             self.holders.append(value)
-            self._appended[id(value)] = name
-        elif id(value) not in self._appended:
+            self._append_names[id(value)] = name
+        elif id(value) not in self._append_names:
             raise ListIsRead(name)
-        self.parts.append(("appended", self._seen[id(value)]))
+        self.parts.append(("appended", self._holder_places[id(value)]))
         return True
 
     def appended_as(self, holder: Any) -> str | None:
         """Return the name of the attribute by which the code appends to a list, if it uses it for nothing
         else.
         """
-        return self._appended.get(id(holder))
+        return self._append_names.get(id(holder))
 
     def _is_new_name(self, holder: Any) -> bool:
-        place = self._named.get(id(holder))
+        place = self._named_places.get(id(holder))
         if place is not None:
             self.parts.append(("named again", place))
             return False
-        self.parts.append(("named", self._seen.get(id(holder))))
-        self._named[id(holder)] = len(self._named)
+        self.parts.append(("named", self._holder_places.get(id(holder))))
+        self._named_places[id(holder)] = len(self._named_places)
         self._elsewhere.add(id(holder))
         return True
 

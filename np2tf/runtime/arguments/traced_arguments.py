@@ -51,7 +51,7 @@ class TracedArguments:
         self._signature = signature
         self._arrays = arrays
         self._numbers = iter(numbers)
-        self._made: dict[int, Any] = {}
+        self._objects: dict[int, Any] = {}
         self._twins: list[Any] = []
         self._before: list[Any] = []
         self._place: dict[int, int] = {}
@@ -79,9 +79,9 @@ class TracedArguments:
             return self._method(value)
         if what not in ("list", "dict", "instance", "generator"):
             return value
-        if id(value) not in self._made:
+        if id(value) not in self._objects:
             self._make(value, what)
-        return self._made[id(value)]
+        return self._objects[id(value)]
 
     def _method(self, method: types.MethodType) -> Any:
         owner = self.of(method.__self__)
@@ -98,7 +98,7 @@ class TracedArguments:
             twin = generator_stand_in(value)
         else:
             twin = with_attributes(type(value), {}) if what == "instance" else type(value)()
-        self._made[id(value)] = twin
+        self._objects[id(value)] = twin
         place = self._place[id(twin)] = len(self._twins)
         self._twins.append(twin)
         self._before.append(None)
@@ -128,7 +128,7 @@ class TracedArguments:
                 gone = before.keys() - now.keys()
                 if gone:
                     raise AttributeChangeError.of(name=min(gone))
-                now = {name: value for name, value in now.items() if value is not before.get(name, _MISSING)}
+                now = {name: value for name, value in now.items() if value is not before.get(name, _NO_VALUE)}
             changes[place] = self._replace_arguments(now)
         return Outcome(self._replace_arguments(result), changes)
 
@@ -147,16 +147,18 @@ class TracedArguments:
             return NewObject(self._new.setdefault(id(value), len(self._new)), kind, state)
         if type(value) is not StandIn and host_value(value) is not value:
             raise ReturnedValueError("staged code returns a generator of its own, or a global one")
-        if type(value) is slice and any(type(one).__module__ in _OURS for one in SLICE.items(value)):
+        if type(value) is slice and any(
+            type(one).__module__ in _NUMBER_MODULES for one in SLICE.items(value)
+        ):
             raise ReturnedValueError("staged code returns a slice of numbers that vary")
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
             raise ReturnedValueError(f"staged code returns a {type(value).__name__}")
         return value
 
 
-_MISSING = object()
+_NO_VALUE = object()
 #: The modules of the classes of staged numbers.
-_OURS = frozenset(
+_NUMBER_MODULES = frozenset(
     {
         "np2tf.tnp._array.ndarray",
         "np2tf.tnp._operands.python_scalars",

@@ -31,7 +31,7 @@ from np2tf.runtime.random.streams import Draws
 from np2tf.scipy import lookup
 from np2tf.staging import CalleeError, RandomUseError, StagingError
 from np2tf.tnp._array.ndarray import is_array
-from np2tf.tnp._front.following import following
+from np2tf.tnp._front.following import transform_depth
 from np2tf.tnp._front.front import Function
 from np2tf.tnp._tensor.storage import current_scope
 
@@ -69,7 +69,7 @@ def call(callee: Any) -> Any:
     """
     if current_scope() is not None:
         return staged_callee(callee)
-    return eager_version(callee) if following.depth else callee
+    return eager_version(callee) if transform_depth.depth else callee
 
 
 def staged_callee(callee: Any) -> Any:
@@ -116,7 +116,7 @@ def staged_callee(callee: Any) -> Any:
 
 
 def _is_calling(callee: Any) -> bool:
-    return any(callee is one for one in known_callees.CALLING)
+    return any(callee is one for one in known_callees.HIGHER_ORDER)
 
 
 def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
@@ -126,7 +126,7 @@ def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
     Raises:
         StagingError: if the change is in a staged loop or branch, where it would happen only once.
     """
-    if type(callee.__self__) not in (list, dict) or callee.__name__ not in known_callees.CHANGING:
+    if type(callee.__self__) not in (list, dict) or callee.__name__ not in known_callees.MUTATORS:
         return False
     scope = current_scope()
     assert scope is not None
@@ -136,9 +136,9 @@ def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
 
 
 def _of_numpy(callee: Function) -> Function:
-    reason = rules.against_staging(callee.qualified)
+    reason = rules.against_staging(callee.qualified_name)
     if reason is not None:
-        kind = RandomUseError if callee.qualified.startswith("numpy.random.") else CalleeError
+        kind = RandomUseError if callee.qualified_name.startswith("numpy.random.") else CalleeError
         raise kind(f"it {reason}")
     return callee
 

@@ -24,7 +24,7 @@ from np2tf.tnp._front.front import Function
 #: Returns the staged version of a function; raises StagingError if there is none.
 Check = Callable[[types.FunctionType], Any]
 #: The methods that make an object of a class.
-_MAKING = ("__init__", "__post_init__")
+_CONSTRUCTORS = ("__init__", "__post_init__")
 
 
 class ImplicitCallCheck:
@@ -37,7 +37,7 @@ class ImplicitCallCheck:
 
     def __init__(self, staged_version: Check) -> None:
         self._staged_version = staged_version
-        self._seen: set[Any] = set()
+        self._checked_calls: set[Any] = set()
 
     def check(self, function: types.FunctionType, kind: type | None = None) -> None:
         """Check one function; `kind` is the class of the object that it is a method of.
@@ -47,9 +47,9 @@ class ImplicitCallCheck:
         Raises:
             StagingError: if the function, or a function that it calls by name, has effects besides computing.
         """
-        if (function, kind) in self._seen:
+        if (function, kind) in self._checked_calls:
             return
-        self._seen.add((function, kind))
+        self._checked_calls.add((function, kind))
         made = self._staged_version(function)
         if not isinstance(made, Jitted) or not _names_np2tf(made.__wrapped__.__code__):
             return
@@ -81,7 +81,7 @@ class ImplicitCallCheck:
         elif isinstance(value, types.FunctionType):
             self.check(value, kind)
         elif isinstance(value, type) and has_instances(value):
-            for name in _MAKING:
+            for name in _CONSTRUCTORS:
                 making = getattr(value, name, None)
                 if isinstance(making, types.FunctionType) and not making.__code__.co_filename.startswith("<"):
                     self.check(making, value)

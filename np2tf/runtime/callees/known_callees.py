@@ -17,7 +17,7 @@ from np2tf.operators.table import OPERATORS
 from np2tf.tnp._front.front import FUNCTIONS, universal_function
 
 #: Builtins that only compute, and need no counterpart, because their arguments are known while staging.
-_COMPUTING = frozenset({
+_PURE_BUILTINS = frozenset({
     abs, bytes, callable, chr, dict, divmod, enum.Enum, frozenset, getattr, hasattr, hash, id,
     isinstance, issubclass, list, object, ord, pow, set, slice, sorted, str, tuple, type,
 })  # fmt: skip
@@ -28,22 +28,22 @@ BUILTINS: dict[Any, str] = {
     if isinstance(getattr(builtins, name, None), (type, types.BuiltinFunctionType))
 }
 #: Classes that can be called while staging.
-CLASSES = frozenset(kind for kind in _COMPUTING if isinstance(kind, type)) - BUILTINS.keys() | {
+CLASSES = frozenset(kind for kind in _PURE_BUILTINS if isinstance(kind, type)) - BUILTINS.keys() | {
     types.SimpleNamespace
 }
 #: Functions that call their first argument.
-CALLING = (map, filter, functools.reduce)
+HIGHER_ORDER = (map, filter, functools.reduce)
 #: Functions of `operator` that change or call their argument.
-_ACTING = frozenset({
+_IMPURE_OPERATORS = frozenset({
     "call", "delitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "ior",
     "ipow", "irshift", "isub", "itruediv", "ixor", "setitem",
 })  # fmt: skip
 #: Methods by which lists and dicts change.
-CHANGING = frozenset(
+MUTATORS = frozenset(
     {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault", "update"}
 )
 #: Methods of Python's own types that change nothing.
-_READING: dict[type, frozenset[str] | None] = {
+_ACCESSORS: dict[type, frozenset[str] | None] = {
     **dict.fromkeys((str, bytes, bool, int, float, complex, tuple, frozenset, range)),
     list: frozenset({"index", "count", "copy"}),
     dict: frozenset({"get", "items", "keys", "values", "copy"}),
@@ -58,7 +58,7 @@ def counterpart(callee: Any) -> Any:
     try:
         if callee in BUILTINS:
             return staging_operator(BUILTINS[callee])
-        if callee in _COMPUTING or callee is functools.partial:
+        if callee in _PURE_BUILTINS or callee is functools.partial:
             return callee
     except TypeError:  # the callee cannot be hashed
         return None
@@ -79,7 +79,7 @@ def _of_module(callee: Any) -> Any:
         return getattr(staging_operator("math"), name)
     top = module.partition(".")[0]
     if top == "_operator" and getattr(operator, name, None) is callee:
-        return None if name in _ACTING else callee
+        return None if name in _IMPURE_OPERATORS else callee
     if top == "numpy":
         return _of_numpy(callee, module, name)
     return None
@@ -104,7 +104,7 @@ def _of_value(callee: Any) -> Any:
     owner = getattr(callee, "__self__", None)
     if owner is None or isinstance(owner, types.ModuleType):
         return None
-    if type(owner) in _READING:
-        allowed = _READING[type(owner)]
+    if type(owner) in _ACCESSORS:
+        allowed = _ACCESSORS[type(owner)]
         return callee if allowed is None or callee.__name__ in allowed else None
     return None

@@ -21,7 +21,7 @@ from np2tf.runtime.host.host_function import HostFunction
 #: A trace may take this many seconds, and in addition this many times the host's time in the function.
 PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
 #: … or this many times the cost of compiling it in an earlier process.
-KNOWN = 2.0
+KNOWN_COST_FACTOR = 2.0
 #: A function may spend as many seconds on compiling as the host has spent in it. The share is divided by LESS
 #: for each trace that failed or gave slower code, and for each compilation after the first PAID_TRIES that
 #: has not paid.
@@ -38,17 +38,21 @@ class _Queue:
 
     def __init__(self) -> None:
         self._first: Budget | None = None
-        self._asked = 0.0
+        self._last_request = 0.0
 
     def is_turn_of(self, budget: Budget) -> bool:
         """Return whether no other function waits that has taken longer."""
         first = self._first
-        waits = first is not None and first is not budget and clock.spent - self._asked < ASKED_WITHIN
+        waits = (
+            first is not None
+            and first is not budget
+            and clock.host_seconds - self._last_request < ASKED_WITHIN
+        )
         return not waits or first.own_seconds <= budget.own_seconds  # type: ignore[union-attr]
 
     def join(self, budget: Budget) -> None:
         """Let a function wait whose turn it is."""
-        self._first, self._asked = budget, clock.spent
+        self._first, self._last_request = budget, clock.host_seconds
 
     def leave(self, budget: Budget) -> None:
         """End the waiting of a function."""
@@ -56,7 +60,7 @@ class _Queue:
             self._first = None
 
 
-_all, _queue = Costs(), _Queue()
+_all_costs, _queue = Costs(), _Queue()
 
 
 class Budget:
@@ -99,19 +103,19 @@ class Budget:
         if known is not None and known.tries:
             return known.cost / known.tries
         # The compiled code of its callees becomes a part of the function's.
-        return max(_all.mean, self._host.callees_cost)
+        return max(_all_costs.mean, self._host.callees_cost)
 
     @property
     def is_open(self) -> bool:
         """True if the function may be compiled once more."""
         costs, expected = self._costs, self.expected_seconds
         in_vain = self._in_vain + len(self.slower)
-        unpaid = 0 if costs.gained > costs.seconds else max(costs.tries - in_vain - PAID_TRIES, 0)
+        unpaid = 0 if costs.gain > costs.seconds else max(costs.tries - in_vain - PAID_TRIES, 0)
         if costs.debt + expected > self.own_seconds / LESS ** (in_vain + unpaid):
             return False
         if not _queue.is_turn_of(self):
             return False
-        if _all.debt + expected > SHARE_OF_ALL * clock.spent:
+        if _all_costs.debt + expected > SHARE_OF_ALL * clock.host_seconds:
             _queue.join(self)
             return False
         _queue.leave(self)
@@ -121,11 +125,11 @@ class Budget:
     def deadline(self) -> float:
         """The time, by `time.monotonic`, at which a trace that begins now is given up."""
         known = self._host.prospect.record
-        enough = KNOWN * known.cost if known is not None else 0.0
+        enough = KNOWN_COST_FACTOR * known.cost if known is not None else 0.0
         return time.monotonic() + max(PATIENCE + PATIENCE_PER_SECOND * self.own_seconds, enough)
 
     @contextmanager
-    def tracing(self) -> Iterator[None]:
+    def count_trace(self) -> Iterator[None]:
         """Count the time of a trace, whether it succeeds or fails. A trace that begins again counts as
         one.
         """
@@ -139,7 +143,7 @@ class Budget:
             raise
         finally:
             self._in_vain += in_vain
-            for costs in (self._costs, _all):
+            for costs in (self._costs, _all_costs):
                 costs.tries += tries
             self.note_compiling(time.perf_counter() - begun)
 
@@ -148,13 +152,13 @@ class Budget:
         next succeed.
         """
         self._in_vain -= 1
-        for costs in (self._costs, _all):
+        for costs in (self._costs, _all_costs):
             costs.tries -= 1
 
     def note_compiling(self, seconds: float) -> None:
         """Count the time in which XLA compiles."""
-        clock.compiling += seconds
-        for costs in (self._costs, _all):
+        clock.compile_seconds += seconds
+        for costs in (self._costs, _all_costs):
             costs.seconds += seconds
 
     def note_gain(self, seconds: float, usual: float = 0.0) -> None:
@@ -168,5 +172,5 @@ class Budget:
         long_calls.cost = max(long_calls.cost, self._costs.mean)
         usual = self._host.average if self._host.timed_calls else usual
         if usual:
-            for costs in (self._costs, _all):
-                costs.gained += usual - seconds
+            for costs in (self._costs, _all_costs):
+                costs.gain += usual - seconds

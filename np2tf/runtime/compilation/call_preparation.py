@@ -73,9 +73,9 @@ class CallPreparation:
             except ListIsRead as met:
                 known.reads_list(met.attribute)
                 continue
-            if not signature.classes <= known.classes or not known.knows(signature.followed):
+            if not signature.classes <= known.classes or not known.knows(signature.argument_dependencies):
                 with self._lock:
-                    known.learn(signature.followed)
+                    known.learn(signature.argument_dependencies)
                     known.follow_classes(signature.classes)
                     self._functions = functions_among(current(known.captures))
                 continue

@@ -31,7 +31,7 @@ from np2tf.staging import (
 
 #: A function with this many traces and fewer than this many calls per trace is not compiled any more.
 MOST_TRACES, CALLS_PER_TRACE = 48, 2
-_Made = TypeVar("_Made")
+_Traced = TypeVar("_Traced")
 
 
 class CompiledCode:
@@ -45,7 +45,7 @@ class CompiledCode:
         self._function = jitted.__wrapped__
         self._host = jitted._host
         self._caches = SpecializationCaches(self._host)
-        self._checked: set[type] = set()
+        self._checked_classes: set[type] = set()
         self._budget = Budget(self._host)
         self._lock = threading.RLock()
         self._preparation = CallPreparation(self._function, self._lock)
@@ -53,7 +53,7 @@ class CompiledCode:
     @property
     def caches(self) -> dict[Any, SpecializationCache]:
         """The specialization caches, by the key of the calls' signature."""
-        return self._caches.known
+        return self._caches.caches
 
     @property
     def _tier(self) -> str:
@@ -97,14 +97,14 @@ class CompiledCode:
                 if self._deadline is not None:
                     # Calls with this length alone may not be worth compiling.
                     raise TracingTimeError("the lengths of arrays are needed") from error
-                call = self._preparation.prepare(call.args, call.kwargs, call.changing)
+                call = self._preparation.prepare(call.args, call.kwargs, call.changing_places)
                 cache = self._cache_of(call)
             except (NewCallee, ListIsRead) as met:
                 self._preparation.learn(met)
-                call = self._preparation.prepare(call.args, call.kwargs, call.changing)
+                call = self._preparation.prepare(call.args, call.kwargs, call.changing_places)
                 cache = self._cache_of(call)
 
-    def trace_apart(self, args: tuple[Any, ...], trace: Callable[[PreparedCall, Any], _Made]) -> _Made:
+    def trace_apart(self, args: tuple[Any, ...], trace: Callable[[PreparedCall, Any], _Traced]) -> _Traced:
         """Return what `trace` makes of a prepared call, apart from the compiled code that calls use.
 
         The call is prepared again if the trace finds a function with unknown dependencies, or a list that is
@@ -127,9 +127,9 @@ class CompiledCode:
                 self._preparation.learn(met)
 
     def _check_classes(self, call: PreparedCall) -> None:
-        for kind in call.signature.classes - self._checked:
+        for kind in call.signature.classes - self._checked_classes:
             check_class(kind, self._preparation.names)
-            self._checked.add(kind)
+            self._checked_classes.add(kind)
 
     @property
     def handles_exceptions(self) -> bool:
@@ -160,7 +160,7 @@ class CompiledCode:
                 body, handled = call.body(self._function, bool(bounds)), self.handles_exceptions
                 shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
                 names = stable_names(key_of(self.code), cache.digest, shapes, signature.number_key, inputs)
-                with self._preparation.guard_captures(call), self._budget.tracing(), names:
+                with self._preparation.guard_captures(call), self._budget.count_trace(), names:
                     given = body, signature.arrays, signature.numbers, inputs, handled
                     made = ConcreteFunction(
                         *given, signature.generators, self._deadline, bounds, call.open_pattern
@@ -180,7 +180,7 @@ class CompiledCode:
                     raise TracingTimeError("it has to be traced again") from error
                 return self._find_or_compile(cache, call)
             made.is_plain = call.is_plain
-            cache.compiled[cache.key(signature, inputs)] = made
+            cache.functions[cache.key(signature, inputs)] = made
             return made, True
 
     def _check_reuse(self) -> None:

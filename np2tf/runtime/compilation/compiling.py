@@ -61,10 +61,10 @@ class Compiler(CompiledCode):
         super().__init__(jitted)
         self.name = self._function.__qualname__
         # The promotion modes for which the warning was given that the function runs unjitted.
-        self._warned: set[str] = set()
+        self._warned_modes: set[str] = set()
         # The number of calls in a row that had to run on the host, the reason of the latest, and the number
         # of calls that will run there without a check.
-        self._in_a_row = self._trusted = 0
+        self._in_a_row = self._unchecked_calls = 0
         self._latest: Fallback | None = None
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -80,7 +80,7 @@ class Compiler(CompiledCode):
                 error = ErrstateError.of()
                 return self.run_unjitted(error, args, kwargs)
             return self.run_on_host(None, args, kwargs)
-        if (host.is_short or self._trusted > 0) and self._may_run_on_host(args, kwargs):
+        if (host.is_short or self._unchecked_calls > 0) and self._may_run_on_host(args, kwargs):
             return self._run_unexamined(args, kwargs)
         if not self._jitted.trace_count and self._may_run_on_host(args, kwargs):
             advice = host.prospect.advice(args, kwargs)
@@ -108,10 +108,10 @@ class Compiler(CompiledCode):
                 self._jitted.bypass_compiler()
             return result
         usual = host.average
-        self._trusted -= 1
+        self._unchecked_calls -= 1
         result = self.run_on_host(self._latest, args, kwargs)
         if host.latest > UNUSUAL * usual:
-            self._in_a_row = self._trusted = 0
+            self._in_a_row = self._unchecked_calls = 0
         return result
 
     def _examine_and_run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -120,7 +120,7 @@ class Compiler(CompiledCode):
             call = self._preparation.prepare(args, kwargs)
         except StagingError as error:
             return self.run_unjitted(error, args, kwargs)
-        if not call.signature.arrays and not names_numpy(call.read):
+        if not call.signature.arrays and not names_numpy(call.captured_values):
             # The arguments are numbers, strings and lists, so this is no function over arrays.
             return self.run_on_host(None, args, kwargs)
         cache = self._cache_of(call)
@@ -130,14 +130,14 @@ class Compiler(CompiledCode):
         if cache.on_host:
             if cache.fallback is None and id(cache) not in self._budget.slower:
                 self._budget.slower.add(id(cache))
-                cache.considered = self._host.own_seconds
-                if all(made.how == "xla" for made in cache.compiled.values()):
+                cache.last_review = self._host.own_seconds
+                if all(made.how == "xla" for made in cache.functions.values()):
                     leave_on_host(self.code.co_name, self.code.co_filename)
             self._note_host_preference(cache.fallback)
             return self.run_on_host(cache.fallback, args, kwargs)
         if self._prefers_host(cache, call):
             return self._host.run_timed(args, kwargs, cache.add_host_time)
-        self._in_a_row = self._trusted = 0
+        self._in_a_row = self._unchecked_calls = 0
         try:
             compiled, is_new, cache, call = self._compile(cache, call)
         except Exception as error:
@@ -167,7 +167,7 @@ class Compiler(CompiledCode):
         self._latest = why
         self._in_a_row += 1
         if self._in_a_row >= ASKED_AT_LEAST:
-            self._trusted = min(2 ** (self._in_a_row - ASKED_AT_LEAST), TRUSTED_AT_MOST)
+            self._unchecked_calls = min(2 ** (self._in_a_row - ASKED_AT_LEAST), TRUSTED_AT_MOST)
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
         """Explain a call with these arguments; compile it if needed."""
@@ -211,7 +211,7 @@ class Compiler(CompiledCode):
         told = [
             f"{cache.fallback.code} {cache.fallback.reason}" if cache.fallback else cache.decision
             for cache in self.caches.values()
-            if cache.on_host or not cache.compiled
+            if cache.on_host or not cache.functions
         ]
         return list(dict.fromkeys(told))
 
@@ -284,7 +284,7 @@ class Compiler(CompiledCode):
             self._budget.note_compiling(seconds)
         else:
             self._budget.note_gain(seconds, cache.usual_host)
-            if not cache.settled and not is_new:
+            if not cache.is_settled and not is_new:
                 cache.add_compiled_time(seconds)
         cache.count_compiled_call(seconds, compiled.is_warm)
         compiled.is_warm = True
@@ -301,7 +301,7 @@ class Compiler(CompiledCode):
             return check_bound(of_unknown_lengths(self._function)(*args, **kwargs))
         self._jitted.inline_count += 1
         trace = trace_of(scope)
-        with trace.calls.entering(self._jitted, scope):
+        with trace.calls.enter(self._jitted, scope):
             function = self._function
             if trace.unknown_lengths:
                 function = of_unknown_lengths(function)
@@ -338,8 +338,8 @@ class Compiler(CompiledCode):
             self._host.is_refused = True
         # Under NumPy's rules, a callee that must run on the host is no reason for a warning.
         is_quiet = fallback.kind.is_quiet and uses_numpy_rules()
-        if current_mode() not in self._warned and not is_quiet:
-            self._warned.add(current_mode())
+        if current_mode() not in self._warned_modes and not is_quiet:
+            self._warned_modes.add(current_mode())
             more = "" if uses_numpy_rules() else "; its arrays on the host are promoted by NumPy's rules"
             tell(fallback, more)
         return result

@@ -106,12 +106,14 @@ class ConcreteFunction:
         self._handles, self._generators, self._deadline = handles, generators, deadline
         groups = {group for axes in pattern.values() for _, group in axes}
         lengths = range(len(numbers) - len(groups), len(numbers))
-        self._open = OpenArrays(pattern, lengths, dict(bounds))
-        specs = [tf.TensorSpec(self._open.shape(k, a.shape), _dtype_of(a)) for k, a in enumerate(arrays)]
+        self._open_arrays = OpenArrays(pattern, lengths, dict(bounds))
+        specs = [
+            tf.TensorSpec(self._open_arrays.shape(k, a.shape), _dtype_of(a)) for k, a in enumerate(arrays)
+        ]
         specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
         self.how, self.not_xla = "xla", ""
         #: The code of loops with ops that XLA should not compile.
-        self._uncompiled: set[types.CodeType] = set()
+        self._uncompiled_loops: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
         self.is_plain, self.is_warm = True, False
         self._gradients, self.hides_gradients = is_recording(), False
@@ -125,7 +127,7 @@ class ConcreteFunction:
             self.not_xla = str(error)
         if self.not_xla:
             self.how = "graph"
-            self._uncompiled = {
+            self._uncompiled_loops = {
                 code for code, graphs in self._loop_graphs.items() if not xla_pays(ops_of(*graphs))
             }
             self.function = self._trace(body, arrays, specs, xla=False)
@@ -208,14 +210,14 @@ class ConcreteFunction:
         def run(*tensors: tf.Tensor) -> list[tf.Tensor]:
             trace = Trace(xla, compile_loops=loops and not xla, exact_types=exact)
             self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
-            trace.uncompiled_loops |= self._uncompiled
+            trace.uncompiled_loops |= self._uncompiled_loops
             trace.deadline, trace.gradients = self._deadline, self._gradients
             trace.on_cpu = device_kind() == "cpu"
             storages = [Storage(tensor) for tensor in tensors[: len(arrays)]]
             for storage, array in zip(storages, arrays, strict=True):
                 storage.argument = True
                 storage.order = order_of_memory(array)
-            trace.violations, trace.printed = Storage(tf.constant(False)), Storage(tf.constant(0))
+            trace.violations, trace.print_order = Storage(tf.constant(False)), Storage(tf.constant(0))
             trace.output, trace.handles = self._output, self._handles
             trace.draws = self._draws = Draws(self._generators, xla and self._buffers)
             numbers = [self._stage_number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
@@ -226,12 +228,12 @@ class ConcreteFunction:
                 trace.root = root
                 self._draws.begin(root)
                 result = body(staged, numbers)
-                if any(storage.poisoned for storage in storages):
+                if any(storage.is_poisoned for storage in storages):
                     raise AliasingError(
                         "an argument may have been written under a name that a staged loop or branch chose",
                     )
-                trace.shown.check()
-                self.hides_gradients = trace.gapped
+                trace.shown_text.check()
+                self.hides_gradients = trace.has_gaps
                 return self._collect_outputs(
                     result,
                     storages,
@@ -252,8 +254,8 @@ class ConcreteFunction:
         if isinstance(array, tf.Tensor):
             return storage.value
         staged = tensor_scalar(storage.value) if type(array) is scalar else array_over(storage)
-        if k in self._open:
-            staged = self._open.part(k, staged, numbers)
+        if k in self._open_arrays:
+            staged = self._open_arrays.part(k, staged, numbers)
         trace.add_input(array, staged)
         return staged
 
@@ -273,7 +275,7 @@ class ConcreteFunction:
     ) -> list[tf.Tensor]:
         leaves, rebuild, _ = flatten(result)
         self._rebuild = (lambda made: python_lists(rebuild(made))) if holds_lists(result) else rebuild
-        self._written = written
+        self._written_places = written
         self._results: list[ResultSpec] = []
         outputs: list[tf.Tensor] = []
         places: dict[Any, int] = {}
@@ -286,13 +288,13 @@ class ConcreteFunction:
         states = self._draws.finals()
         violated = trace.violations.value
         self._may_fail = violated.op.type != "Const"
-        self.prints = trace.printed.value.op.type != "Const"
+        self.prints = trace.print_order.value.op.type != "Const"
         # A graph that returns raw tensors must not borrow the memory of its inputs.
         self._lends = all(made.kind != "tensor" for made in self._results)
         self._count = len(outputs)
         # The last count of prints depends on all prints.
-        outputs += [trace.printed.value] if self.prints else []
-        self._logged = slice(len(outputs), len(outputs) + len(logged))
+        outputs += [trace.print_order.value] if self.prints else []
+        self._log_outputs = slice(len(outputs), len(outputs) + len(logged))
         outputs += logged
         self._states = slice(len(outputs), len(outputs) + len(states))
         outputs += states
@@ -314,7 +316,7 @@ class ConcreteFunction:
         """
         if not self._draws.streams:
             return self._run(arrays, numbers, holders, None)
-        with self._draws.drawing(generators) as streams:
+        with self._draws.draw_call(generators) as streams:
             return self._run(arrays, numbers, holders, streams)
 
     def _run(
@@ -327,7 +329,8 @@ class ConcreteFunction:
         on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
         take = _as_input if on_tensors or not self._lends else _as_borrowed_input
         inputs = [
-            take(self._open.pad(k, array) if k in self._open else array) for k, array in enumerate(arrays)
+            take(self._open_arrays.pad(k, array) if k in self._open_arrays else array)
+            for k, array in enumerate(arrays)
         ]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
         while True:
@@ -343,7 +346,7 @@ class ConcreteFunction:
         if streams is not None:
             streams.accept(outputs[self._states])
         if self._log is not None:
-            effects = self._log.effects([one.numpy() for one in outputs[self._logged]])
+            effects = self._log.effects([one.numpy() for one in outputs[self._log_outputs]])
         perform(effects, holders)
         if self.how == "xla":
             counts.compiled += 1
@@ -354,14 +357,16 @@ class ConcreteFunction:
         # Results are made before anything is written: an output may be an input with an array's borrowed
         # memory.
         results = [
-            rebuild_result(made, arrays, inputs, outputs, bases, on_tensors, self._open, self._zero_copy)
+            rebuild_result(
+                made, arrays, inputs, outputs, bases, on_tensors, self._open_arrays, self._zero_copy
+            )
             for made in self._results
         ]
-        written = list(outputs[last - len(self._written) : last])
-        for place, k in enumerate(self._written):
-            if k in self._open:
-                written[place] = self._open.crop(written[place], arrays[k])
-        write_all([arrays[k] for k in self._written], written)
+        written = list(outputs[last - len(self._written_places) : last])
+        for place, k in enumerate(self._written_places):
+            if k in self._open_arrays:
+                written[place] = self._open_arrays.crop(written[place], arrays[k])
+        write_all([arrays[k] for k in self._written_places], written)
         return self._rebuild(results)
 
 

@@ -20,14 +20,14 @@ class SpecializationCaches:
     """The specialization caches of one function.
 
     Attributes:
-        known: the caches, by the key of their calls' signature.
+        caches: the caches, by the key of their calls' signature.
 
     Args:
         host: provides the measurements of earlier processes.
     """
 
     def __init__(self, host: HostFunction) -> None:
-        self.known: dict[Any, SpecializationCache] = {}
+        self.caches: dict[Any, SpecializationCache] = {}
         self._host = host
         self._lengths: dict[Any, Lengths] = {}
 
@@ -39,7 +39,7 @@ class SpecializationCaches:
             may_be_open: whether the cache may be one for calls that differ in the lengths of arrays.
         """
         exact = self._known_cache(call.signature.key, call)
-        if exact.compiled or exact.on_host or not may_be_open:
+        if exact.functions or exact.on_host or not may_be_open:
             return exact
         return self._open_cache(call, exact) or exact
 
@@ -50,12 +50,12 @@ class SpecializationCaches:
             known.refuse()
 
     def _known_cache(self, key: Any, call: PreparedCall) -> SpecializationCache:
-        found = self.known.get(key)
+        found = self.caches.get(key)
         if found is None:
-            if len(self.known) >= MOST_FAMILIES:
-                self.known.clear()
+            if len(self.caches) >= MOST_FAMILIES:
+                self.caches.clear()
                 self._lengths.clear()
-            found = self.known.setdefault(key, SpecializationCache())
+            found = self.caches.setdefault(key, SpecializationCache())
             found.start_from(self._host.prospect.call_record(call.args, call.kwargs), call.signature)
         return found
 
@@ -78,14 +78,14 @@ class SpecializationCaches:
         if not OpenArrays(met.pattern, list(bounds), bounds).fit_memory(shapes):
             return None
         key = loose, met.static_shapes(shapes), tuple(met.pattern.items()), tuple(bounds.values())
-        is_new = key not in self.known
+        is_new = key not in self.caches
         cache = self._known_cache(key, call)
         if is_new:
             cache.own_seconds = met.seconds(lengths)
-            cache.bounded.update(bounds)
+            cache.bounded_inputs.update(bounds)
         if cache.on_host:
             return None
         signature.numbers += lengths
-        signature.changing += bounds
+        signature.changing_numbers += bounds
         call.open_pattern = met.pattern
         return cache

@@ -96,7 +96,7 @@ class OpenArrays:
         """Return the valid part of the array at `place`, given by the staged numbers."""
         axes = self._axes[place]
         lengths: list[SymInt | None] = [
-            numbers[axes[axis]].known if axis in axes else None for axis in range(whole.ndim)
+            numbers[axes[axis]].staged_integer if axis in axes else None for axis in range(whole.ndim)
         ]
         part = part_of_whole(whole, lengths)
         self._parts[place] = chain_of(part)

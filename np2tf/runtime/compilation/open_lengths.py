@@ -35,17 +35,17 @@ class Lengths:
     """
 
     pattern: Pattern = field(default_factory=dict)
-    _met: dict[Shapes, SpecializationCache] = field(default_factory=dict)
+    _caches: dict[Shapes, SpecializationCache] = field(default_factory=dict)
     _patterns: int = 0
 
     def note(self, shapes: Shapes, cache: SpecializationCache) -> None:
         """Record a call of these shapes, which has a cache of its own."""
-        if shapes in self._met or len(self._met) >= MOST_SHAPES:
+        if shapes in self._caches or len(self._caches) >= MOST_SHAPES:
             return
-        self._met[shapes] = cache
-        if len(self._met) >= ENOUGH_SHAPES and self._patterns < MOST_PATTERNS and not self._fits(shapes):
+        self._caches[shapes] = cache
+        if len(self._caches) >= ENOUGH_SHAPES and self._patterns < MOST_PATTERNS and not self._fits(shapes):
             self._patterns += 1
-            self.pattern = _pattern(list(self._met))
+            self.pattern = _pattern(list(self._caches))
 
     def refuse(self) -> None:
         """Record that the function needs the lengths as constants."""
@@ -66,7 +66,7 @@ class Lengths:
         """Return the host's seconds in calls whose lengths have the same bounds."""
         wanted = list(map(bounds_of, lengths))
         taken = 0.0
-        for shapes, cache in self._met.items():
+        for shapes, cache in self._caches.items():
             own = self.lengths(shapes)
             if own is not None and list(map(bounds_of, own)) == wanted:
                 taken += cache.own_seconds
@@ -84,7 +84,7 @@ class Lengths:
 
     def _fits(self, shapes: Shapes) -> bool:
         """Return whether the lengths of a call differ from those of earlier calls only on open axes."""
-        first = next(iter(self._met))
+        first = next(iter(self._caches))
         groups: dict[int, int] = {}
         for place, (shape, known) in enumerate(zip(shapes, first, strict=True)):
             group_of = dict(self.pattern.get(place, ()))

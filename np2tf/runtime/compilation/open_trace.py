@@ -77,7 +77,7 @@ def stage_open(
         result = check_returned(call.body(function, unknown_lengths=True)(staged, signature.numbers))
         if not call.is_plain:
             raise ContainerChangeError("the function changes or returns a list, dict or object from outside")
-        if any(storage.poisoned or storage in root.writes for storage in read):
+        if any(storage.is_poisoned or storage in root.writes for storage in read):
             raise ExportError("the function writes to an array that it reads by name")
         made = _tensors_of(result)
         violated = trace.violations.value

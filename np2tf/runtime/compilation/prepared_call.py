@@ -18,13 +18,13 @@ class PreparedCall:
     """One prepared call.
 
     Attributes:
-        read: the values that the function reads as globals and closure variables.
+        captured_values: the values that the function reads as globals and closure variables.
         by_name: the objects among these values.
         open_pattern: the axes of arrays whose lengths are inputs.
 
     Args:
         follows: returns whether the names that another function reads are known.
-        changing: the places of arguments that are inputs if they are numbers.
+        changing_places: the places of arguments that are inputs if they are numbers.
     """
 
     def __init__(
@@ -32,17 +32,17 @@ class PreparedCall:
         signature: Signature,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        read: Sequence[Any],
+        captured_values: Sequence[Any],
         follows: Callable[[Any], bool],
-        changing: Collection[int] = (),
+        changing_places: Collection[int] = (),
     ) -> None:
-        self.read = read
+        self.captured_values = captured_values
         self._follows = follows
         self.signature = signature
-        self.by_name = [value for value in read if is_instance(value)]
+        self.by_name = [value for value in captured_values if is_instance(value)]
         self.args = args
         self.kwargs = kwargs
-        self.changing = changing
+        self.changing_places = changing_places
         self.is_plain = True
         self.open_pattern: Pattern = {}
 

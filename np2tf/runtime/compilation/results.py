@@ -46,7 +46,7 @@ class ResultSpec:
     weak: type | None = None
     #: The outputs that are the run-time ends of slices in the path, and whether the part is copied.
     ends: tuple[int, int] = (0, 0)
-    copied: bool = False
+    is_copied: bool = False
 
 
 def describe_result(
@@ -169,12 +169,12 @@ def rebuild_result(
         value = outputs[made.place]
         if on_tensors:
             bases[made.place] = lay_out(value, made.order)
-        elif zero_copy is None or made.copied:
+        elif zero_copy is None or made.is_copied:
             bases[made.place] = np.array(memoryview(value))
         else:
             bases[made.place] = zero_copy.array(made.place, outputs, inputs)
     seen = _view_of(bases[made.place], path)
-    return seen.copy("K") if made.copied else seen
+    return seen.copy("K") if made.is_copied else seen
 
 
 def _is_dynamic_slice(array: Any) -> bool:

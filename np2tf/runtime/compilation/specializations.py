@@ -29,9 +29,9 @@ A_LITTLE, MANY_WARM_CALLS = 1.5, 12
 #: because long calls vary less.
 LONG, WORSE = 0.02, 1.5
 #: The measurement of an earlier process is repeated when compiled calls have taken this many times its cost.
-REVIEWED = 10.0
+REVIEW_FACTOR = 10.0
 #: The tiers are compared again once the chosen tier has taken this many times the cost of the comparison.
-RECONSIDERED = 100.0
+RECONSIDER_FACTOR = 100.0
 _INTEGERS = (int, np.integer, np.bool_)
 #: The number of traces of a cache after which nothing is compiled for it any more.
 MAX_TRACES = 16
@@ -42,12 +42,12 @@ class SpecializationCache:
     """All calls that differ only in numbers.
 
     Attributes:
-        compiled: the code, by the numbers that are constants of it.
+        functions: the code, by the numbers that are constants of it.
         on_host: whether the calls stay on the host from now on.
-        discarded: the number of compiled calls that the host has repeated, for functions that handle
+        discarded_calls: the number of compiled calls that the host has repeated, for functions that handle
             exceptions.
         fallback: the reason why the calls cannot be compiled, if they cannot.
-        bounded: the inputs that are integers whose size XLA needs to know.
+        bounded_inputs: the inputs that are integers whose size XLA needs to know.
         own_seconds: the seconds on the host, without long calls of other jitted functions.
         digest: the digest of the calls, once there is code for them.
         known_host: the seconds of a call on the host in an earlier process; 0.0 if unknown.
@@ -55,11 +55,11 @@ class SpecializationCache:
         calls: the number of compiled calls in this process.
         seconds: the seconds of these calls without the first, in which XLA compiles.
         recent: the seconds of the fastest of these calls since the choice of the tier was last considered.
-        considered: the seconds that the calls of the chosen tier had taken when its choice was last
+        last_review: the seconds that the calls of the chosen tier had taken when its choice was last
             considered.
     """
 
-    compiled: dict[Any, ConcreteFunction] = field(default_factory=dict)
+    functions: dict[Any, ConcreteFunction] = field(default_factory=dict)
     on_host: bool = False
     fallback: Fallback | None = None
     own_seconds: float = 0.0
@@ -67,27 +67,27 @@ class SpecializationCache:
     best_host: float = float("inf")
     best_compiled: float = float("inf")
     warm_calls: int = 0
-    discarded: int = 0
-    settled: bool = False
-    seen: list[Any] = field(default_factory=list)
-    varying: set[int] = field(default_factory=set)
+    discarded_calls: int = 0
+    is_settled: bool = False
+    first_numbers: list[Any] = field(default_factory=list)
+    varying_numbers: set[int] = field(default_factory=set)
     integers: set[int] = field(default_factory=set)
-    changing: set[int] = field(default_factory=set)
-    pinned: set[int] = field(default_factory=set)
-    bounded: set[int] = field(default_factory=set)
+    changing_numbers: set[int] = field(default_factory=set)
+    pinned_numbers: set[int] = field(default_factory=set)
+    bounded_inputs: set[int] = field(default_factory=set)
     digest: str = ""
     known_host: float = 0.0
     assumed_host: float = 0.0
     calls: int = 0
     seconds: float = 0.0
     recent: float = float("inf")
-    considered: float = 0.0
+    last_review: float = 0.0
 
     @property
     def wants_host(self) -> bool:
         """True if the next call should run on the host for comparison, although there is code for it."""
-        if self.settled:
-            return self.seconds - self.considered > RECONSIDERED * self.best_host
+        if self.is_settled:
+            return self.seconds - self.last_review > RECONSIDER_FACTOR * self.best_host
         return self.warm_calls >= WARM_CALLS and not self._is_compared
 
     def is_due_on_host(self, host_seconds: float) -> bool:
@@ -96,14 +96,14 @@ class SpecializationCache:
         Args:
             host_seconds: the seconds that the calls of the function have taken on the host so far.
         """
-        can_run = self.fallback is None and bool(self.compiled) and self.discarded <= self.warm_calls
+        can_run = self.fallback is None and bool(self.functions) and self.discarded_calls <= self.warm_calls
         cost = WARM_CALLS * self.best_compiled
-        return can_run and host_seconds - self.considered > RECONSIDERED * cost
+        return can_run and host_seconds - self.last_review > RECONSIDER_FACTOR * cost
 
     def reconsider(self) -> None:
         """Start a new comparison of the tiers; other processes may have disturbed the first comparison."""
-        self.settled = self.on_host = False
-        self.host_calls = self.warm_calls = self.discarded = 0
+        self.is_settled = self.on_host = False
+        self.host_calls = self.warm_calls = self.discarded_calls = 0
         self.best_host = self.best_compiled = float("inf")
 
     @property
@@ -116,7 +116,7 @@ class SpecializationCache:
         if self.host_calls >= WARM_CALLS:
             return True
         if not self.host_calls and self.known_host >= WORSE * self.best_compiled:
-            return self.seconds < REVIEWED * self.known_host
+            return self.seconds < REVIEW_FACTOR * self.known_host
         far = self.best_compiled >= BEHIND * self.best_host or self.best_host >= AHEAD * self.best_compiled
         return self.host_calls > 0 and far
 
@@ -127,9 +127,9 @@ class SpecializationCache:
     def add_host_time(self, seconds: float, own: float | None = None) -> None:
         """Record the seconds of a call on the host, and without long calls of other jitted functions."""
         self.own_seconds += seconds if own is None else own
-        if self.settled and not self.on_host:
+        if self.is_settled and not self.on_host:
             is_wrong = seconds < self.recent
-            self.considered, self.recent = self.seconds, float("inf")
+            self.last_review, self.recent = self.seconds, float("inf")
             if not is_wrong:
                 self.best_host = seconds
                 return
@@ -150,8 +150,8 @@ class SpecializationCache:
             return
         self.known_host = way.host
         if way.numbers == len(signature.numbers):
-            self.varying, self.pinned = set(way.varying), set(way.pinned)
-            self.integers = {k for k in self.varying if isinstance(signature.numbers[k], _INTEGERS)}
+            self.varying_numbers, self.pinned_numbers = set(way.varying_numbers), set(way.pinned_numbers)
+            self.integers = {k for k in self.varying_numbers if isinstance(signature.numbers[k], _INTEGERS)}
 
     def count_compiled_call(self, seconds: float, is_warm: bool) -> None:
         """Count a compiled call. XLA compiles in a call that is not warm."""
@@ -172,33 +172,37 @@ class SpecializationCache:
 
     def note_discarded_call(self) -> None:
         """Count a discarded call. If most calls are discarded, the calls stay on the host."""
-        self.discarded += 1
-        if not self.settled and self.discarded >= WARM_CALLS and self.discarded > self.warm_calls:
-            self.settled = self.on_host = True
+        self.discarded_calls += 1
+        if (
+            not self.is_settled
+            and self.discarded_calls >= WARM_CALLS
+            and self.discarded_calls > self.warm_calls
+        ):
+            self.is_settled = self.on_host = True
 
     def _choose_tier(self) -> None:
         """Choose the faster tier once both have been measured well enough."""
         is_little = self.best_host < self.best_compiled < A_LITTLE * self.best_host
         enough = self.warm_calls >= (MANY_WARM_CALLS if is_little else WARM_CALLS)
         if (enough and self._is_compared and self.host_calls) or self._is_hopeless:
-            self.settled = True
+            self.is_settled = True
             self.on_host = self.best_compiled > self.best_host
-            self.considered, self.recent = self.seconds, float("inf")
+            self.last_review, self.recent = self.seconds, float("inf")
 
     def notice(self, signature: Signature) -> None:
         """Record which numbers vary."""
-        self.changing.update(signature.changing)
+        self.changing_numbers.update(signature.changing_numbers)
         keys = list(map(number_key, signature.numbers))
-        if not self.seen:
-            self.seen = keys
-        elif keys != self.seen:
-            new = {k for k, key in enumerate(keys) if key != self.seen[k]} - self.varying
-            self.varying |= new
+        if not self.first_numbers:
+            self.first_numbers = keys
+        elif keys != self.first_numbers:
+            new = {k for k, key in enumerate(keys) if key != self.first_numbers[k]} - self.varying_numbers
+            self.varying_numbers |= new
             self.integers |= {k for k in new if isinstance(signature.numbers[k], _INTEGERS)}
 
     def inputs(self) -> tuple[int, ...]:
         """Return the numbers that are to be inputs of the next code."""
-        return tuple(sorted((self.varying | self.changing) - self.pinned))
+        return tuple(sorted((self.varying_numbers | self.changing_numbers) - self.pinned_numbers))
 
     def check_inputs(self, inputs: tuple[int, ...], made: ConcreteFunction) -> None:
         """Refuse code whose integers should be constants, because constant integers make shapes known.
@@ -206,19 +210,19 @@ class SpecializationCache:
         Raises:
             StagingError: if XLA compiles the function with constant integers.
         """
-        known = self.compiled.values()
+        known = self.functions.values()
         if self.integers & set(inputs) and made.how != "xla" and any(one.how == "xla" for one in known):
             raise XlaShapeError("XLA needs to know the integers")
 
     def bound_integers(self, inputs: tuple[int, ...], signature: Signature) -> bool:
         """Let the integers among the inputs be bounded, and return whether there are new ones."""
-        new = {k for k in inputs if bounds_of(signature.numbers[k]) is not None} - self.bounded
-        self.bounded |= new
+        new = {k for k in inputs if bounds_of(signature.numbers[k]) is not None} - self.bounded_inputs
+        self.bounded_inputs |= new
         return bool(new)
 
     def bounds(self, inputs: tuple[int, ...], signature: Signature) -> dict[int, Bounds]:
         """Return the bounds of the bounded inputs. They are powers of 2, so that there are few of them."""
-        bounds = {k: bounds_of(signature.numbers[k]) for k in inputs if k in self.bounded}
+        bounds = {k: bounds_of(signature.numbers[k]) for k in inputs if k in self.bounded_inputs}
         return {k: bound for k, bound in bounds.items() if bound is not None}
 
     def pin(self, inputs: tuple[int, ...], signature: Signature) -> None:
@@ -226,7 +230,7 @@ class SpecializationCache:
         constants.
         """
         integers = {k for k in inputs if isinstance(signature.numbers[k], _INTEGERS)}
-        self.pinned |= integers if integers else set(inputs)
+        self.pinned_numbers |= integers if integers else set(inputs)
 
     def key(self, signature: Signature, inputs: tuple[int, ...]) -> Any:
         """Return the key of the code for these numbers."""
@@ -236,8 +240,8 @@ class SpecializationCache:
     def find(self, signature: Signature) -> ConcreteFunction | None:
         """Return the code for a call, if there is any."""
         inputs = self.inputs()
-        found = self.compiled.get(self.key(signature, inputs))
-        return found if found is not None or not inputs else self.compiled.get(self.key(signature, ()))
+        found = self.functions.get(self.key(signature, inputs))
+        return found if found is not None or not inputs else self.functions.get(self.key(signature, ()))
 
     def check_growth(self) -> None:
         """Refuse to compile without end.
@@ -245,7 +249,7 @@ class SpecializationCache:
         Raises:
             StagingError: if there have been too many traces.
         """
-        if len(self.compiled) >= MAX_TRACES:
+        if len(self.functions) >= MAX_TRACES:
             raise TooManyTracesError.of()
 
     @property
@@ -253,12 +257,14 @@ class SpecializationCache:
         """The tier of calls from now on, in words."""
         if self.fallback is not None:
             return "host: cannot be compiled"
-        if self.on_host and self.discarded > self.warm_calls:
+        if self.on_host and self.discarded_calls > self.warm_calls:
             return "host: exceptions are handled there in most calls"
         if self.on_host:
             return "host: faster than compiled code"
-        if not self.compiled:
+        if not self.functions:
             return "host: has not taken enough time to be worth compiling"
         return (
-            "compiled: faster than the host" if self.settled else "compiled: not yet compared with the host"
+            "compiled: faster than the host"
+            if self.is_settled
+            else "compiled: not yet compared with the host"
         )

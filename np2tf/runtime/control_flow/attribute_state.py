@@ -35,11 +35,11 @@ class Attributes:
     def __init__(self, reachable: Iterable[Any], may_be_missing: bool) -> None:
         reach = ReachableObjects(reachable)
         self.instances = reach.instances
-        self._others = [(one, dict(vars(one))) for one in reach.others]
+        self._other_objects = [(one, dict(vars(one))) for one in reach.other_objects]
         self._first = [attributes(one).keys() for one in self.instances]
         self._names = [dict.fromkeys(names) for names in self._first]
         self._may_be_missing = may_be_missing
-        self._held: dict[int, _HeldObject] = {}
+        self._held_objects: dict[int, _HeldObject] = {}
 
     @property
     def attribute_count(self) -> int:
@@ -79,7 +79,9 @@ class Attributes:
             StagingError: if `run` changes anything but the attributes of these objects.
         """
         before = self.read()
-        lists = {id(one): (one, copy(one)) for held in self._held.values() for one in _holders(held.value)}
+        lists = {
+            id(one): (one, copy(one)) for held in self._held_objects.values() for one in _holders(held.value)
+        }
         try:
             return run(), self.read()
         finally:
@@ -98,7 +100,7 @@ class Attributes:
         Raises:
             StagingError: if an attribute had been changed, because a trace happens only once.
         """
-        for one, before in self._others:
+        for one, before in self._other_objects:
             if not same_contents(dict(vars(one)), before):
                 for name in vars(one).keys() - before.keys():
                     delattr(one, name)
@@ -111,7 +113,7 @@ class Attributes:
     def _hold(self, value: Any) -> Any:
         if kind_of(value) in ("array", "number", "constant") or _is_flat(value):
             return value
-        return self._held.setdefault(id(value), _HeldObject(value))
+        return self._held_objects.setdefault(id(value), _HeldObject(value))
 
 
 def _is_flat(value: Any) -> bool:

@@ -30,7 +30,7 @@ class BufferPermutation:
         exits = [plan.exits.get(k) for k in self.names]
         permuted = set(map(id, exits)) == {id(plan.fresh[k]) for k in self.names}
         loop.permuted_names = self.names if permuted else []
-        self.permuted = permuted
+        self.is_permuted = permuted
         self.initial = [tf.constant(n, tf.int32) for n in range(len(self.names))] if permuted else []
 
     @staticmethod
@@ -46,7 +46,7 @@ class BufferPermutation:
         may be.
         """
         for n, original in enumerate(self.originals):
-            if self.permuted:
+            if self.is_permuted:
                 value = original.tensor
                 for k, slot in zip(self.names, slots, strict=True):
                     value = tf.where(tf.equal(slot, n), leaves[k].tensor, value)
@@ -54,12 +54,12 @@ class BufferPermutation:
             else:
                 _poison(storage_of(original))
         storages = [storage_of(original) for original in self.originals]
-        mark = object() if self.permuted and len(set(storages)) == len(storages) else None
+        mark = object() if self.is_permuted and len(set(storages)) == len(storages) else None
         for n, k in enumerate(self.names):
             link_aliases(storage_of(leaves[k]), storages)
             storage_of(leaves[k]).distinct = mark
             known = all(not chain_of(one) and storage_of(one).identity is None for one in self.originals)
-            if self.permuted and known:
+            if self.is_permuted and known:
                 storage_of(leaves[k]).identity = slots[n], tuple(storages)
 
 
@@ -81,7 +81,7 @@ class RebindingFlags:
         written = {*plan.mutable(), *slots.names}
         self.names = [
             k
-            for k in sorted(plan.staying)
+            for k in sorted(plan.rebinding_variables)
             if k not in written and is_array(loop.leaves[k]) and not chain_of(loop.leaves[k])
         ]
         self.initial = [tf.constant(True) for _ in self.names]

@@ -81,7 +81,7 @@ class _Side:
         self.leaves: list[Any] = []
         self.forms: list[Carried | None] = []
         untouched = guard_closures(branch)
-        described = len(trace.shown.described)
+        described = len(trace.shown_text.descriptions)
         with trace.throwing_away() as inside, staging_scope(trace) as scope:
             try:
                 self.result = branch()
@@ -97,7 +97,7 @@ class _Side:
                 raise RecursionLimitError("calls in staged branches go too deep") from error
             except Exception as error:
                 self.error = error
-                del trace.shown.described[described:]  # by its message, which the host makes again
+                del trace.shown_text.descriptions[described:]  # by its message, which the host makes again
             finally:
                 self.after = {storage: storage._value for storage in scope.writes}
                 scope.undo()
@@ -168,7 +168,7 @@ def stage_branches(
             return results + [number_among(found, leaves[k]) for k, found in tracked.items()]
 
     if trace.throw_aways:
-        results = _foreseen(trace, forms, len(tracked), shapes, sides)
+        results = _foresee(trace, forms, len(tracked), shapes, sides)
         sources = [a | b for a, b in zip(sides[0].possible_aliases, sides[1].possible_aliases, strict=True)]
         if not by_choice or not all(map(is_small, results)):
             trace.throw_aways[-1].ops.append(None)
@@ -231,7 +231,7 @@ def _shapes(storage: Storage, sides: tuple[_Side, _Side]) -> list[tf.TensorShape
     return common_shapes(yes, no, before.shape)
 
 
-def _foreseen(
+def _foresee(
     trace: Trace, forms: list[Carried | None], tracked: int, shapes: Shapes, sides: tuple[_Side, _Side]
 ) -> list[tf.Tensor]:
     """Return placeholders for the branch's results, and write placeholders to its storages."""
@@ -265,7 +265,7 @@ def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> lis
     forms = [_common(k, variables, a, b) for k in range(len(a.leaves))]
     for side in (a, b):
         for one, form in zip(side.forms, forms, strict=True):
-            trace.shown.join(one, form)
+            trace.shown_text.join(one, form)
     growing = [k for k, form in enumerate(forms) if form is not None and None in form.shape]
     if trace.xla and growing:
         raise XlaShapeError(f"{_in_branch(growing[0], variables, a, b)}, and XLA should compile the branch")

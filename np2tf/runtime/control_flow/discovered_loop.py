@@ -65,7 +65,7 @@ class DiscoveredLoop:
 
     Attributes:
         plan: what the throw-away traces have shown.
-        compiled: whether XLA compiles the loop by itself, in a graph.
+        is_compiled: whether XLA compiles the loop by itself, in a graph.
     """
 
     def __init__(
@@ -85,12 +85,12 @@ class DiscoveredLoop:
         self.step = step
         self.state = state
         self.leaves, self.rebuild, self.outline = flatten(state)
-        self.runs_once = rounds.exact and bool(rounds.most)
+        self.runs_once = rounds.exact and bool(rounds.maximum)
         self.permuted_names: list[int] = []
-        self._read: set[Storage] = set()
+        self._read_storages: set[Storage] = set()
         self._code = likely.code
         plan = self._plan_for_xla(likely)
-        self.compiled = plan is not None
+        self.is_compiled = plan is not None
         self.plan = plan or self._discover(likely)
         likely.remember(self.plan.forms)
 
@@ -103,7 +103,7 @@ class DiscoveredLoop:
             return None
         entered = self.state, self.leaves, self.rebuild, self.outline
         try:
-            with trace.compiling():
+            with trace.stage_for_xla():
                 plan = self._discover(likely)
             if not grows(plan) and xla_pays(ops_of(*plan.graphs)):
                 return plan
@@ -138,7 +138,7 @@ class DiscoveredLoop:
                 k
                 for k, out in enumerate(outs)
                 if guess[k] is not None
-                and (are_same(self._entered[k], out.value) or are_same(self.leaves[k], out.value))
+                and (are_same(self._entry_leaves[k], out.value) or are_same(self.leaves[k], out.value))
             ]
             if left:
                 # No iteration changes these: they are the same arrays and constants inside.
@@ -177,7 +177,7 @@ class DiscoveredLoop:
             with staging_scope(self.trace) as scope:
                 try:
                     self.test(counter, state)
-                    if scope.writes or scope.poisoned:
+                    if scope.writes or scope.poisoned_storages:
                         raise EffectsInTest
                     after = self.step(counter, state)
                     self._move_effects(scope)
@@ -187,21 +187,21 @@ class DiscoveredLoop:
                         leaves = self._leaves_of(after)
                         read_widened(leaves)
                         plan.new = {k for k, leaf in enumerate(leaves) if not possible_aliases(leaf)}
-                        plan.steps = steps_of(self._entered, leaves)
-                        plan.staying = kept_variables(leaves, plan.fresh)
+                        plan.steps = steps_of(self._entry_leaves, leaves)
+                        plan.rebinding_variables = kept_variables(leaves, plan.fresh)
                     else:
                         seen = read_views(after)
-                    plan.kept = kept_containers(state, after)
+                    plan.kept_paths = kept_containers(state, after)
                 finally:
                     written, read = dict(scope.writes), set(scope.reads)
-                    hidden = list(scope.poisoned)
+                    hidden = list(scope.poisoned_storages)
                     scope.undo()
                     untouched.check()
                     if self.trace.log:
                         self.trace.log.forget(logged)
             if not settled:
                 with outside.as_default():
-                    self.state = prepare_for_loop(entry, seen, self.rounds.most)
+                    self.state = prepare_for_loop(entry, seen, self.rounds.maximum)
                 self.leaves, self.rebuild, self.outline = flatten(self.state)
                 return plan, None
             if hidden:
@@ -213,12 +213,12 @@ class DiscoveredLoop:
             outs = [_Out(value) for value in leaves]
         plan.graphs = inside.graphs
         fresh = set(plan.fresh.values())
-        plan.written = set(written)
+        plan.written_storages = set(written)
         plan.storages = [storage for storage in written if storage not in fresh]
         plan.exits = {
             k: out.storage for k, out in enumerate(outs) if forms[k] is not None and out.storage is not None
         }
-        self._read = read
+        self._read_storages = read
         return plan, outs
 
     def _enter(
@@ -233,7 +233,7 @@ class DiscoveredLoop:
                 leaves[k] = form.of(tensors)
                 if not form.number:
                     plan.fresh[k] = storage_of(leaves[k])
-        self._entered = leaves
+        self._entry_leaves = leaves
         return self.rebuild(leaves)
 
     def _leaves_of(self, state: Any) -> list[Any]:
@@ -284,7 +284,9 @@ class DiscoveredLoop:
         return "the structure of a loop's variables changes from one iteration to the next"
 
     def _label_of_storage(self, storages: Sequence[Storage]) -> str:
-        found = [k for k, leaf in enumerate(self._entered) if is_array(leaf) and storage_of(leaf) in storages]
+        found = [
+            k for k, leaf in enumerate(self._entry_leaves) if is_array(leaf) and storage_of(leaf) in storages
+        ]
         return self._label(found[0]).text if found else "an array"
 
     def refusal_of_dtypes(self) -> LoopTypeError:
@@ -307,7 +309,7 @@ class DiscoveredLoop:
         held += [
             k
             for k, storage in [*plan.exits.items(), *entries.items()]
-            if storage and set(aliases(storage)) & plan.written
+            if storage and set(aliases(storage)) & plan.written_storages
         ]
         if held:
             label = self._label(held[0])
@@ -333,7 +335,7 @@ class DiscoveredLoop:
                 and exit_storage not in plan.fresh.values()
             )
             with_written = any(j in mutable for j in shared_exit)
-            doubtful = shared_exit or shared_entry or outside or entry in self._read
+            doubtful = shared_exit or shared_entry or outside or entry in self._read_storages
             if (
                 with_written
                 or entry in plan.storages
@@ -384,7 +386,7 @@ class _Out:
         self.value = value
         self.form = form_of(value)
         self.storage = storage_of(value) if is_array(value) and type(value) is not scalar else None
-        known = value.known if type(value) is scalar and value.weak is int else None
+        known = value.staged_integer if type(value) is scalar and value.weak is int else None
         self.overflows = known is not None and known.may_overflow
 
 

@@ -17,7 +17,7 @@ from np2tf.runtime.structures.carried_values import Carried, Undefined, form_of
 from np2tf.tnp._array.ndarray import is_array, scalar
 
 #: The code of an iteration -> which of its variables were carried when it was staged.
-_found: WeakKeyDictionary[types.CodeType, list[bool]] = WeakKeyDictionary()
+_changes_of_code: WeakKeyDictionary[types.CodeType, list[bool]] = WeakKeyDictionary()
 
 
 class Likely:
@@ -33,13 +33,13 @@ class Likely:
 
     def __init__(self, step: Callable[..., Any] | None, bound: int = 0) -> None:
         self.code: types.CodeType | None = getattr(step, "__code__", None)
-        self._bound = bound
+        self._rebound_count = bound
 
     def forms(self, leaves: Sequence[Any]) -> list[Carried | None]:
         """Return the forms of the variables that are likely to change; None for each other variable."""
         if self.code is None:
             return [None] * len(leaves)
-        known = _found.get(self.code)
+        known = _changes_of_code.get(self.code)
         if known is None or len(known) != len(leaves):
             known = self._at_first(leaves, self.code)
         return [
@@ -51,14 +51,14 @@ class Likely:
         # If elements are written, arrays usually stay the same objects.
         writes = "at" in all_names(code)
         return [
-            k < self._bound and not (writes and is_array(leaf) and type(leaf) is not scalar)
+            k < self._rebound_count and not (writes and is_array(leaf) and type(leaf) is not scalar)
             for k, leaf in enumerate(leaves)
         ]
 
     def remember(self, forms: Sequence[Carried | None]) -> None:
         """Record the variables that have turned out to change."""
         if self.code is not None:
-            _found[self.code] = [form is not None for form in forms]
+            _changes_of_code[self.code] = [form is not None for form in forms]
 
 
 NOTHING_LIKELY = Likely(None)

@@ -19,7 +19,7 @@ from np2tf.tnp._tensor.symint import distance
 class TripCount:
     """The number of iterations of a loop: an upper bound, or the exact number."""
 
-    most: int | None
+    maximum: int | None
     exact: bool
 
 
@@ -35,20 +35,20 @@ class LoopAnalysis:
     storages: list[Storage] = field(default_factory=list)
     fresh: dict[int, Storage] = field(default_factory=dict)
     exits: dict[int, Storage] = field(default_factory=dict)
-    written: set[Storage] = field(default_factory=set)
+    written_storages: set[Storage] = field(default_factory=set)
     #: The graph of an iteration, and those of the loops and branches inside.
     graphs: list[tf.Graph] = field(default_factory=list)
     new: set[int] = field(default_factory=set)
-    kept: dict[Path, Path] = field(default_factory=dict)
+    kept_paths: dict[Path, Path] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)
     #: The variables that an iteration either leaves or binds to a new array.
-    staying: set[int] = field(default_factory=set)
+    rebinding_variables: set[int] = field(default_factory=set)
 
     def mutable(self) -> list[int]:
         """Return the carried arrays that are written to, under any name that they have in the course of the
         loop.
         """
-        found = {k for k, storage in self.fresh.items() if storage in self.written}
+        found = {k for k, storage in self.fresh.items() if storage in self.written_storages}
         place = {id(storage): k for k, storage in self.fresh.items()}
         moves = [
             (k, place[id(storage)])
@@ -75,7 +75,7 @@ class LoopAnalysis:
         """Return whether a carried array holds other arrays of the loop, because it has the rows of a
         list.
         """
-        if k in self.staying and k not in self.mutable():
+        if k in self.rebinding_variables and k not in self.mutable():
             return False
         exit_storage = self.exits.get(k)
         named = {*self.fresh.values(), *self.exits.values()} - {exit_storage}
@@ -88,8 +88,11 @@ def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
     """
     found = {}
     for k, (entry, leaf) in enumerate(zip(before, after, strict=True)):
-        if all(type(one) is scalar and one.weak is int and one.known is not None for one in (entry, leaf)):
-            amount = distance(entry.known, leaf.known)
+        if all(
+            type(one) is scalar and one.weak is int and one.staged_integer is not None
+            for one in (entry, leaf)
+        ):
+            amount = distance(entry.staged_integer, leaf.staged_integer)
             if amount is not None:
                 found[k] = amount
     return found

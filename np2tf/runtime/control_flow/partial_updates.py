@@ -16,7 +16,7 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 SliceUpdate = tuple[tf.Tensor, tf.Tensor]
 
 #: With more updates in a branch the code would become too large.
-_MOST = 4
+_MAX_UPDATES = 4
 
 
 def updates_between(after: tf.Tensor, before: tf.Tensor) -> list[SliceUpdate] | None:
@@ -51,7 +51,9 @@ def common_shapes(
         return None
     sides = [[piece.shape for _, piece in side] for side in (yes, no)]
     longest = max(sides, key=len)
-    if not 0 < len(longest) <= _MOST or not all(shape.is_fully_defined() for shape in (*longest, whole)):
+    if not 0 < len(longest) <= _MAX_UPDATES or not all(
+        shape.is_fully_defined() for shape in (*longest, whole)
+    ):
         return None
     if 2 * sum(shape.num_elements() for shape in longest) > whole.num_elements():
         return None

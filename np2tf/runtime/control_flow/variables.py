@@ -16,7 +16,7 @@ from np2tf.runtime.structures.carried_values import Carried, Undefined, flatten
 from np2tf.tnp._array.sequences import StackableSequence
 
 #: The end that `layout.py` of the translator gives to the name of a variable that inner functions see.
-_SHARED = "_now"
+_SHARED_SUFFIX = "_now"
 
 
 class Label(NamedTuple):
@@ -180,7 +180,7 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     code = getattr(function, "__code__", None)
     if code is None:
         return ()
-    shared = {f"{name}{_SHARED}": name for name in (*code.co_freevars, *code.co_cellvars)}
+    shared = {f"{name}{_SHARED_SUFFIX}": name for name in (*code.co_freevars, *code.co_cellvars)}
     return tuple(shared.get(name, name) for name in code.co_varnames[: code.co_argcount])
 
 

@@ -45,8 +45,8 @@ class StagedLoop(DiscoveredLoop):
         if self.trace.xla and grows(plan):
             raise XlaShapeError(self._other_shape())
         for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
-            self.trace.shown.join(form_of(leaf), form)
-            self.trace.shown.join(end, form)
+            self.trace.shown_text.join(form_of(leaf), form)
+            self.trace.shown_text.join(end, form)
         before = [storage.value for storage in plan.storages]
         slots = BufferPermutation(self, plan)
         self._entries = RebindingFlags(self, plan, slots)
@@ -58,12 +58,12 @@ class StagedLoop(DiscoveredLoop):
         ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *self._entries.initial, *before]
         try:
-            results = self._foreseen(inputs) if self.trace.throw_aways else self._make_results(inputs)
+            results = self._foresee(inputs) if self.trace.throw_aways else self._make_results(inputs)
         finally:
             for storage, value in zip(plan.storages, before, strict=True):
                 storage.rebase(value)
         state = self._leave(list(results), slots)
-        if self.compiled and self.trace.log and self.trace.log.is_of(plan.storages):
+        if self.is_compiled and self.trace.log and self.trace.log.is_of(plan.storages):
             put_logged(self.trace)
         return state
 
@@ -76,7 +76,7 @@ class StagedLoop(DiscoveredLoop):
         told = self.variables.in_loop(self._label(k), *sides)
         return f"{told}, and XLA should compile the loop"
 
-    def _foreseen(self, inputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    def _foresee(self, inputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """Return placeholders for the loop's results."""
         inside = self.trace.throw_aways[-1]
         inside.ops.append(None)
@@ -93,10 +93,10 @@ class StagedLoop(DiscoveredLoop):
         return shapes + [tensor.shape for tensor in inputs[len(shapes) :]]
 
     def _make_results(self, inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
-        self.trace.loops.append("xla" if self.compiled or self.trace.xla else "graph")
-        if not self.compiled:
+        self.trace.loops.append("xla" if self.is_compiled or self.trace.xla else "graph")
+        if not self.is_compiled:
             return self._build(*inputs)
-        with self.trace.compiling():
+        with self.trace.stage_for_xla():
             results: Sequence[tf.Tensor] = tf.function(self._build, jit_compile=True, autograph=False)(
                 *inputs
             )
@@ -161,14 +161,14 @@ class StagedLoop(DiscoveredLoop):
         self._note_aliases(leaves, slots, results[0] > 0)
         self._entries.write_back(self, leaves, stayed)
         self._count(leaves)
-        return put_back(trim_after_loop(self.rebuild(leaves)), containers(self.state), plan.kept)
+        return put_back(trim_after_loop(self.rebuild(leaves)), containers(self.state), plan.kept_paths)
 
     def _count(self, leaves: list[Any]) -> None:
         """Compute Python integers that change by the same amount in each of a known number of iterations."""
         for k, amount in self.plan.steps.items():
             entry, rounds = self.leaves[k], self.rounds
-            if rounds.exact and rounds.most is not None and type(entry) is int and self.plan.forms[k]:
-                leaves[k] = entry + amount * rounds.most
+            if rounds.exact and rounds.maximum is not None and type(entry) is int and self.plan.forms[k]:
+                leaves[k] = entry + amount * rounds.maximum
 
     def _note_aliases(self, leaves: list[Any], slots: BufferPermutation, ran: tf.Tensor) -> None:
         """Record which variables may be the same array after the loop: by equal exits, and by arrays from

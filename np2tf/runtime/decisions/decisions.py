@@ -35,11 +35,11 @@ PAYS = 1.5
 #: The number of processes whose seconds are stored: the shortest predicts the next process.
 PROCESSES = 2
 #: A record is dropped after this many processes have followed it without measuring anything.
-FOLLOWED = 8
+MAX_USES = 8
 #: The limits for the functions of a program, and the kinds of calls of a function.
 FUNCTIONS, KINDS = 500, 16
 #: The seconds on the host from which the cache is loaded, if no module has been imported translated.
-NOTICED = 0.05
+LOADING_SECONDS = 0.05
 _STORE = "np2tf.imports.cache.store"
 #: The usual settings; under other settings nothing is stored or followed.
 _USUAL = {"tier": "auto", "jit": "on", "eager": "auto", "floats": "float64", "promotion": "numpy"}
@@ -54,7 +54,7 @@ class Refusal(NamedTuple):
     path: str
     line: int
     size: int
-    changed: int
+    change_time: int
 
     @classmethod
     def from_fallback(cls, why: Fallback) -> Refusal:
@@ -64,7 +64,7 @@ class Refusal(NamedTuple):
     @property
     def is_current(self) -> bool:
         """True if the file has not changed."""
-        return (self.size, self.changed) == _stamp(self.path)
+        return (self.size, self.change_time) == _stamp(self.path)
 
     @property
     def fallback(self) -> Fallback:
@@ -76,47 +76,49 @@ class CallRecord(NamedTuple):
     """The measurements of calls of one kind.
 
     Attributes:
-        host, compiled: the seconds of a call; 0.0 if not known.
-        varying, pinned: the numbers that vary, and those among them that must be known while staging.
+        host, compiled_seconds: the seconds of a call; 0.0 if not known.
+        varying_numbers, pinned_numbers: the numbers that vary, and those among them that must be known while
+            staging.
         numbers: the number of numbers.
         refusal: the reason why there is no compiled code.
     """
 
     host: float = 0.0
-    compiled: float = 0.0
-    varying: tuple[int, ...] = ()
-    pinned: tuple[int, ...] = ()
+    compiled_seconds: float = 0.0
+    varying_numbers: tuple[int, ...] = ()
+    pinned_numbers: tuple[int, ...] = ()
     numbers: int = 0
     refusal: Refusal | None = None
 
     @property
     def is_slower(self) -> bool:
         """True if compiled code is known to be slower than the host."""
-        return 0.0 < self.host < self.compiled
+        return 0.0 < self.host < self.compiled_seconds
 
 
 class FunctionRecord(NamedTuple):
     """The measurements of a function, or of a loop.
 
     Attributes:
-        spent: the seconds that the host would have taken in the latest processes, without compiled code.
+        host_seconds: the seconds that the host would have taken in the latest processes, without compiled
+            code.
         cost, tries: the seconds of traces and first calls in a process, and the number of traces.
         ratio: the seconds of compiled code divided by those of the host; -1.0 if not known.
-        followed: the number of processes that have measured nothing since.
+        uses: the number of processes that have measured nothing since.
         ways: the measurements by the digest of calls.
     """
 
-    spent: tuple[float, ...]
+    host_seconds: tuple[float, ...]
     cost: float
     tries: int
     ratio: float
-    followed: int
+    uses: int
     call_records: dict[str, CallRecord]
 
     @property
     def expected_seconds(self) -> float:
         """The seconds that the host is expected to take in this process."""
-        return min(self.spent, default=0.0)
+        return min(self.host_seconds, default=0.0)
 
     @property
     def saved_seconds(self) -> float:
@@ -147,7 +149,7 @@ class FunctionRecord(NamedTuple):
             call_records[name] = way._replace(
                 refusal=None if way.refusal is None else Refusal._make(way.refusal)
             )
-        float(made.expected_seconds + made.cost + made.ratio + made.tries + made.followed)
+        float(made.expected_seconds + made.cost + made.ratio + made.tries + made.uses)
         return made._replace(call_records=call_records)
 
 
@@ -175,7 +177,7 @@ class Decisions:
     @property
     def is_at_hand(self) -> bool:
         """True if reading the records costs no noticeable time: a short program loads nothing for them."""
-        return self._records is not None or _STORE in sys.modules or clock.spent >= NOTICED
+        return self._records is not None or _STORE in sys.modules or clock.host_seconds >= LOADING_SECONDS
 
     @property
     def records(self) -> dict[str, FunctionRecord]:
@@ -206,9 +208,9 @@ class Decisions:
         return sum(record.saved_seconds for record in self.records.values()) > IMPORT_SECONDS
 
     @property
-    def spent(self) -> float:
+    def host_seconds(self) -> float:
         """The seconds that the host took in the recorded functions, in the longest process."""
-        return sum(max(record.spent, default=0.0) for record in self.records.values())
+        return sum(max(record.host_seconds, default=0.0) for record in self.records.values())
 
     def keep(self, outcome: Callable[[], tuple[str, FunctionRecord | None]]) -> None:
         """Ask for a function's record at the end of the process, and store it then."""
@@ -245,15 +247,15 @@ class Decisions:
 
 def _merge(one: FunctionRecord, other: FunctionRecord) -> FunctionRecord:
     """Return the joint record of a function that was made twice."""
-    spent = tuple(a + b for a, b in zip(one.spent[:1], other.spent[:1], strict=False))
+    spent = tuple(a + b for a, b in zip(one.host_seconds[:1], other.host_seconds[:1], strict=False))
     call_records = dict(list({**one.call_records, **other.call_records}.items())[-KINDS:])
     ratio = max(one.ratio, other.ratio)
     return FunctionRecord(
-        (*spent, *one.spent[1:]),
+        (*spent, *one.host_seconds[1:]),
         one.cost + other.cost,
         one.tries + other.tries,
         ratio,
-        min(one.followed, other.followed),
+        min(one.uses, other.uses),
         call_records,
     )
 

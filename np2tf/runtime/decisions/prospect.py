@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.decisions.decisions import (
-    FOLLOWED,
     KINDS,
+    MAX_USES,
     PROCESSES,
     CallRecord,
     FunctionRecord,
@@ -45,11 +45,11 @@ class Prospect:
 
     def __init__(self, function: Callable[..., Any], spent: Callable[[], float]) -> None:
         code = getattr(function, "__code__", None)
-        self._code, self._spent = code, spent
+        self._code, self._host_seconds = code, spent
         self.record: FunctionRecord | None = decisions.record_of(code) if code is not None else None
         self._pays = self.record is not None and self.record.saved_seconds > 0.0
-        self._refused: dict[str, Refusal] = {}
-        self._told: set[str] = set()
+        self._refusals: dict[str, Refusal] = {}
+        self._reasons: set[str] = set()
         self._budget: Budget | None = None
         self._caches: Callable[[], Iterable[SpecializationCache]] = tuple
         self._is_kept = False
@@ -79,19 +79,23 @@ class Prospect:
             # Arrays whose sizes never repeat have equal digests: beyond the recorded number of traces, the
             # budget decides.
             return True if self._tries < record.tries else None
-        spent = self._spent()
-        if spent >= LONGER * max(record.spent, default=0.0):
+        spent = self._host_seconds()
+        if spent >= LONGER * max(record.host_seconds, default=0.0):
             # The function takes much longer than before, so that the old measurement does not apply.
-            return None if tensorflow.is_known or clock.spent >= LONGER * decisions.spent else False
+            return (
+                None
+                if tensorflow.is_known or clock.host_seconds >= LONGER * decisions.host_seconds
+                else False
+            )
         may_pay = record.ratio < 0.0 and record.expected_seconds - spent >= UNKNOWN * record.cost
         return None if may_pay and tensorflow.is_known else False
 
     def _tell(self, refusal: Refusal) -> None:
         """Give the warning of a refusal, as soon as compiling would have been tried."""
-        if refusal.reason in self._told:
+        if refusal.reason in self._reasons:
             return
-        if self._spent() >= COMPILE_SECONDS:
-            self._told.add(refusal.reason)
+        if self._host_seconds() >= COMPILE_SECONDS:
+            self._reasons.add(refusal.reason)
             why = counts.fell_back(refusal.fallback)
             if not why.kind.is_quiet:
                 tell(why)
@@ -110,7 +114,7 @@ class Prospect:
 
     def refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Fallback) -> None:
         """Record that there is no compiled code for a call like this."""
-        self._refused[digest_of_call(args, kwargs)] = Refusal.from_fallback(why)
+        self._refusals[digest_of_call(args, kwargs)] = Refusal.from_fallback(why)
         self._keep()
 
     def _keep(self) -> None:
@@ -134,14 +138,14 @@ class Prospect:
                 # The best call on each tier counts: the mean of a few calls says more about other load.
                 saved += cache.calls * cache.usual_host
                 ran += cache.calls * cache.usual_compiled
-        spent = self._spent() + sum(cache.calls * cache.usual_host for cache in caches)
-        seconds = (spent, *before.spent)[:PROCESSES]
+        spent = self._host_seconds() + sum(cache.calls * cache.usual_host for cache in caches)
+        seconds = (spent, *before.host_seconds)[:PROCESSES]
         tries = self._tries
-        if not tries and not self._refused:
-            left = before._replace(spent=seconds, followed=before.followed + 1)
-            return None if left.followed > FOLLOWED else left
+        if not tries and not self._refusals:
+            left = before._replace(host_seconds=seconds, uses=before.uses + 1)
+            return None if left.uses > MAX_USES else left
         call_records = {**before.call_records, **_call_records(caches)}
-        call_records.update({name: CallRecord(refusal=why) for name, why in self._refused.items()})
+        call_records.update({name: CallRecord(refusal=why) for name, why in self._refusals.items()})
         call_records = dict(list(call_records.items())[-KINDS:])
         ratio = (ran + stayed) / (saved + stayed) if saved + stayed else before.ratio
         if self._budget is None or not tries:
@@ -152,8 +156,8 @@ class Prospect:
 def _call_records(caches: Iterable[SpecializationCache]) -> dict[str, CallRecord]:
     found: dict[str, CallRecord] = {}
     for cache in caches:
-        varying, pinned = tuple(sorted(cache.varying)), tuple(sorted(cache.pinned))
-        made = CallRecord(cache.usual_host, cache.usual_compiled, varying, pinned, len(cache.seen))
+        varying, pinned = tuple(sorted(cache.varying_numbers)), tuple(sorted(cache.pinned_numbers))
+        made = CallRecord(cache.usual_host, cache.usual_compiled, varying, pinned, len(cache.first_numbers))
         before = found.get(cache.digest)
         # Of calls with equal digests, the slowest decides.
         if before is None or made.host >= before.host:

@@ -22,7 +22,7 @@ from np2tf.tnp._tensor.storage import StagingScope, Storage
 #: The limits for the records in a call, the records in an iteration outside of its inner loops, and the
 #: numbers in an effect. With more records, the call is discarded; with more numbers, XLA does not compile the
 #: code.
-RECORDS, QUEUED, NUMBERS = 16384, 32, 8
+RECORDS, QUEUE_LENGTH, NUMBERS = 16384, 32, 8
 
 #: The values of an effect's tensors -> the effect.
 Make = Callable[[Sequence[np.ndarray]], Any]
@@ -40,10 +40,10 @@ class EffectLog:
     def __init__(self, graph: tf.Graph) -> None:
         self._kinds: list[tuple[_Forms, Make]] = []
         with graph.as_default():
-            self._records = _storage([RECORDS + QUEUED, 1 + NUMBERS])
+            self._records = _storage([RECORDS + QUEUE_LENGTH, 1 + NUMBERS])
             self._count = _storage([])
-            self._queue = _storage([QUEUED, 1 + NUMBERS])
-            self._queued = _storage([])
+            self._queue = _storage([QUEUE_LENGTH, 1 + NUMBERS])
+            self._queue_count = _storage([])
 
     def add(self, tensors: Sequence[tf.Tensor], make: Make, is_text: bool) -> None:
         """Put an effect into the queue.
@@ -65,34 +65,34 @@ class EffectLog:
         self._kinds.append(
             ([(np.dtype(one.dtype.as_numpy_dtype), tuple(one.shape)) for one in tensors], make)
         )
-        self._queue.write(_put(self._queue.value, row[None], self._queued.value))
-        self._queued.write(self._queued.value + 1)
+        self._queue.write(_put(self._queue.value, row[None], self._queue_count.value))
+        self._queue_count.write(self._queue_count.value + 1)
 
     def is_of(self, storages: Collection[Storage]) -> bool:
         """Return whether a loop that writes these storages has effects."""
-        return self._queued in storages
+        return self._queue_count in storages
 
     def move_queue(self, scope: StagingScope) -> None:
         """Move the records in the queue to the end of the log, at the end of a loop's body."""
         if not self.is_of(scope.writes):
             return
-        count, queued = self._count.value, self._queued.value
-        record_violation((queued > QUEUED) | (count + queued > RECORDS))
+        count, queued = self._count.value, self._queue_count.value
+        record_violation((queued > QUEUE_LENGTH) | (count + queued > RECORDS))
         self._records.write(_put(self._records.value, self._queue.value, count))
         self._count.write(count + queued)
-        self._queued.write(tf.zeros_like(queued))
+        self._queue_count.write(tf.zeros_like(queued))
 
     def flush(self) -> list[tf.Tensor]:
         """Return the queue and its length, and the log and its length if it is used; both are empty
         afterwards.
         """
-        storages = [self._queue, self._queued]
+        storages = [self._queue, self._queue_count]
         if self._count.value.op.type != "Const":
             storages += [self._records, self._count]
-        if len(self._kinds) > QUEUED:
-            record_violation(self._queued.value > QUEUED)
+        if len(self._kinds) > QUEUE_LENGTH:
+            record_violation(self._queue_count.value > QUEUE_LENGTH)
         values = [storage.value for storage in storages]
-        for storage in (self._count, self._queued):
+        for storage in (self._count, self._queue_count):
             storage.write(tf.zeros_like(storage.value))
         return values
 

@@ -101,7 +101,7 @@ def put_in_order(
         raise EffectError("it prints or has other effects in an order, which only a graph can")
     output = trace.output
     if captured.tensors and is_text:
-        trace.shown.make_text()
+        trace.shown_text.make_text()
     # The options of a traced `with np.printoptions(…)`; other options are the caller's.
     now: dict[str, Any] = {**np.get_printoptions()}
     options = {name: value for name, value in now.items() if value != trace.options[name]}
@@ -118,8 +118,8 @@ def put_in_order(
         output.add(lambda: [format_values(known)])
         return count + np.int32(1)
 
-    done = tf.numpy_function(add, [trace.printed.value, *captured.tensors], tf.int32)
-    trace.printed.write(tf.ensure_shape(done, ()))
+    done = tf.numpy_function(add, [trace.print_order.value, *captured.tensors], tf.int32)
+    trace.print_order.write(tf.ensure_shape(done, ()))
 
 
 def put_logged(trace: Trace) -> None:
@@ -132,5 +132,5 @@ def put_logged(trace: Trace) -> None:
         output.add(lambda: log.effects(values))
         return count + np.int32(1)
 
-    done = tf.numpy_function(add, [trace.printed.value, *log.flush()], tf.int32)
-    trace.printed.write(tf.ensure_shape(done, ()))
+    done = tf.numpy_function(add, [trace.print_order.value, *log.flush()], tf.int32)
+    trace.print_order.write(tf.ensure_shape(done, ()))

@@ -185,7 +185,7 @@ def _note_exact(*kinds: bool) -> None:
     """Record that text will show whether numbers are Python's or NumPy's: truth values, others, or both."""
     scope = current_scope()
     if scope is not None:
-        scope.trace.shown.exact.update(kinds or (True, False))
+        scope.trace.shown_text.exact.update(kinds or (True, False))
 
 
 def staged_text(make: Callable[[Any], builtins.str], values: Any, depth: int = 0) -> Any:
@@ -195,5 +195,5 @@ def staged_text(make: Callable[[Any], builtins.str], values: Any, depth: int = 0
         return make(captured.of(()))
     scope = current_scope()
     if scope is not None:
-        scope.trace.shown.make_text()
+        scope.trace.shown_text.make_text()
     return DeferredText(make, captured)

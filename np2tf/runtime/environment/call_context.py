@@ -112,7 +112,7 @@ def load() -> None:
     if not fast_flags.tensors:
         begun = perf_counter()
         loading.load()
-        clock.compiling += perf_counter() - begun
+        clock.compile_seconds += perf_counter() - begun
     tensorflow.look()
 
 

@@ -28,14 +28,15 @@ class _Clock:
     """The time that this process has spent in jitted functions on the host, and on compiling.
 
     Attributes:
-        spent: the seconds on the host; nested calls, and parallel calls in threads, count once.
-        compiling: the seconds of importing TensorFlow, of traces, and of first calls, in which XLA compiles.
+        host_seconds: the seconds on the host; nested calls, and parallel calls in threads, count once.
+        compile_seconds: the seconds of importing TensorFlow, of traces, and of first calls, in which XLA
+            compiles.
     """
 
-    __slots__ = ("compiling", "spent")
+    __slots__ = ("compile_seconds", "host_seconds")
 
     def __init__(self) -> None:
-        self.spent = self.compiling = 0.0
+        self.host_seconds = self.compile_seconds = 0.0
 
 
 class _LongCalls(threading.local):
@@ -53,15 +54,19 @@ class _LongCalls(threading.local):
 class Stopwatch:
     """Measures the seconds since it was made, without those in which the process was compiling."""
 
-    __slots__ = ("_begun", "_compiling", "_long_calls")
+    __slots__ = ("_compile_seconds", "_long_calls", "_start")
 
     def __init__(self) -> None:
-        self._begun, self._compiling, self._long_calls = perf_counter(), clock.compiling, long_calls.seconds
+        self._start, self._compile_seconds, self._long_calls = (
+            perf_counter(),
+            clock.compile_seconds,
+            long_calls.seconds,
+        )
 
     @property
     def seconds(self) -> float:
         """The seconds since the stopwatch was made, without compiling."""
-        return max(perf_counter() - self._begun - (clock.compiling - self._compiling), 0.0)
+        return max(perf_counter() - self._start - (clock.compile_seconds - self._compile_seconds), 0.0)
 
     @property
     def own_seconds(self) -> float:
@@ -79,14 +84,14 @@ class _Machine:
     """The load that other processes put on the machine."""
 
     def __init__(self) -> None:
-        self._seen, self._slowdown = -_LOAD_LASTS, 1.0
+        self._last_reading, self._slowdown = -_LOAD_LASTS, 1.0
 
     @property
     def slowdown(self) -> float:
         """The factor by which work takes longer now than on an idle machine."""
         now = perf_counter()
-        if now - self._seen >= _LOAD_LASTS:
-            self._seen = now
+        if now - self._last_reading >= _LOAD_LASTS:
+            self._last_reading = now
             with suppress(AttributeError, OSError):  # not every platform has a load average
                 self._slowdown = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
         return self._slowdown
@@ -103,23 +108,23 @@ class Costs:
     Attributes:
         seconds: the seconds of traces, and of first calls, in which XLA compiles.
         tries: the number of traces.
-        gained: the seconds that compiled calls have saved in comparison with calls on the host.
+        gain: the seconds that compiled calls have saved in comparison with calls on the host.
 
     Args:
         expected: the seconds that a compilation is expected to take before the first one is measured.
     """
 
     def __init__(self, expected: float = COMPILE_SECONDS) -> None:
-        self.seconds = self.gained = 0.0
+        self.seconds = self.gain = 0.0
         self.tries = 0
-        self._expected = expected
+        self._expected_cost = expected
 
     @property
     def debt(self) -> float:
         """The seconds that compiling has cost more than it has gained."""
-        return max(self.seconds - self.gained, 0.0)
+        return max(self.seconds - self.gain, 0.0)
 
     @property
     def mean(self) -> float:
         """The mean cost of a compilation, in which the expected cost counts as one measurement."""
-        return (self.seconds + self._expected) / (self.tries + 1)
+        return (self.seconds + self._expected_cost) / (self.tries + 1)

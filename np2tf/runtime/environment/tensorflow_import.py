@@ -15,9 +15,9 @@ from np2tf.tnp._front.own_import import importing_package
 
 _when_programs: list[Callable[[], None]] = []
 #: Modules, the awaited names in them, and the functions to call with their values.
-_waiting: list[tuple[str, str, Callable[[Any], None]]] = []
+_callbacks: list[tuple[str, str, Callable[[Any], None]]] = []
 #: Packages whose imports of TensorFlow are not the program's.
-_OURS = frozenset({"np2tf", "tensorflow"})
+_OWN_PACKAGES = frozenset({"np2tf", "tensorflow"})
 
 
 class _Program:
@@ -38,18 +38,18 @@ def when_programs(callback: Callable[[], None]) -> None:
 
 def when_there(module: str, name: str, callback: Callable[[Any], None]) -> None:
     """Call `callback` with the value of `name` in a module of TensorFlow or Keras, as soon as it exists."""
-    _waiting.append((module, name, callback))
+    _callbacks.append((module, name, callback))
     _watch()
     look()
 
 
 def look() -> None:
     """Call the callbacks whose names exist."""
-    for each in list(_waiting):
+    for each in list(_callbacks):
         module, name, callback = each
         found = getattr(sys.modules.get(module), name, None)
-        if found is not None and each in _waiting:
-            _waiting.remove(each)
+        if found is not None and each in _callbacks:
+            _callbacks.remove(each)
             callback(found)
 
 
@@ -64,9 +64,9 @@ class _Watch:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if name == "tensorflow":
-            if importing_package(sys._getframe(1)) not in _OURS:
+            if importing_package(sys._getframe(1)) not in _OWN_PACKAGES:
                 _tell()
-        elif _waiting and name.startswith(("tensorflow.", "keras.")):
+        elif _callbacks and name.startswith(("tensorflow.", "keras.")):
             look()
 
 
@@ -86,7 +86,7 @@ class _WatchedSpec(ModuleSpec):
 
     @property
     def _initializing(self) -> bool:
-        if not program.has_tensorflow and importing_package(sys._getframe(1)) not in _OURS:
+        if not program.has_tensorflow and importing_package(sys._getframe(1)) not in _OWN_PACKAGES:
             _tell()
         return False
 

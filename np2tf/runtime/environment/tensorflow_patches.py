@@ -18,13 +18,13 @@ from np2tf.runtime.environment.tensorflow_import import when_there
 from np2tf.tnp._array.ndarray import unwrap_tensors
 
 #: The code of functions that were translated in place, and of the functions inside them.
-_translated: WeakSet[types.CodeType] = WeakSet()
+_translated_codes: WeakSet[types.CodeType] = WeakSet()
 _MARK = next(iter(NAMES))
 
 
 def note_translated(code: types.CodeType) -> None:
     """Keep AutoGraph from converting a function's code, and that of the functions inside."""
-    _translated.add(code)
+    _translated_codes.add(code)
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
             note_translated(inner)
@@ -38,12 +38,12 @@ def _is_left_alone(function: Any) -> bool:
     code = getattr(function, "__code__", None)
     if code is None or AUTOGRAPH in code.co_names or AUTOGRAPH in code.co_freevars:
         return False
-    return _MARK in function.__globals__ or code in _translated
+    return _MARK in function.__globals__ or code in _translated_codes
 
 
 def is_translated_code(function: types.FunctionType) -> bool:
     """Return whether the code of a function was translated, in place or with its whole module."""
-    return _MARK in function.__globals__ or function.__code__ in _translated
+    return _MARK in function.__globals__ or function.__code__ in _translated_codes
 
 
 def _patch_autograph(is_unsupported: Callable[[Any], bool]) -> None:

@@ -112,13 +112,13 @@ class HostFunction:
 
     def time(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return ``function(*args, **kwargs)``, and time it without the compilation of its callees."""
-        before, cost, stopwatch = clock.spent, long_calls.cost, Stopwatch()
+        before, cost, stopwatch = clock.host_seconds, long_calls.cost, Stopwatch()
         long_calls.cost = 0.0
         result = function(*args, **kwargs)
         self.callees_cost = max(self.callees_cost, long_calls.cost)
         long_calls.cost = max(cost, self.callees_cost)
         seconds, own = stopwatch.seconds, stopwatch.own_seconds
-        clock.spent = max(clock.spent, before + seconds)
+        clock.host_seconds = max(clock.host_seconds, before + seconds)
         self.note(seconds, own)
         if seconds > LONG_CALL and not self.is_refused:
             stopwatch.note_long_call(seconds)

@@ -27,11 +27,11 @@ from np2tf.tnp._front.operand_kinds import surroundings
 if TYPE_CHECKING:
     from np2tf.imports.reporting.findings import Originals
 
-_known: WeakKeyDictionary[types.FunctionType, types.FunctionType] = WeakKeyDictionary()
+_original_of: WeakKeyDictionary[types.FunctionType, types.FunctionType] = WeakKeyDictionary()
 #: id of translated code -> the code itself, which keeps the id valid, and its original.
 _codes: dict[int, tuple[types.CodeType, types.CodeType]] = {}
 #: The same for originals with watched loops.
-_watched: dict[int, tuple[types.CodeType, types.CodeType]] = {}
+_watched_codes: dict[int, tuple[types.CodeType, types.CodeType]] = {}
 #: The functions that may run their originals, with the code of their translations and originals.
 _standing_in: list[tuple[ref[types.FunctionType], types.CodeType, types.CodeType]] = []
 #: id of the code of these originals -> their translations.
@@ -46,7 +46,7 @@ _DESCRIPTORS = frozenset(
 
 def remember_original(translated: types.FunctionType, original: types.FunctionType) -> None:
     """Record the original of a function that was translated in place."""
-    _known[translated] = original
+    _original_of[translated] = original
 
 
 def add_originals(originals: Originals, names: dict[str, Any]) -> None:
@@ -58,8 +58,8 @@ def add_originals(originals: Originals, names: dict[str, Any]) -> None:
         names[name] = below_numpy(path)
     for translated, original, _ in originals.pairs:
         _codes[id(translated)] = translated, original
-    for translated, watched in originals.watched:
-        _watched[id(translated)] = translated, watched
+    for translated, watched in originals.watched_codes:
+        _watched_codes[id(translated)] = translated, watched
     watched_loop.add_loops(originals.loops)
 
 
@@ -67,7 +67,7 @@ def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
     """Return the function as in its source, with the same globals, closure and defaults; None if unknown."""
     if not isinstance(function, types.FunctionType):
         return None
-    known = _known.get(function)
+    known = _original_of.get(function)
     found = _codes.get(id(function.__code__)) if known is None else None
     return known if found is None else _with_code(function, found[1])
 
@@ -76,7 +76,7 @@ def watched_original_of(function: Callable[..., Any]) -> types.FunctionType | No
     """Return the same with watched loops, which may be compiled while they run; None if it has none."""
     if not isinstance(function, types.FunctionType):
         return None
-    found = _watched.get(id(function.__code__))
+    found = _watched_codes.get(id(function.__code__))
     return None if found is None else _with_code(function, found[1])
 
 

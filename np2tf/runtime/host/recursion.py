@@ -33,17 +33,17 @@ class TracedCalls:
     """The calls of jitted functions that one trace has entered."""
 
     def __init__(self) -> None:
-        self._open: dict[Any, list[StagingScope]] = {}
+        self._scopes: dict[Any, list[StagingScope]] = {}
         self._again = 0
 
     @contextmanager
-    def entering(self, function: Any, scope: StagingScope) -> Iterator[None]:
+    def enter(self, function: Any, scope: StagingScope) -> Iterator[None]:
         """Trace a call of `function` within the with block.
 
         Raises:
             StagingError: if the function calls itself too often, or data decide how often.
         """
-        within = self._open.setdefault(function, [])
+        within = self._scopes.setdefault(function, [])
         if within:
             self._again += 1
             if len({id(one) for one in [*within, scope]}) > MOST_STAGED + 1:

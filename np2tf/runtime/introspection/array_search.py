@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.pytree.registry import SEARCHED
+from np2tf.pytree.registry import SEARCHED_CONTAINERS
 from np2tf.runtime.introspection.code_names import all_names
 from np2tf.runtime.introspection.user_objects import INSTANCE
 from np2tf.tnp._front.front import Function
@@ -49,7 +49,7 @@ def _is_or_holds(value: Any, depth: int) -> bool:
         return False
     if isinstance(value, types.MethodType):
         return _is_or_holds(value.__self__, depth)
-    return holds_array(_SEARCHED.items(value), depth - 1)
+    return holds_array(_SEARCHED_CONTAINERS.items(value), depth - 1)
 
 
-_SEARCHED = SEARCHED | (INSTANCE,)
+_SEARCHED_CONTAINERS = SEARCHED_CONTAINERS | (INSTANCE,)

@@ -10,13 +10,13 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.pytree.containers import ANY_SET
-from np2tf.pytree.registry import SEARCHED
+from np2tf.pytree.registry import SEARCHED_CONTAINERS
 from np2tf.runtime.introspection.user_objects import attributes, is_foreign, is_instance
 from np2tf.tnp._array.ndarray import is_array
 
 _LEAVES = (int, float, complex, bool, str, bytes, type(None), np.ndarray, np.generic, tf.Tensor)
 
-_CONTENTS = SEARCHED | (ANY_SET,)
+_CONTENTS = SEARCHED_CONTAINERS | (ANY_SET,)
 
 
 class ReachableObjects:
@@ -24,20 +24,20 @@ class ReachableObjects:
 
     Attributes:
         instances: the objects that consist of their attributes, in order of discovery.
-        others: other user objects that have attributes: functions, classes, objects with storage of their
-            own.
+        other_objects: other user objects that have attributes: functions, classes, objects with storage of
+            their own.
     """
 
     def __init__(self, values: Iterable[Any]) -> None:
         self.instances: list[Any] = []
-        self.others: list[Any] = []
-        self._seen: set[int] = set()
+        self.other_objects: list[Any] = []
+        self._ids: set[int] = set()
         pending = list(values)[::-1]
         while pending:
             value = pending.pop()
-            if isinstance(value, _LEAVES) or is_array(value) or id(value) in self._seen:
+            if isinstance(value, _LEAVES) or is_array(value) or id(value) in self._ids:
                 continue
-            self._seen.add(id(value))
+            self._ids.add(id(value))
             pending += list(self._inside(value))[::-1]
 
     def _inside(self, value: Any) -> Iterator[Any]:
@@ -51,19 +51,19 @@ class ReachableObjects:
         elif isinstance(value, types.FunctionType):
             yield from self._captured_values(value)
         elif isinstance(value, type):
-            self.others += [] if is_foreign(value.__module__) else [value]
+            self.other_objects += [] if is_foreign(value.__module__) else [value]
         elif is_instance(value):
             self.instances.append(value)
             yield from attributes(value).values()
         elif hasattr(value, "__wrapped__"):
             yield value.__wrapped__
         elif hasattr(value, "__dict__") and not _is_foreign(value):
-            self.others.append(value)
+            self.other_objects.append(value)
             yield from vars(value).values()
 
     def _captured_values(self, function: types.FunctionType) -> Iterator[Any]:
         if not is_foreign(function.__module__):
-            self.others.append(function)
+            self.other_objects.append(function)
         for cell in function.__closure__ or ():
             try:
                 yield cell.cell_contents

@@ -10,7 +10,7 @@ import types
 import warnings
 from typing import Any, NamedTuple
 
-_OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -99,7 +99,7 @@ def _frames(top: types.FrameType) -> list[types.FrameType]:
 
 def is_own(code: types.CodeType) -> bool:
     """Return whether code is np2tf's own."""
-    return code.co_filename.startswith(_OWN)
+    return code.co_filename.startswith(_OWN_FOLDER)
 
 
 def _is_of_tensorflow(frame: types.FrameType) -> bool:

@@ -33,7 +33,7 @@ ANY_ATTRIBUTE = frozenset(
 )
 #: Modules whose functions may touch any attribute as well.
 _OF_ANY_ATTRIBUTE = frozenset({"copy", "dataclasses"})
-_decided: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+_decisions: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
 def touches_any_attribute(value: Any) -> bool:
@@ -59,9 +59,9 @@ def is_instance(value: Any) -> bool:
 
 def has_instances(kind: type) -> bool:
     """Return whether the objects of a class consist of their attributes."""
-    known = _decided.get(kind)
+    known = _decisions.get(kind)
     if known is None:
-        known = _decided[kind] = _consists_of_attributes(kind)
+        known = _decisions[kind] = _consists_of_attributes(kind)
     return known
 
 

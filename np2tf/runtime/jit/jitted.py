@@ -29,7 +29,7 @@ from np2tf.runtime.introspection.array_search import code_names_numpy, holds_arr
 from np2tf.runtime.jit.callables import jit_callable
 from np2tf.staging import NotStagedError
 from np2tf.tnp._front.fast_flags import fast_flags
-from np2tf.tnp._front.following import following
+from np2tf.tnp._front.following import transform_depth
 from np2tf.tnp._front.promotion_mode import promotion_scope, uses_numpy_rules
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Jitted:
             return check_bound(self.__wrapped__(*args, **kwargs))
         if raw and (has_raw(args) or has_raw(kwargs.values())):
             return across(self, args, kwargs)
-        if following.depth and not tensorflow.graphs.stack:
+        if transform_depth.depth and not tensorflow.graphs.stack:
             return check_bound(self.__wrapped__(*args, **kwargs))
         host = self._host
         if host.calls.depth and is_on_host(args, kwargs):
@@ -161,7 +161,9 @@ class Jitted:
         if not (self._names_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
         # If the program itself has imported TensorFlow, that time is already spent.
-        return clock.spent >= (LOAD_SECONDS if tensorflow.is_known else IMPORT_SECONDS) * machine.slowdown
+        return (
+            clock.host_seconds >= (LOAD_SECONDS if tensorflow.is_known else IMPORT_SECONDS) * machine.slowdown
+        )
 
     def bypass_compiler(self) -> None:
         """Run the next calls on the host, as long as calls are short and their context does not change."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.pytree.registry import SEARCHED
+from np2tf.pytree.registry import SEARCHED_CONTAINERS
 from np2tf.runtime.structures.array_stand_in import STAND_INS
 from np2tf.staging import RandomUseError
 from np2tf.tnp._array.ndarray import is_array, tensor_array, tensor_scalar, weak_scalar
@@ -47,7 +47,7 @@ _INTEGERS: dict[str, tuple[str, ...]] = {
     "randint": ("low", "high"),
 }
 #: The parameters behind the broadcast ones, in NumPy's order.
-_REST = {"integers": ("size", "dtype", "endpoint"), "randint": ("size", "dtype")}
+_LAST_PARAMETERS = {"integers": ("size", "dtype", "endpoint"), "randint": ("size", "dtype")}
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class Form:
 
 def is_known(value: Any) -> bool:
     """Return whether an argument contains no staged value."""
-    if SEARCHED.find(value) is not None:
-        return all(map(is_known, SEARCHED.items(value)))
+    if SEARCHED_CONTAINERS.find(value) is not None:
+        return all(map(is_known, SEARCHED_CONTAINERS.items(value)))
     if type(value) in STAND_INS or isinstance(value, (tf.Tensor, tf.Variable)):
         return False
     return not is_array(value)
@@ -103,7 +103,7 @@ def bind_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     params = _FLOATS.get(name) or _INTEGERS.get(name)
     if params is None:
         raise RandomUseError(f"`{name}` is given what is known at run time only")
-    order = (*params, *_REST.get(name, ("size",)))
+    order = (*params, *_LAST_PARAMETERS.get(name, ("size",)))
     if len(args) > len(order) or not set(kwargs) <= set(order):
         raise RandomUseError(f"`{name}` is given other arguments than NumPy's")
     return {**dict(zip(order, args, strict=False)), **kwargs}

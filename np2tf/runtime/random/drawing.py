@@ -10,7 +10,7 @@ import tensorflow as tf
 from np2tf.runtime.effects.text import CapturedValues
 from np2tf.runtime.random import native
 from np2tf.runtime.random.arguments import Form, form_of_staged, is_known
-from np2tf.runtime.random.selecting import SELECTING
+from np2tf.runtime.random.selecting import SELECTION_METHODS
 from np2tf.staging import RandomUseError
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
@@ -26,7 +26,7 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
     """
     if kwargs.pop("out", None) is not None:
         raise RandomUseError(f"`{name}` draws into an array of its own")
-    selecting = SELECTING.get(name)
+    selecting = SELECTION_METHODS.get(name)
     if selecting is not None:
         found = selecting(
             lambda one, *given, **named: draw(draws, stream, one, given, named), stream, args, kwargs

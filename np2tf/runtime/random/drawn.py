@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.random import snapshots, states
-from np2tf.runtime.random.word_buffers import MOST, buffer_of, take
+from np2tf.runtime.random.word_buffers import MAX_WORDS, buffer_of, take
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Stream
@@ -26,14 +26,14 @@ class StreamDraws:
     """One stream in one call.
 
     Attributes:
-        given: the values of the inputs, by name; draws ahead of the graph, by number.
+        inputs: the values of the inputs, by name; draws ahead of the graph, by number.
         undo: undoes the draws ahead of the graph, unless the call is accepted.
     """
 
     def __init__(self, stream: Stream, generator: Any) -> None:
         self.stream = stream
         self.generator = generator
-        self.given: dict[Any, Any] = {}
+        self.inputs: dict[Any, Any] = {}
         self.undo: Callable[[], None] | None = None
 
     def begin(self) -> None:
@@ -42,12 +42,12 @@ class StreamDraws:
         if stream.ahead:
             self.undo = snapshots.restorer(generator, {name for name, _ in stream.ahead})
         for k, (_, draw) in enumerate(stream.ahead):
-            self.given[k] = draw(states.numpys(generator))
+            self.inputs[k] = draw(states.numpys(generator))
         if stream.words is not None:
             self._fill()
-        elif stream.begun:
+        elif stream.has_begun:
             self._parts = states.pack(states.state_of(generator))
-            self.given.update(self._parts)
+            self.inputs.update(self._parts)
 
     def _fill(self) -> None:
         """Give the graph words from the present position of the generator."""
@@ -57,9 +57,9 @@ class StreamDraws:
             assert stream.words is not None
             self._buffer = buffer_of(bits, spare, stream.length, stream.words.dtype)
         self._start = self._buffer.position
-        self.given[WORDS] = self._buffer.words
-        self._kept = np.concatenate([np.array([self._start], np.uint64), *self._beside()])
-        self.given[POSITION] = self._kept
+        self.inputs[WORDS] = self._buffer.words
+        self._position = np.concatenate([np.array([self._start], np.uint64), *self._beside()])
+        self.inputs[POSITION] = self._position
 
     def _beside(self) -> list[np.ndarray]:
         """Return the stored rest of words taken before; zeros if the graph does not read it."""
@@ -81,7 +81,7 @@ class StreamDraws:
         if stop <= length:
             return False
         needed = 2 * (stop - self._start)
-        if needed > MOST:
+        if needed > MAX_WORDS:
             raise OutOfWords
         while length < needed:
             length *= 2
@@ -97,8 +97,8 @@ class StreamDraws:
         self.undo = None
         if stream.words is not None:
             self._take(outputs[0].numpy())
-        elif stream.begun:
-            names = [name for name in self._parts if name not in states.FIXED]
+        elif stream.has_begun:
+            names = [name for name in self._parts if name not in states.CONSTANT_PARTS]
             states.put_state(
                 self.generator, {n: part.numpy() for n, part in zip(names, outputs, strict=True)}
             )
@@ -107,7 +107,7 @@ class StreamDraws:
         beside = self.stream.beside
         take(states.bit_generator(self.generator), self._buffer, int(final[0]))
         # Writing the state takes 100 µs.
-        if self.stream.looks_beside and not np.array_equal(final[1:], self._kept[1:]):
+        if self.stream.looks_beside and not np.array_equal(final[1:], self._position[1:]):
             parts = np.split(final[1:], np.cumsum([*beside.values()])[:-1])
             states.put_state(self.generator, dict(zip(beside, parts, strict=True)))
 
@@ -121,7 +121,7 @@ class StreamsOfCall:
     """
 
     def __init__(self, drawn: list[StreamDraws], enter: Callable[[Sequence[StreamDraws]], None]) -> None:
-        self._drawn = drawn
+        self._streams = drawn
         self._enter = enter
         enter(drawn)
 
@@ -136,7 +136,7 @@ class StreamsOfCall:
         """
         again = [one.lacks_words(part) for one, part in self._parts_of(outputs)]
         if any(again):
-            self._enter(self._drawn)
+            self._enter(self._streams)
         return any(again)
 
     def accept(self, outputs: Sequence[tf.Tensor]) -> None:
@@ -146,7 +146,7 @@ class StreamsOfCall:
 
     def _parts_of(self, outputs: Sequence[tf.Tensor]) -> Iterator[tuple[StreamDraws, Sequence[tf.Tensor]]]:
         rest = list(outputs)
-        for one in self._drawn:
+        for one in self._streams:
             count = one.stream.final_count
             yield one, rest[:count]
             rest = rest[count:]

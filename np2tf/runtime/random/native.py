@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: If numbers must be made one after the other, NumPy makes more numbers than these by a call back. The call
 #: takes 100 µs, an integer in the graph 0.4 µs, a normal number 1 µs.
-_MOST, _MOST_NORMALS = 512, 128
+_MAX_INTEGERS, _MAX_NORMALS = 512, 128
 #: Products with larger numbers may be infinite.
 _LARGE = 1e300
 #: The tolerance for the sum of probabilities (NumPy allows 1.5e-8), and for numbers near a boundary.
@@ -60,7 +60,7 @@ class Drawing:
         self.source = stream.bits()
         self.form = form
         self.legacy = states.is_legacy(stream.like)
-        self._bounded = bounded.by_mask if self.legacy else bounded.by_multiplication
+        self._bound_method = bounded.by_mask if self.legacy else bounded.by_multiplication
 
     @property
     def count(self) -> int | None:
@@ -82,7 +82,7 @@ class Drawing:
 
     def integers(self, most: tf.Tensor) -> tf.Tensor:
         """Return integers from 0 to `most`, both included."""
-        count, way, known = self.count, self._bounded, tf.get_static_value(most)
+        count, way, known = self.count, self._bound_method, tf.get_static_value(most)
 
         def make(source: Source, most: tf.Tensor) -> list[tf.Tensor]:
             most = most if known is None else tf.constant(known)
@@ -93,7 +93,7 @@ class Drawing:
 
     def permutation(self, count: int, by_mask: bool = False) -> tf.Tensor:
         """Return the numbers below `count`, shuffled."""
-        way = bounded.by_mask if by_mask else self._bounded
+        way = bounded.by_mask if by_mask else self._bound_method
 
         def make(source: Source) -> list[tf.Tensor]:
             return [bounded.permutation(source, way, count)]
@@ -102,7 +102,7 @@ class Drawing:
 
     def few_of_many(self, count: int, population: int) -> tf.Tensor:
         """Return `count` different numbers below `population`, not shuffled."""
-        way = self._bounded
+        way = self._bound_method
 
         def make(source: Source) -> list[tf.Tensor]:
             return [bounded.few_of_many(source, way, count, population)]
@@ -114,7 +114,7 @@ class Drawing:
         slowly.
         """
         source = self.source
-        if (self.count or 0) > _MOST_NORMALS:
+        if (self.count or 0) > _MAX_NORMALS:
             return None
         if self.legacy:
             if not normal.polar_is_the_hosts():
@@ -180,7 +180,7 @@ def _normal(drawing: Drawing, loc: Any = 0.0, scale: Any = 1.0, size: Any = None
 def _integers(
     drawing: Drawing, low: Any, high: Any = None, size: Any = None, dtype: Any = int, endpoint: bool = False
 ) -> tf.Tensor | None:
-    many = (drawing.count or 0) > _MOST
+    many = (drawing.count or 0) > _MAX_INTEGERS
     if many or np.dtype(dtype) != np.int64 or not is_known(endpoint):
         return None
     low, high = (0, low) if high is None else (low, high)
@@ -195,7 +195,7 @@ def _integers(
 
 
 def _permutation(drawing: Drawing, x: Any, axis: int = 0) -> tf.Tensor | None:
-    if not isinstance(x, (int, np.integer)) or x > _MOST:
+    if not isinstance(x, (int, np.integer)) or x > _MAX_INTEGERS:
         return None
     return drawing.permutation(int(x), by_mask=True)
 
@@ -211,7 +211,7 @@ def _choice(
 ) -> tf.Tensor | None:
     if not isinstance(a, (int, np.integer)) or not is_known((replace, shuffle)):
         return None
-    if (drawing.count or 0) > _MOST:
+    if (drawing.count or 0) > _MAX_INTEGERS:
         return None
     if p is not None:
         return _draw_weighted(drawing, p, int(a)) if replace else None
@@ -219,10 +219,10 @@ def _choice(
         return drawing.integers(tf.constant(int(a) - 1, tf.uint64))
     count = drawing.count if drawing.count is not None else 1
     if drawing.legacy:
-        if a > _MOST:
+        if a > _MAX_INTEGERS:
             return None
         return drawing.reshape(drawing.permutation(int(a))[:count])
-    if count > _MOST or (a > 10_000 and count > a // (50 if shuffle else 20)):
+    if count > _MAX_INTEGERS or (a > 10_000 and count > a // (50 if shuffle else 20)):
         return None
     chosen = drawing.few_of_many(count, int(a))
     if shuffle:

@@ -58,7 +58,7 @@ def _check(x: Any, name: str) -> None:
         raise RandomUseError(f"`{name}` of something other than an array of known length")
 
 
-SELECTING: dict[str, Callable[..., Any]] = {
+SELECTION_METHODS: dict[str, Callable[..., Any]] = {
     "permutation": _permutation,
     "shuffle": _shuffle,
     "choice": _choice,

@@ -44,14 +44,14 @@ class GeneratorStandIn:
 
 
 STAND_INS.add(GeneratorStandIn)
-_made: WeakValueDictionary[int, GeneratorStandIn] = WeakValueDictionary()
-_making = threading.Lock()
+_stand_ins: WeakValueDictionary[int, GeneratorStandIn] = WeakValueDictionary()
+_lock = threading.Lock()
 
 
 def generator_stand_in(generator: Any) -> GeneratorStandIn:
     """Return the single stand-in for a generator, which the stand-in keeps alive."""
-    with _making:
-        found = _made.get(id(generator))
+    with _lock:
+        found = _stand_ins.get(id(generator))
         if found is None:
-            found = _made[id(generator)] = GeneratorStandIn(generator)
+            found = _stand_ins[id(generator)] = GeneratorStandIn(generator)
         return found

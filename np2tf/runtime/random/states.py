@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 #: Parts of a state that no draw changes.
-FIXED = frozenset({"inc"})
+CONSTANT_PARTS = frozenset({"inc"})
 #: Parts that do not determine the next words: half a word, and half a pair of normal numbers.
 BESIDE = ("has_uint32", "uinteger", "has_gauss", "gauss")
 _GENERATORS = (np.random.Generator, np.random.RandomState)

@@ -21,11 +21,11 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.runtime.random import drawing, states
 from np2tf.runtime.random.arguments import is_known
-from np2tf.runtime.random.bits.buffered import BUFFERED, TAKEN
+from np2tf.runtime.random.bits.buffered import BUFFERED_SOURCES, WORD_COUNT
 from np2tf.runtime.random.bits.sources import SOURCES, Source
 from np2tf.runtime.random.drawn import POSITION, WORDS, StreamDraws, StreamsOfCall
 from np2tf.runtime.random.stand_in import GeneratorStandIn, generator_stand_in
-from np2tf.runtime.random.word_buffers import FIRST, MOST
+from np2tf.runtime.random.word_buffers import FIRST_WORDS, MAX_WORDS
 from np2tf.runtime.xla.fast_call import borrow_memory
 from np2tf.staging import RandomUseError
 from np2tf.tnp._operands.promotion import has_tf_dtype
@@ -45,8 +45,8 @@ class Stream:
         like: a generator of the same kind, for drawing on the host from states of the graph.
         lasts: whether the caller sees the state after the call.
         birth: the scope that the state belongs to: each run of the scope begins with the initial state.
-        buffered: whether the graph gets words instead of the state, if the bit generator has raw words.
-        open: makes the inputs of the state when the graph begins to draw; sets `initial` and `words`.
+        is_buffered: whether the graph gets words instead of the state, if the bit generator has raw words.
+        make_inputs: makes the inputs of the state when the graph begins to draw; sets `initial` and `words`.
         initial: the initial state, by the names of its parts.
         storages: the state in the graph, by the same names.
         words: the buffer of raw words that a buffered stream takes from.
@@ -55,7 +55,7 @@ class Stream:
         looks_beside: whether a call must read and write these parts.
         length: the length of the buffer in the next call.
         ahead: the draws before the graph runs: the name of the method, and a function that calls it.
-        begun: whether the graph itself has drawn, so that no further draw can be made ahead of it.
+        has_begun: whether the graph itself has drawn, so that no further draw can be made ahead of it.
         final_count: the number of outputs of the graph that hold the final state.
     """
 
@@ -63,16 +63,16 @@ class Stream:
     like: Any
     lasts: bool
     birth: StagingScope | None
-    buffered: bool
-    open: Callable[[Stream], None]
+    is_buffered: bool
+    make_inputs: Callable[[Stream], None]
     initial: dict[str, tf.Tensor] = field(default_factory=dict)
     storages: dict[str, Storage] = field(default_factory=dict)
     words: tf.Tensor | None = None
     beside: dict[str, int] = field(default_factory=dict)
     looks_beside: bool = False
-    length: int = FIRST
+    length: int = FIRST_WORDS
     ahead: list[tuple[str, Callable[[Any], Any]]] = field(default_factory=list)
-    begun: bool = False
+    has_begun: bool = False
     final_count: int = 0
     lock: Any = field(default_factory=threading.Lock)
 
@@ -102,16 +102,16 @@ class Stream:
     @property
     def makes_bits(self) -> bool:
         """True if `bits` can make bits in the graph for this generator."""
-        return self.bits_name in (BUFFERED if self.buffered else SOURCES)
+        return self.bits_name in (BUFFERED_SOURCES if self.is_buffered else SOURCES)
 
     def bits(self) -> Source:
         """Return the source of bits in the graph, from the present state. From now on the graph draws."""
-        if not self.begun:
-            self.open(self)
-            self.begun = True
+        if not self.has_begun:
+            self.make_inputs(self)
+            self.has_begun = True
         parts = {name: storage.value for name, storage in self.storages.items()}
         if self.words is not None:
-            return BUFFERED[self.bits_name](parts, [self.words])
+            return BUFFERED_SOURCES[self.bits_name](parts, [self.words])
         return SOURCES.get(self.bits_name, Source)(parts)
 
     def numpys_state(self) -> dict[str, tf.Tensor]:
@@ -123,13 +123,13 @@ class Stream:
         """Replace the state by the state after a draw."""
         parts = parts if self.storages.keys() <= parts.keys() else self.bits().unfold(parts)
         for name, storage in self.storages.items():
-            if name not in states.FIXED and parts[name] is not storage.value:
+            if name not in states.CONSTANT_PARTS and parts[name] is not storage.value:
                 storage.write(parts[name])
 
     def stop_late(self) -> None:
         """Stop the loops of a call that takes more words than any buffer has."""
         if self.words is not None:
-            record_violation(self.storages[TAKEN].value > MOST)
+            record_violation(self.storages[WORD_COUNT].value > MAX_WORDS)
 
     def final(self) -> list[tf.Tensor]:
         """Return the outputs that a call needs of the final state. The graph ends here."""
@@ -138,18 +138,18 @@ class Stream:
         return found
 
     def _final(self) -> list[tf.Tensor]:
-        if not self.begun or (self.words is None and not self.lasts):
+        if not self.has_begun or (self.words is None and not self.lasts):
             return []
         if self.words is None:
             state = self.numpys_state()
-            return [state[name] for name in state if name not in states.FIXED]
+            return [state[name] for name in state if name not in states.CONSTANT_PARTS]
         values = {name: storage.value for name, storage in self.storages.items()}
         # Reading and writing the second normal number of a `RandomState` takes 70 µs. Half a word is cheap to
         # read, and skipping words loses it.
         changed = any(values[name] is not self.initial[name] for name in self.beside)
         self.looks_beside = changed or "has_uint32" in self.beside
-        record_violation(values[TAKEN] > tf.size(self.words, tf.int64))
-        taken = tf.bitcast(values.pop(TAKEN), tf.uint64)
+        record_violation(values[WORD_COUNT] > tf.size(self.words, tf.int64))
+        taken = tf.bitcast(values.pop(WORD_COUNT), tf.uint64)
         return [tf.concat([taken[None], *values.values()], 0)]
 
 
@@ -166,13 +166,13 @@ class Draws:
 
     def __init__(self, generators: Sequence[Any], buffered: bool) -> None:
         self.streams: list[Stream] = []
-        self._buffered = buffered
+        self._are_buffered = buffered
         self._generators = list(generators)
-        self._known: dict[int, Stream] = {}
-        self._kept: list[Any] = []
+        self._streams: dict[int, Stream] = {}
+        self._kept_generators: list[Any] = []
         self._specs: list[tf.TensorSpec] = []
         self._values: list[tuple[int, Any]] = []
-        self._running = threading.local()
+        self._thread = threading.local()
 
     def begin(self, root: StagingScope) -> None:
         """Begin to draw in the present graph."""
@@ -223,7 +223,7 @@ class Draws:
         if fresh and scope is not self._root:
             raise RandomUseError("a generator without a seed is made in a loop or branch")
         made = make()
-        self._kept.append(made)
+        self._kept_generators.append(made)
         self._add(made, (lambda _: make()) if fresh else (lambda _: made), lasts=False)
         return generator_stand_in(made)
 
@@ -234,7 +234,7 @@ class Draws:
             StagingError: if the generator is neither an argument nor a global or closure variable.
         """
         key = id(states.bit_generator(generator))
-        known = self._known.get(key)
+        known = self._streams.get(key)
         if known is not None:
             if known.kind[0] is not type(states.numpys(generator)):
                 raise RandomUseError("two kinds of generators share one stream")
@@ -248,17 +248,17 @@ class Draws:
 
     def _add(self, generator: Any, find: Callable[[Sequence[Any]], Any], lasts: bool) -> Stream:
         birth = self._root if lasts else current_scope()
-        stream = Stream(find, states.new_like(generator), lasts, birth, self._buffered, self._open)
+        stream = Stream(find, states.new_like(generator), lasts, birth, self._are_buffered, self._open)
         self.streams.append(stream)
-        self._known[id(states.bit_generator(generator))] = stream
+        self._streams[id(states.bit_generator(generator))] = stream
         return stream
 
     def _open(self, stream: Stream) -> None:
         """Make the inputs of the graph that the stream draws from."""
         parts = states.pack(states.state_of(stream.like))
         with self._graph.as_default():
-            if stream.buffered and stream.makes_bits:
-                dtype = BUFFERED[stream.bits_name].dtype
+            if stream.is_buffered and stream.makes_bits:
+                dtype = BUFFERED_SOURCES[stream.bits_name].dtype
                 stream.words = self._input(stream, WORDS, tf.TensorSpec([None], dtype))
                 stream.beside = {name: parts[name].size for name in states.BESIDE if name in parts}
                 stream.initial = self._position_and_beside(stream)
@@ -276,7 +276,7 @@ class Draws:
         """Return the state of a buffered stream, which is a single input."""
         sizes = [1, *stream.beside.values()]
         taken, *rest = tf.split(self._input(stream, POSITION, tf.TensorSpec([sum(sizes)], tf.uint64)), sizes)
-        return {TAKEN: tf.bitcast(taken, tf.int64)[0], **dict(zip(stream.beside, rest, strict=True))}
+        return {WORD_COUNT: tf.bitcast(taken, tf.int64)[0], **dict(zip(stream.beside, rest, strict=True))}
 
     def _input(self, stream: Stream, what: Any, spec: tf.TensorSpec) -> tf.Tensor:
         """Return a tensor whose value every call provides: a part of a state, words, or a draw ahead of the
@@ -299,7 +299,7 @@ class Draws:
             sample: a result of the function.
         """
         like = np.asarray(sample)
-        late = stream.begun or len(stream.ahead) >= MOST_AHEAD or current_scope() is not self._root
+        late = stream.has_begun or len(stream.ahead) >= MOST_AHEAD or current_scope() is not self._root
         if late or not has_tf_dtype(like.dtype):
             return None
         stream.ahead.append((name, draw))
@@ -314,35 +314,35 @@ class Draws:
 
     def values(self) -> Sequence[tf.Tensor]:
         """Return the values of the inputs, in the order of the captures."""
-        values: list[tf.Tensor] | None = getattr(self._running, "values", None)
+        values: list[tf.Tensor] | None = getattr(self._thread, "values", None)
         if values is not None:
             return values
         # The graph is inspected and does not run.
         return [tf.zeros([size or 1 for size in spec.shape], spec.dtype) for spec in self._specs]
 
     @contextmanager
-    def drawing(self, generators: Sequence[Any]) -> Iterator[StreamsOfCall]:
+    def draw_call(self, generators: Sequence[Any]) -> Iterator[StreamsOfCall]:
         """For one call, hold the generators' locks and give the graph its inputs."""
         found = [stream.find(generators) for stream in self.streams]
         locks = {id(lock): lock for lock in (states.bit_generator(one).lock for one in found)}
         with ExitStack() as held:
             for key in sorted(locks):
                 held.enter_context(locks[key])
-            outer = getattr(self._running, "values", None)
+            outer = getattr(self._thread, "values", None)
             drawn = list(map(StreamDraws, self.streams, found))
             try:
                 for one in drawn:
                     one.begin()
                 yield StreamsOfCall(drawn, self._enter)
             finally:
-                self._running.values = outer
+                self._thread.values = outer
                 for one in drawn:
                     if one.undo is not None:
                         one.undo()
 
     def _enter(self, drawn: Sequence[StreamDraws]) -> None:
-        self._running.values = [
-            _as_input(drawn[number].given[what], spec)
+        self._thread.values = [
+            _as_input(drawn[number].inputs[what], spec)
             for (number, what), spec in zip(self._values, self._specs, strict=True)
         ]
 

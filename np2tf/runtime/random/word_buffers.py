@@ -14,9 +14,9 @@ from np2tf.runtime.xla.fast_call import borrow_memory
 
 #: The number of words that a call gets at first, and at most. XLA compiles a program for every length, and
 #: makes slower code for loops whose variables take many bytes (see `compiler_options`).
-FIRST, MOST = 2**13, 2**25
+FIRST_WORDS, MAX_WORDS = 2**13, 2**25
 #: The number of buffers that are kept, and their maximal length.
-_KEPT, _LONGEST_KEPT = 4, 2**20
+_MAX_KEPT_BUFFERS, _MAX_KEPT_LENGTH = 4, 2**20
 
 
 @dataclass
@@ -59,9 +59,9 @@ def buffer_of(bits: Any, spare: Any, length: int, dtype: tf.DType) -> Buffer:
     made = Buffer(borrow_memory(spare.random_raw(length).astype(dtype.as_numpy_dtype, copy=False)), 0, state)
     with _lock:
         _buffers.pop(id(bits), None)
-        if length <= _LONGEST_KEPT:
+        if length <= _MAX_KEPT_LENGTH:
             _buffers[id(bits)] = bits, made
-        if len(_buffers) > _KEPT:
+        if len(_buffers) > _MAX_KEPT_BUFFERS:
             del _buffers[next(iter(_buffers))]
     return made
 

@@ -11,7 +11,7 @@ class LoopTimer:
     """Times a run of a loop on the host."""
 
     def __init__(self) -> None:
-        self._spent, self._stopwatch, self._processor = clock.spent, Stopwatch(), thread_time()
+        self._spent, self._stopwatch, self._processor = clock.host_seconds, Stopwatch(), thread_time()
 
     @property
     def seconds(self) -> float:
@@ -27,4 +27,4 @@ class LoopTimer:
 
     def note_spent(self, seconds: float) -> None:
         """Record that the host has spent `seconds` since the timer was made."""
-        clock.spent = max(clock.spent, self._spent + seconds)
+        clock.host_seconds = max(clock.host_seconds, self._spent + seconds)

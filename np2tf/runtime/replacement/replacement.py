@@ -205,7 +205,7 @@ class LoopRun:
             pays = left * (1.0 - loop.record.ratio) > PAYS * (loop.expected_seconds + loading)
         else:
             pays = left > WORTH * (loop.expected_seconds + loading)
-        return pays and _is_possible() and loop_costs.seconds < clock.spent + passed + left
+        return pays and _is_possible() and loop_costs.seconds < clock.host_seconds + passed + left
 
     def _take_over(self, frame: types.FrameType, left: float) -> bool:
         """Return whether the loop was traced; `left` is the time that the host would still take."""
@@ -213,7 +213,7 @@ class LoopRun:
         if any(name not in variables for name in loop.known.parameters):
             return False
         self._frame = dict(variables), frame.f_globals
-        begun, compiling = perf_counter(), clock.compiling
+        begun, compiling = perf_counter(), clock.compile_seconds
         given = self._arguments(variables, self._numbers)
         jitted = self._stageable_function(frame, given)
         if jitted is None:
@@ -226,7 +226,7 @@ class LoopRun:
         seconds = perf_counter() - begun
         loop.compiling += seconds
         # Translating the loop is a part of compiling, too.
-        clock.compiling = compiling + seconds
+        clock.compile_seconds = compiling + seconds
         loop_costs.seconds += seconds
         loop_costs.tries += 1
         loop.note(seconds)

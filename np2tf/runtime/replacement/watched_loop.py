@@ -8,7 +8,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from np2tf.counts import Fallback, TakenOver, counts
-from np2tf.runtime.decisions.decisions import FOLLOWED, CallRecord, FunctionRecord, Refusal, decisions, key_of
+from np2tf.runtime.decisions.decisions import MAX_USES, CallRecord, FunctionRecord, Refusal, decisions, key_of
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, LONG_CALL, Costs, machine
 from np2tf.runtime.replacement.loop_function import LoopFunction
@@ -183,8 +183,8 @@ class WatchedLoop:
         """Return the key and the record for the next process."""
         before = self.record
         if not self.cost and before is not None:
-            left = before._replace(followed=before.followed + 1)
-            return key_of(self._code), None if left.followed > FOLLOWED else left
+            left = before._replace(uses=before.uses + 1)
+            return key_of(self._code), None if left.uses > MAX_USES else left
         return key_of(self._code), FunctionRecord((), self.cost, 1, self.ratio, 0, self._new_call_records)
 
     @property

@@ -32,7 +32,7 @@ from np2tf.tnp._warnings.user_lines import user_location
 class _State(threading.local):
     def __init__(self) -> None:
         self.inside = False
-        self.calling: list[Jitted] = []
+        self.callers: list[Jitted] = []
 
 
 class Watch:
@@ -41,16 +41,16 @@ class Watch:
     def __init__(self) -> None:
         self.report = Report()
         self._state = _State()
-        self._called: set[int] = set()
-        self._kept: list[ConcreteFunction] = []
+        self._called_ids: set[int] = set()
+        self._functions: list[ConcreteFunction] = []
         self._undo = [entry_points.replace(self._operation), self._methods()]
         decisions.disable()
         counts.loops.clear()
-        self._started = perf_counter()
+        self._start = perf_counter()
 
     def stop(self) -> Report:
         """Stop timing, and return the report."""
-        self.report.seconds = perf_counter() - self._started
+        self.report.seconds = perf_counter() - self._start
         self.report.loops = sorted(counts.loops.values(), key=lambda loop: (loop.path, loop.line))
         while self._undo:
             self._undo.pop()()
@@ -120,12 +120,12 @@ class Watch:
         return found
 
     def _current(self) -> Function:
-        calling = self._state.calling
+        calling = self._state.callers
         return self._function(calling[-1] if calling else None)
 
     @contextmanager
     def _time_call(self, jitted: Jitted, *_: Any) -> Iterator[None]:
-        self._state.calling.append(jitted)
+        self._state.callers.append(jitted)
         if current_scope() is not None:
             self._function(jitted).inlined += 1
         # The function's work is not part of the operation that called it, such as vectorize.
@@ -133,13 +133,13 @@ class Watch:
         try:
             yield
         finally:
-            self._state.calling.pop()
+            self._state.callers.pop()
             self._state.inside = inside
 
     @contextmanager
     def _in_loop(self, compiler: Compiler, *_: Any) -> Iterator[None]:
         """Time a loop that continues as compiled code: as a part of its jitted function, or by itself."""
-        calling = self._state.calling
+        calling = self._state.callers
         if calling:
             yield
             return
@@ -201,7 +201,7 @@ class Watch:
         finally:
             seconds = perf_counter() - start
             total, function = self.report, self._current()
-            if id(compiled) in self._called:
+            if id(compiled) in self._called_ids:
                 kind = "compiled" if compiled.how == "xla" else "graph"
                 getattr(total, kind).add(seconds)
                 getattr(function, kind).add(seconds)
@@ -210,8 +210,8 @@ class Watch:
 
     def _first(self, compiled: ConcreteFunction, seconds: float, total: Report, function: Function) -> None:
         """Count a first call without its time, which is mostly that of XLA's compilation."""
-        self._called.add(id(compiled))
-        self._kept.append(compiled)
+        self._called_ids.add(id(compiled))
+        self._functions.append(compiled)
         kind = "compiled" if compiled.how == "xla" else "graph"
         for part in (total, function):
             getattr(part, kind).calls += 1

@@ -299,7 +299,7 @@ def _staged_for(
             more = counter + offset < length
             return more if keep_going is None else tf.logical_and(more, _test_tensor(keep_going(*inner)))
 
-        most = length - first if isinstance(length, int) else items.most
+        most = length - first if isinstance(length, int) else items.maximum
         rounds = TripCount(most, isinstance(length, int) and keep_going is None)
         try:
             loop = Loop(

@@ -29,7 +29,7 @@ class StagedIterable:
 
     length: Any
     item: Callable[[Any], Any]
-    most: int | None = None
+    maximum: int | None = None
 
     def __iter__(self) -> Iterator[Any]:
         if not isinstance(self.length, int):
@@ -142,7 +142,7 @@ def enumerate(iterable: Any, start: int = 0) -> Any:
     parts = _sequences(iterable)
     if parts is None:
         return builtins.enumerate(iterable, start)
-    return StagedIterable(parts[0].length, lambda k: (start + k, parts[0].item(k)), parts[0].most)
+    return StagedIterable(parts[0].length, lambda k: (start + k, parts[0].item(k)), parts[0].maximum)
 
 
 def zip(*iterables: Any, strict: bool = False) -> Any:
@@ -171,7 +171,7 @@ def zip(*iterables: Any, strict: bool = False) -> Any:
     else:
         shortest = functools.reduce(tf.minimum, [tf.cast(length, tf.int64) for length in lengths])
     bounds = [
-        length if isinstance(length, int) else part.most for length, part in builtins.zip(lengths, parts)
+        length if isinstance(length, int) else part.maximum for length, part in builtins.zip(lengths, parts)
     ]
     most = min((bound for bound in bounds if bound is not None), default=None)
     return StagedIterable(shortest, lambda k: tuple(part.item(k) for part in parts), most)
@@ -190,4 +190,4 @@ def reversed(iterable: Any) -> Any:
         return builtins.reversed(iterable)
     (items,) = parts
     count: Any = items.length if isinstance(items.length, int) else weak_scalar(items.length, int)
-    return StagedIterable(items.length, lambda k: items.item(count - 1 - k), items.most)
+    return StagedIterable(items.length, lambda k: items.item(count - 1 - k), items.maximum)

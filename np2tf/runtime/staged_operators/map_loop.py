@@ -30,7 +30,7 @@ from np2tf.tnp._tensor.symint import SymInt
 #: On a CPU an iteration of a loop that XLA compiles takes some ten nanoseconds, which batching cannot
 #: improve. A loop with these ops stays a graph, whose iterations take microseconds; batches were 3 to 9 times
 #: faster (5,000 iterations).
-BATCHED = frozenset(
+BATCH_OPS = frozenset(
     {"Cholesky", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve", "FFT", "IFFT", "RFFT"}
 )
 #: The limit for the memory of all iterations together, in elements of the largest array.
@@ -141,7 +141,7 @@ def _trial(
                 result, after = objects.run_apart(lambda: value(_number(iterable, counter)))
                 row = as_tensor(result, out.dtype)
             finally:
-                written, hidden = set(scope.writes), list(scope.poisoned)
+                written, hidden = set(scope.writes), list(scope.poisoned_storages)
                 scope.undo()
                 untouched.check()
         operations = graph.get_operations()
@@ -149,7 +149,7 @@ def _trial(
         return None
     if written - {trace.violations} or hidden or any(one.consumers() for one in stand_ins):
         return None
-    if not has_accelerator() and not BATCHED.intersection(one.type for one in operations):
+    if not has_accelerator() and not BATCH_OPS.intersection(one.type for one in operations):
         return None
     own = [one for one in operations if one.type != "Placeholder"]  # placeholders are values from outside
     sizes = [tensor.shape.num_elements() for one in own for tensor in one.outputs]

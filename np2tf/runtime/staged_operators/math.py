@@ -161,11 +161,11 @@ def _function(name: str) -> Callable[..., Any]:
     return call
 
 
-_made: dict[str, Any] = {}
+_functions: dict[str, Any] = {}
 
 
 def __getattr__(name: str) -> Any:
     found = getattr(_math, name)
     if not callable(found):
         return found
-    return _made.setdefault(name, _function(name))
+    return _functions.setdefault(name, _function(name))

@@ -46,7 +46,7 @@ def _function(builtin: Callable[..., Any], operator: Callable[..., Any]) -> Call
     return call
 
 
-_STAGED = {
+_STAGED_BUILTINS = {
     **{builtin.__name__: _type(builtin) for builtin in (enumerate, range, reversed, zip)},
     "len": scalars.len,
     "max": _function(max, extrema.max),
@@ -60,7 +60,7 @@ def of_unknown_lengths(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     if not isinstance(function, types.FunctionType):
         return function
-    named = {**function.__globals__, "__builtins__": {**vars(builtins), **_STAGED}}
+    named = {**function.__globals__, "__builtins__": {**vars(builtins), **_STAGED_BUILTINS}}
     made = types.FunctionType(
         function.__code__, named, function.__name__, function.__defaults__, function.__closure__
     )

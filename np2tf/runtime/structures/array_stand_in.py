@@ -92,23 +92,23 @@ def _resolve_all(value: Any) -> Any:
 
 
 #: The stand-in of each array by its id, so that an array under two names is one object while it is traced.
-_made: WeakValueDictionary[int, StandIn] = WeakValueDictionary()
-_making = threading.Lock()
+_stand_ins: WeakValueDictionary[int, StandIn] = WeakValueDictionary()
+_lock = threading.Lock()
 
 
 def stand_in(buffer: np.ndarray) -> StandIn:
     """Return the single stand-in for an array; it keeps the array, and so its id, alive."""
-    with _making:
-        found = _made.get(id(buffer))
+    with _lock:
+        found = _stand_ins.get(id(buffer))
         if found is None:
-            found = _made[id(buffer)] = StandIn(buffer)
+            found = _stand_ins[id(buffer)] = StandIn(buffer)
         return found
 
 
 # -- Python's protocols, which ask the class -----------------------------------------------------------------
 
 #: These methods make or describe classes and objects, or are defined above.
-_OWN = frozenset({
+_OWN_METHODS = frozenset({
     *("__class__", "__class_getitem__", "__delattr__", "__doc__", "__getattribute__", "__hash__", "__init__"),
     *("__init_subclass__", "__new__", "__setattr__", "__subclasshook__", "__array_finalize__"),
     *vars(StandIn),
@@ -139,7 +139,7 @@ def _forward_in_place(name: str) -> Callable[..., Any]:
 def _install() -> None:
     for name in dir(np.ndarray):
         special = name.startswith("__") and name.endswith("__")
-        if special and name not in _OWN and callable(getattr(np.ndarray, name)):
+        if special and name not in _OWN_METHODS and callable(getattr(np.ndarray, name)):
             in_place = name[2] == "i" and f"__{name[3:]}" in dir(np.ndarray) and hasattr(operator, name)
             setattr(StandIn, name, _forward_in_place(name) if in_place else _forward_method(name))
 

@@ -47,17 +47,17 @@ class GuardedStorage(Storage):
     as reading.
     """
 
-    __slots__ = ("bound", "name")
+    __slots__ = ("is_bound", "name")
 
     def __init__(self, value: tf.Tensor, bound: tf.Tensor, name: str) -> None:
         super().__init__(value)
-        self.bound = bound
+        self.is_bound = bound
         self.name = name
 
     @property
     def value(self) -> tf.Tensor:
         """The value. Reading it while the name is unbound discards the call."""
-        record_violation(tf.logical_not(self.bound))
+        record_violation(tf.logical_not(self.is_bound))
         return super().value
 
     def write(self, value: tf.Tensor) -> None:
@@ -95,7 +95,7 @@ class Carried:
         if self.path_dependent is not None:
             tensors.append(_is_python(value))
         if self.optional is not None:
-            tensors.append(tf.constant(not isinstance(value, Undefined)) if guard is None else guard.bound)
+            tensors.append(tf.constant(not isinstance(value, Undefined)) if guard is None else guard.is_bound)
         return tensors
 
     def of(self, tensors: Iterator[tf.Tensor]) -> Any:
@@ -143,7 +143,7 @@ def check_returned(result: Any) -> Any:
     for one in result if type(result) is tuple else (result,):
         guard = _guard(one)
         if guard is not None:
-            record_violation(tf.logical_not(guard.bound))
+            record_violation(tf.logical_not(guard.is_bound))
     return result
 
 

@@ -12,9 +12,9 @@ from np2tf.staging import ArgumentError
 
 _PLAIN = (str, bytes, bool, type(None), int, float, complex)
 #: A larger set is no constant, because its key would be as long.
-_MOST = 1000
+_MAX_ITEMS = 1000
 #: Methods that change a set.
-_CHANGING = frozenset(
+_MUTATORS = frozenset(
     {"add", "clear", "difference_update", "discard", "intersection_update", "pop", "remove"}
     | {"symmetric_difference_update", "update"}
 )
@@ -22,7 +22,7 @@ _CHANGING = frozenset(
 
 def is_constant_set(value: Any) -> bool:
     """Return whether a value is a set of items that are compared by value."""
-    return type(value) in (set, frozenset) and len(value) <= _MOST and all(map(_is_plain, value))
+    return type(value) in (set, frozenset) and len(value) <= _MAX_ITEMS and all(map(_is_plain, value))
 
 
 def _is_plain(item: Any) -> bool:
@@ -41,7 +41,7 @@ def key_of_set(value: Any, names: Collection[str] | None) -> Any:
     Raises:
         StagingError: if the code may change the set.
     """
-    if type(value) is set and (names is None or not _CHANGING.isdisjoint(names)):
+    if type(value) is set and (names is None or not _MUTATORS.isdisjoint(names)):
         raise ArgumentError("a set that the function may change cannot be an input of a graph")
     return type(value), tuple(map(_key_of_item, value))
 

@@ -115,7 +115,7 @@ def _join_forms(a: Carried, b: Carried) -> Carried:
     scope = current_scope()
     if scope is not None:
         for one in (a, b):
-            scope.trace.shown.join(one, form)
+            scope.trace.shown_text.join(one, form)
     return form
 
 

@@ -118,7 +118,7 @@ def _reserve(ready: StagedList, need: int, rounds: int) -> StagedList:
     have = base.room or 0
     made = base.extend_rows(max(need * rounds - have, 0))
     made = made.with_leaves([*made.buffers, made.count])
-    made.base, made.room, made.left = base, need, max(have - need * rounds, 0)
+    made.base, made.room, made.room_left = base, need, max(have - need * rounds, 0)
     return made
 
 
@@ -127,7 +127,7 @@ def trim_after_loop(state: Any) -> Any:
 
     def change(one: Any, _: Any) -> Any:
         if isinstance(one, StagedList):
-            one.room, one.base = one.left, one
+            one.room, one.base = one.room_left, one
         return one
 
     return _zip_lists(state, state, change)
@@ -147,7 +147,7 @@ def fit_structure(value: Any, pattern: Any) -> Any:
         else:
             made = made.extend_rows(wanted.capacity - made.capacity)
         made = made.copy()
-        made.room, made.left = wanted.room, wanted.left
+        made.room, made.room_left = wanted.room, wanted.room_left
         return made
 
     return _zip_lists(like(value, pattern), pattern, change)
@@ -167,7 +167,7 @@ def merge_structures(a: Any, b: Any) -> Any:
         sizes: list[Any] = [_rows(side) for side in (one, other)]
         made = made.extend_rows(max(sizes) - sizes[0]).copy()
         made.room = min(room + max(sizes) - size for room, size in zip(rooms, sizes, strict=True))
-        made.left = made.room
+        made.room_left = made.room
         return made
 
     return _zip_lists(a, b, change)

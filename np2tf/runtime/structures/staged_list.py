@@ -27,7 +27,7 @@ from np2tf.tnp._tensor.storage import aliases, link_aliases, staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt, tensor_of
 
 #: The maximal number of items over which Python iterates.
-_FEW = 64
+_MAX_ITEMS = 64
 
 
 class StagedList(StackableSequence):
@@ -39,11 +39,11 @@ class StagedList(StackableSequence):
         count: the number of items, staged or not.
         room: the number of items that can certainly be added without more rows; None if rows are added as
             needed.
-        left: the spare capacity after the loop that the list is about to enter.
+        room_left: the spare capacity after the loop that the list is about to enter.
         base: the list before it was prepared for that loop.
     """
 
-    __slots__ = ("base", "buffers", "count", "element", "left", "room")
+    __slots__ = ("base", "buffers", "count", "element", "room", "room_left")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
@@ -53,7 +53,7 @@ class StagedList(StackableSequence):
         self.buffers = list(buffers)
         self.count = count
         self.room = room
-        self.left = room
+        self.room_left = room
         self.base: StagedList = self
 
     @classmethod
@@ -82,7 +82,7 @@ class StagedList(StackableSequence):
     def with_leaves(self, leaves: Sequence[Any]) -> StagedList:
         """Return the same list with other rows and another count."""
         made = StagedList(self.element, leaves[:-1], leaves[-1], self.room)
-        made.left = self.left
+        made.room_left = self.room_left
         return made
 
     def take(self, other: StagedList) -> StagedList:
@@ -93,7 +93,7 @@ class StagedList(StackableSequence):
             other.count,
             other.room,
         )
-        self.left, self.base = other.left, other.base
+        self.room_left, self.base = other.room_left, other.base
         return self
 
     @property
@@ -167,7 +167,7 @@ class StagedList(StackableSequence):
 
     def extend(self, items: Any) -> None:
         """Add several items at the end."""
-        for item in _few(items):
+        for item in _check_few(items):
             self.append(item)
 
     def __iadd__(self, items: Any) -> StagedList:
@@ -203,11 +203,11 @@ class StagedList(StackableSequence):
         return len(self) > 0
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[k] for k in _few(range(len(self))))
+        return (self[k] for k in _check_few(range(len(self))))
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return [self[k] for k in _few(range(len(self))[index])]
+            return [self[k] for k in _check_few(range(len(self))[index])]
         place = self._place(index)
         item = self.element.item([tf.gather(buffer.tensor, place) for buffer in self.buffers])
         self._hold(self.element.leaves(item))
@@ -266,9 +266,9 @@ class StagedList(StackableSequence):
         elif self.room:
             self.room -= 1
         elif not (isinstance(self.count, int) and self.capacity is not None and self.count < self.capacity):
-            base, left = self.base, self.left
+            base, left = self.base, self.room_left
             self.take(self.extend_rows(1))
-            self.room, self.base, self.left = 0, base, left
+            self.room, self.base, self.room_left = 0, base, left
 
     def _replace(self, tensors: Sequence[tf.Tensor]) -> None:
         self.buffers = [
@@ -350,13 +350,13 @@ def _first(rows: tf.Tensor, count: Any) -> tf.Tensor:
     return rows[: tensor_of(known_int(count))]
 
 
-def _few(items: Any) -> Any:
+def _check_few(items: Any) -> Any:
     """Return items over which Python iterates while staging.
 
     Raises:
         StagingError: if there are many, because each would become a part of the graph.
     """
-    if len(items) > _FEW:
+    if len(items) > _MAX_ITEMS:
         raise ListGrowthError(f"{len(items)} items of a list are gone through while staging")
     return items
 

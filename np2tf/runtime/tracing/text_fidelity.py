@@ -24,17 +24,17 @@ class ShownText:
     Attributes:
         text: the place where text is first made of staged values.
         exact: the kinds of numbers for which the text shows whether they are Python's or NumPy's.
-        widened: whether a variable has got a type that it does not have on every path.
-        mixed: the kinds of numbers of which a number is Python's on one path and NumPy's on another. Booleans
-            are a kind of their own, because lowered loops have flags.
-        described: the places where Python has asked for the text of a staged value, and got a description.
+        has_widened: whether a variable has got a type that it does not have on every path.
+        mixed_kinds: the kinds of numbers of which a number is Python's on one path and NumPy's on another.
+            Booleans are a kind of their own, because lowered loops have flags.
+        descriptions: the places where Python has asked for the text of a staged value, and got a description.
     """
 
     text: tuple[str, int] | None = None
     exact: set[bool] = field(default_factory=set)
-    widened: bool = False
-    mixed: set[bool] = field(default_factory=set)
-    described: list[tuple[str, int]] = field(default_factory=list)
+    has_widened: bool = False
+    mixed_kinds: set[bool] = field(default_factory=set)
+    descriptions: list[tuple[str, int]] = field(default_factory=list)
 
     def make_text(self) -> None:
         """Record that text is made of staged values."""
@@ -43,14 +43,14 @@ class ShownText:
 
     def describe(self) -> None:
         """Record that Python asks for text that is not known yet."""
-        self.described.append(user_location())
+        self.descriptions.append(user_location())
 
     def join(self, one: Carried | None, common: Carried | None) -> None:
         """Record that a value of one form is carried in another form."""
         if one is not None and common is not None:
-            self.widened |= one.dtype != common.dtype
+            self.has_widened |= one.dtype != common.dtype
             if one.weak is not common.weak or one.number is not common.number:
-                self.mixed.add(one.dtype.kind == "b")
+                self.mixed_kinds.add(one.dtype.kind == "b")
 
     def check(self) -> None:
         """Check the record at the end of the trace.
@@ -58,10 +58,10 @@ class ShownText:
         Raises:
             StagingError: if text would differ from NumPy's.
         """
-        if self.described:
+        if self.descriptions:
             message = "the text of a staged value is needed while staging"
-            raise TextNeededError(message, self.described[0])
-        if self.text and (self.widened or self.exact & self.mixed):
+            raise TextNeededError(message, self.descriptions[0])
+        if self.text and (self.has_widened or self.exact & self.mixed_kinds):
             raise TextTypeError(
                 "text is made of numbers in a function where a variable is of one type on one path and of "
                 "another on another",

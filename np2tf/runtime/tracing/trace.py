@@ -66,14 +66,14 @@ class Trace:
         follows: returns whether the names that a function reads are known, so that their values are inputs or
             constants.
         gradients: whether a tape may ask for gradients of the staged code.
-        gapped: whether elements outside of valid parts have been computed, whose gradients may be NaN.
+        has_gaps: whether elements outside of valid parts have been computed, whose gradients may be NaN.
         violations: a boolean storage that becomes true at run time if NumPy would have raised an error.
-        printed: a storage that every print reads and writes, which keeps prints in order.
+        print_order: a storage that every print reads and writes, which keeps prints in order.
         log: the effects of code that XLA compiles; None if there are none.
         options: NumPy's print options when the trace began.
         output: collects the compiled function's prints; None if nothing does.
         draws: the random draws; None if there can be none.
-        shown: the record of values that are shown as text.
+        shown_text: the record of values that are shown as text.
     """
 
     def __init__(self, xla: bool, compile_loops: bool = False, exact_types: bool = False) -> None:
@@ -85,7 +85,7 @@ class Trace:
         self.uncompiled_loops: set[CodeType] = set()
         self.loop_graphs: dict[CodeType, list[tf.Graph]] = {}
         self.exact_types = exact_types
-        self.handles = self.gradients = self.gapped = self.on_cpu = False
+        self.handles = self.gradients = self.has_gaps = self.on_cpu = False
         self.instances: list[Any] = []
         self.attributes_are_named = False
         self.loops: list[str] = []
@@ -94,13 +94,13 @@ class Trace:
         self.calls = TracedCalls()
         self.follows: Callable[[Any], bool] = lambda function: True
         self.violations = Storage(tf.constant(False))
-        self.printed = Storage(tf.constant(0))
+        self.print_order = Storage(tf.constant(0))
         self.log: EffectLog | None = None
         self._graph = tf.compat.v1.get_default_graph()
         self.options: dict[str, Any] = {**np.get_printoptions()}
         self.output: Output | None = None
         self.draws: Draws | None = None
-        self.shown = ShownText()
+        self.shown_text = ShownText()
         self._inputs: dict[int, Any] = {}
 
     def check_deadline(self) -> None:
@@ -156,7 +156,7 @@ class Trace:
         return storage
 
     @contextmanager
-    def compiling(self) -> Iterator[None]:
+    def stage_for_xla(self) -> Iterator[None]:
         """Stage for XLA within the with block."""
         before, self.xla = self.xla, True
         try:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 #: The types of operations that raise if the lengths of their inputs do not fit.
-_CHECKING = {
+_CHECKS = {
     *("Reshape", "BroadcastTo", "ConcatV2", "Pack", "MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"),
     *("AddV2", "Sub", "Mul", "RealDiv", "FloorDiv", "FloorMod", "Pow", "Maximum", "Minimum", "Atan2"),
     *("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "LogicalAnd", "LogicalOr"),
@@ -25,7 +25,7 @@ def unused_checks(graph: tf.Graph, outputs: Sequence[tf.Tensor]) -> list[tf.Tens
 
     They must become outputs, because the optimiser drops operations that only control dependencies need.
     """
-    checks = [op for op in graph.get_operations() if op.type in _CHECKING and _may_fail(op)]
+    checks = [op for op in graph.get_operations() if op.type in _CHECKS and _may_fail(op)]
     if not checks:
         return []
     needed = {output.op for output in outputs}

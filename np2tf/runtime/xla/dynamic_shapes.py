@@ -18,12 +18,12 @@ _ELEMENTWISE = (
     "LogicalNot Invert Cast Real Imag Conj ComplexAbs Angle Reciprocal Inv Erf Erfc "
     "Lgamma Digamma Identity StopGradient PreventGradient ZerosLike OnesLike"
 )
-_REDUCING = "Sum Prod Max Min Any All Mean Where Shape Size Rank"
+_REDUCTIONS = "Sum Prod Max Min Any All Mean Where Shape Size Rank"
 #: The bodies of these ops are checked by themselves.
 _CALLS = "While StatelessWhile If StatelessIf Case PartitionedCall StatefulPartitionedCall"
-_RIGHT = frozenset(f"{_ELEMENTWISE} {_REDUCING} {_CALLS}".split())
+_RIGHT = frozenset(f"{_ELEMENTWISE} {_REDUCTIONS} {_CALLS}".split())
 #: Correct if the indices, but not the array, have an open shape.
-_INDEXING = frozenset({"GatherV2", "GatherNd"})
+_INDEX_OPS = frozenset({"GatherV2", "GatherNd"})
 _FITTING_NAMES = (
     "AddV2 Add Sub Mul RealDiv Div FloorDiv FloorMod Mod TruncateDiv TruncateMod Maximum "
     "Minimum Pow SquaredDifference Equal NotEqual Less LessEqual Greater GreaterEqual "
@@ -31,10 +31,10 @@ _FITTING_NAMES = (
     "LeftShift RightShift NextAfter Xdivy Xlogy Xlog1py DivNoNan MulNoNan"
 )
 #: Correct if the other operands are numbers or arrays of one element, whose shapes always fit.
-_FITTING = frozenset(_FITTING_NAMES.split())
+_FITTING_OPS = frozenset(_FITTING_NAMES.split())
 #: A part of the names of ops that `tf.vectorized_map` makes: shapes that it divides and joins again fit each
 #: other.
-_BATCHED = "/pfor/"
+_PFOR_SCOPE = "/pfor/"
 #: A part of the names of ops on an input whose length differs between calls: XLA knows the length in each
 #: call.
 OF_INPUT = "np2tf_of_input"
@@ -66,7 +66,7 @@ def shapes_of(nodes: Iterable[Any], known: Shapes) -> Shapes:
 
 def _nodes_need_dynamic_shapes(nodes: Any, known: Shapes) -> bool:
     shapes = shapes_of(nodes, known)
-    looked_at = [node for node in nodes if _BATCHED not in node.name and OF_INPUT not in node.name]
+    looked_at = [node for node in nodes if _PFOR_SCOPE not in node.name and OF_INPUT not in node.name]
     return any(_is_beyond_xla(node, shapes) for node in looked_at)
 
 
@@ -74,9 +74,9 @@ def _is_beyond_xla(node: Any, shapes: Shapes) -> bool:
     if node.op in _RIGHT:
         return False
     names = [name for name in node.input if not name.startswith("^")]
-    if node.op in _INDEXING:
+    if node.op in _INDEX_OPS:
         return _is_dynamic(shape_of(names[0], shapes))
-    if node.op not in _FITTING:
+    if node.op not in _FITTING_OPS:
         return any(_is_dynamic(shape_of(name, shapes)) for name in names)
     # An array fits itself.
     given = [shape_of(name, shapes) for name in set(names)]

@@ -27,7 +27,7 @@ class ConcreteCall:
 
     def __init__(self, function: Any, late: Callable[[], Sequence[tf.Tensor]], shown: bool = False) -> None:
         self.function = function
-        self._captured = list(function.graph.external_captures)
+        self._captures = list(function.graph.external_captures)
         self._late = late
         self._name = function.name.decode() if isinstance(function.name, bytes) else function.name
         self._count = len(function.outputs)
@@ -41,7 +41,7 @@ class ConcreteCall:
         """Return the outputs of the function."""
         if record.could_possibly_record():
             return self.function(*inputs)
-        given = [*inputs, *self._captured, *self._late()]
+        given = [*inputs, *self._captures, *self._late()]
         return execute.execute(self._name, self._count, given, self._attributes, self._context)
 
 

@@ -28,9 +28,9 @@ LIMIT = 5.0
 PYTHON = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 
 #: The kernels of these ops refuse negative numbers, which XLA accepts silently.
-UNCHECKED = frozenset({"Bincount", "DenseBincount"})
+UNCHECKED_OPS = frozenset({"Bincount", "DenseBincount"})
 #: Stands for ops that XLA computes wrongly on such arrays (`dynamic_shapes`).
-OPEN = "an array whose shape depends on data"
+OPEN_SHAPE = "an array whose shape depends on data"
 _SMALL = "small "
 
 
@@ -39,17 +39,17 @@ class Placement:
     """The measured data of one kind of device.
 
     Attributes:
-        lacking: the ops for which XLA has no kernel, or a kernel with another result.
+        missing_ops: the ops for which XLA has no kernel, or a kernel with another result.
         milliseconds: for the other ops, the time of the kernel and the time of XLA.
         small: for some slow ops, the number of elements of the greatest input up to which XLA is not slow.
     """
 
-    lacking: frozenset[str]
+    missing_ops: frozenset[str]
     milliseconds: dict[str, tuple[float, float]]
     small: dict[str, int] = field(default_factory=dict)
 
     @property
-    def slow(self) -> frozenset[str]:
+    def slow_ops(self) -> frozenset[str]:
         """The ops that XLA makes slow."""
         return frozenset(op for op, (kernel, xla) in self.milliseconds.items() if xla > LIMIT * kernel)
 
@@ -75,8 +75,8 @@ def placement(kind: str) -> Placement:
 
 
 def ops_of(*graphs: tf.Graph) -> set[str]:
-    """Return the types of all ops in graphs, also in loops, branches and functions; with `OPEN` if XLA is
-    wrong.
+    """Return the types of all ops in graphs, also in loops, branches and functions; with `OPEN_SHAPE` if XLA
+    is wrong.
 
     An op that XLA makes slow, but not for inputs as small as here, is "small " and its type.
     """
@@ -94,7 +94,7 @@ def _ops_of_one(graph: tf.Graph) -> set[str]:
             names = {_SMALL + node.op if _is_small(node, small, shapes) else node.op for node in nodes}
         found |= names
     if needs_dynamic_shapes(definition):
-        found.add(OPEN)
+        found.add(OPEN_SHAPE)
     return found
 
 
@@ -113,4 +113,4 @@ def xla_pays(ops: set[str]) -> bool:
 def ops_against_xla(ops: set[str]) -> set[str]:
     """Return the ops among `ops` that XLA lacks or makes slow on this device."""
     known = placement(device_kind())
-    return ops & ({OPEN} | PYTHON | UNCHECKED | known.lacking | known.slow)
+    return ops & ({OPEN_SHAPE} | PYTHON | UNCHECKED_OPS | known.missing_ops | known.slow_ops)

@@ -28,13 +28,13 @@ class _State(threading.local):
 
 
 _state = _State()
-_met: Counter[Any] = Counter()
-_counted = ops.uid
+_name_counts: Counter[Any] = Counter()
+_original_uid = ops.uid
 
 
 def _uid() -> int:
     numbers = _state.numbers
-    return _counted() if numbers is None else next(numbers)
+    return _original_uid() if numbers is None else next(numbers)
 
 
 @contextmanager
@@ -47,9 +47,11 @@ def stable_names(*of: Any) -> Iterator[None]:
         return
     ops.uid = _uid
     told = repr(of)
-    _met[told] += 1
+    _name_counts[told] += 1
     # The process's own numbers never get so high, and 60 bits are enough to tell any two traces apart.
-    digest = blake2b(f"{told} {_met[told]}".encode("utf-8", "backslashreplace"), digest_size=5).digest()
+    digest = blake2b(
+        f"{told} {_name_counts[told]}".encode("utf-8", "backslashreplace"), digest_size=5
+    ).digest()
     before, start = _state.numbers, (1 + int.from_bytes(digest, "big")) * _ROOM
     _state.numbers = itertools.count(start)
     try:

@@ -29,7 +29,7 @@ _VIEWS = frozenset({
     "BroadcastTo", "ConcatV2", "ExpandDims", "Identity", "Pack", "Pad", "PadV2", "Reshape", "Slice",
     "Squeeze", "StridedSlice", "Transpose", "Unpack", "XlaDynamicSlice",
 })  # fmt: skip
-_FUSED = _CHEAP | _VIEWS
+_FUSED_OPS = _CHEAP | _VIEWS
 #: The nanoseconds that an element takes if XLA does not vectorise the computation.
 _NANOSECONDS = {
     **dict.fromkeys(_CHEAP, 0.3),
@@ -39,7 +39,7 @@ _NANOSECONDS = {
     **dict.fromkeys(("Pow", "Tan", "Atan2", "Sinh", "Cosh"), 10.0),
 }
 #: The nanoseconds that it costs to keep a value: for a kernel of its own, and for each element in memory.
-_KERNEL, _STORED = 1000.0, 1.0
+_KERNEL_COST, _STORE_COST = 1000.0, 1.0
 #: Operations that read a part of a value.
 _PARTS = frozenset({"Slice", "StridedSlice", "XlaDynamicSlice"})
 #: Computing smaller arrays, or values of fewer operations, twice is faster than keeping them.
@@ -59,7 +59,7 @@ def compute_once(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Te
     ops = [
         op
         for op in graph.get_operations()
-        if op.type in _FUSED and any(has_elements(output, _LARGE) for output in op.outputs)
+        if op.type in _FUSED_OPS and any(has_elements(output, _LARGE) for output in op.outputs)
     ]
     kernels = _kernels(ops, returned)
     costs: dict[int, int] = {}
@@ -88,7 +88,7 @@ def _keep_neighbours(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[t
         cost = nanoseconds + sum(costs.get(id(used.op), 0.0) for used in distinct_tensors(op.inputs))
         size = tensor.shape.num_elements() if tensor.shape.is_fully_defined() else None
         again = max(0, _places(tensor) - 1)
-        if nanoseconds and size is not None and again * cost * size > _KERNEL + _STORED * size:
+        if nanoseconds and size is not None and again * cost * size > _KERNEL_COST + _STORE_COST * size:
             returned = materialize(counter, [tensor], returned)
             cost = 0.0
         costs[id(op)] = cost

@@ -19,7 +19,7 @@ from np2tf.tnp._tensor.dtype_dispatch import gather_parts, maximum, minimum
 
 #: The most shifted arrays that are combined one by one.
 MOST_TERMS = 1024
-_SAME = {"grid-mirror": "reflect", "grid-wrap": "wrap", "grid-constant": "constant"}
+_EQUIVALENT_MODES = {"grid-mirror": "reflect", "grid-wrap": "wrap", "grid-constant": "constant"}
 
 
 def _positions(length: int, before: int, after: int, mode: str) -> np.ndarray:
@@ -39,7 +39,7 @@ def _positions(length: int, before: int, after: int, mode: str) -> np.ndarray:
 
 def _extend(x: tf.Tensor, axis: int, before: int, after: int, mode: Any, cval: Any) -> tf.Tensor:
     """`x` with more elements at both ends of an axis."""
-    mode = _SAME.get(mode, mode)
+    mode = _EQUIVALENT_MODES.get(mode, mode)
     if mode == "constant":
         widths = [[before, after] if k == axis else [0, 0] for k in range(rank_of(x))]
         return tf.pad(x, widths, constant_values=as_tensor(cval, x.dtype.as_numpy_dtype))

@@ -33,7 +33,7 @@ else:
 
 
 #: The parameters of the constructor, in order.
-_MAKING = ("shape", "dtype", "buffer", "offset", "strides", "order")
+_PARAMETERS = ("shape", "dtype", "buffer", "offset", "strides", "order")
 
 
 class _ArrayType(type):
@@ -67,7 +67,7 @@ class _ArrayType(type):
         """Make an array of ``ndarray(shape, dtype, …)`` where new arrays live; over a buffer, where the
         buffer lives.
         """
-        given = {**dict(zip(_MAKING, args, strict=False)), **kwargs}
+        given = {**dict(zip(_PARAMETERS, args, strict=False)), **kwargs}
         if given.get("buffer") is not None and fast_flags.tensors:
             view_of_buffer = importlib.import_module(
                 "np2tf.tnp._chapters.manipulation.views.shared_memory"
@@ -271,15 +271,15 @@ class scalar(ndarray):
     Attributes:
         weak: the Python type (int, float, complex, bool) of a staged Python number, which is weak in
             promotion; None for a number with a NumPy dtype.
-        known: the known bounds of a staged Python integer.
+        staged_integer: the known bounds of a staged Python integer.
         path_dependent: the two kinds of a path-dependent number; None for any other number.
         python: a boolean tensor, true at run time if a path-dependent number is Python's.
     """
 
-    __slots__ = ("known", "path_dependent", "python", "weak")
+    __slots__ = ("path_dependent", "python", "staged_integer", "weak")
 
     weak: type | None
-    known: SymInt | None
+    staged_integer: SymInt | None
     path_dependent: Any
     python: tf.Tensor | None
 
@@ -295,7 +295,7 @@ class scalar(ndarray):
 
 def is_array(value: Any) -> bool:
     """Return whether `value` is an array or number on TensorFlow; ``isinstance`` also accepts np.ndarray."""
-    return type(value) in _OURS or is_stand_in(value)
+    return type(value) in _ARRAY_CLASSES or is_stand_in(value)
 
 
 def is_unsupported_dtype(dtype: np.dtype[Any]) -> bool:
@@ -305,7 +305,7 @@ def is_unsupported_dtype(dtype: np.dtype[Any]) -> bool:
     return dtype.kind != "V" or dtype.char == "V" or "int" in dtype.name
 
 
-_OURS = frozenset({ndarray, scalar})
+_ARRAY_CLASSES = frozenset({ndarray, scalar})
 
 
 def is_c_ordered(operand: Any) -> bool:
@@ -352,7 +352,7 @@ def tensor_array(tensor: tf.Tensor) -> ndarray:
 def tensor_scalar(tensor: tf.Tensor) -> scalar:
     """Return a number with a NumPy dtype."""
     number: scalar = _new(scalar, Storage(tensor), ())
-    number.weak = number.known = number.path_dependent = number.python = None
+    number.weak = number.staged_integer = number.path_dependent = number.python = None
     scope = current_scope()
     if scope is not None and scope.counter is not None:
         scope.numbers.append(weakref.ref(number))
@@ -363,7 +363,7 @@ def weak_scalar(tensor: tf.Tensor, kind: type, known: SymInt | None = None) -> s
     """Return a staged Python number of type `kind`."""
     number = tensor_scalar(tensor)
     number.weak = kind
-    number.known = SymInt.fresh(tensor) if known is None and kind is int else known
+    number.staged_integer = SymInt.fresh(tensor) if known is None and kind is int else known
     return number
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from np2tf.lazy import LazyModule
 
-_ours: Any = LazyModule("np2tf.tnp._array.ndarray")
+_arrays: Any = LazyModule("np2tf.tnp._array.ndarray")
 
 
 class SubclassBase(np.ndarray):
@@ -24,4 +24,4 @@ class SubclassBase(np.ndarray):
 
 
 def _numpys(kind: Any) -> Any:
-    return np.ndarray if kind is _ours.ndarray else kind
+    return np.ndarray if kind is _arrays.ndarray else kind

@@ -22,7 +22,7 @@ from np2tf.tnp._operands.conversion import as_tensor, is_numpy_subclass
 __all__ = ["apply_along_axis", "apply_over_axes", "piecewise"]
 
 #: The largest number of calls of a Python function that a graph holds one by one.
-_UNROLLED = 256
+_MAX_UNROLLED_CALLS = 256
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
@@ -55,7 +55,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     axis = normalize_axis_index(axis, rank)
     last = tf.transpose(tensor, [k for k in range(rank) if k != axis] + [axis])
     outer = last.shape.as_list()[:-1]
-    if None in outer or np.prod(outer) > _UNROLLED:
+    if None in outer or np.prod(outer) > _MAX_UNROLLED_CALLS:
         raise NoGraphFormError("apply_along_axis over very many slices, or a number known only at run time")
     if 0 in outer:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")

@@ -60,9 +60,9 @@ class _Unique:
     def __init__(self, flat: tf.Tensor, equal_nan: bool = True) -> None:
         refuse_under_xla()
         self.order = order_of(flat)
-        self.ordered = tf.gather(flat, self.order)
-        self.first = _changes(self.ordered, equal_nan)
-        self.values = tf.boolean_mask(self.ordered, self.first)
+        self.sorted_values = tf.gather(flat, self.order)
+        self.first = _changes(self.sorted_values, equal_nan)
+        self.values = tf.boolean_mask(self.sorted_values, self.first)
 
     def index(self) -> tf.Tensor:
         """Return the index of the first occurrence of each unique element."""

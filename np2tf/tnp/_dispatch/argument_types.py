@@ -94,7 +94,7 @@ def bounded_shape_of(value: Any) -> tuple[Any, ...]:
 
 def _bounded_length(value: Any) -> Any:
     length = _length(value)
-    known = value.known if isinstance(length, tf.Tensor) and type(value) is scalar else None
+    known = value.staged_integer if isinstance(length, tf.Tensor) and type(value) is scalar else None
     return length if known is None or known.high is None else known
 
 

@@ -240,7 +240,7 @@ _CASTS = {
 
 def convert(array: ndarray, dtype: Any) -> Any:
     """Return the result of ``array.astype(dtype)`` with one argument on the fast path, else None."""
-    if not fast_flags.unstaged:
+    if not fast_flags.is_unstaged:
         return None
     x = eager(array)
     if x is None or type(array) is not ndarray:

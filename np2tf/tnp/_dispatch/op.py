@@ -223,7 +223,7 @@ def op(
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if direct is not None and not kwargs and fast_flags.unstaged:
+            if direct is not None and not kwargs and fast_flags.is_unstaged:
                 result = _call_kernel(direct, args)
                 if result is not None:
                     return result
@@ -265,7 +265,7 @@ def _call_kernel(direct: Direct, args: tuple[Any, ...]) -> Any:
 #: Functions that compute in the dtype of `out` if they are given no dtype.
 _TYPED_BY_OUTPUT = frozenset({np.sum, np.prod, np.cumsum, np.cumprod})
 #: They take a dtype or an output, whose dtype it then is.
-_JOINING = frozenset({np.concatenate, np.stack})
+_JOIN_FUNCTIONS = frozenset({np.concatenate, np.stack})
 
 
 def _call_implementation(
@@ -320,7 +320,7 @@ def _take_dtype_of_output(
 ) -> dict[str, Any]:
     """Return the arguments by keyword, with the dtype of `out` for functions that compute in it."""
     check_output(out)
-    joins = numpy in _JOINING
+    joins = numpy in _JOIN_FUNCTIONS
     if joins and given.get("dtype") is not None:
         raise TypeError("only one of `out` and `dtype` may be given")
     if joins or (numpy in _TYPED_BY_OUTPUT and given.get("dtype") is None and len(args) < 3):

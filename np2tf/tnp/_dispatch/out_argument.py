@@ -54,9 +54,9 @@ _LIKE = frozenset({np.dot, np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, n
 #: Functions that refuse to convert numbers with a fraction to any other kind.
 _INEXACT = frozenset({np.nanmean, np.nanvar, np.nanstd})
 #: Functions that NumPy computes by ufuncs: their result may be broadcast to the output.
-_BROADCASTING = frozenset({np.clip, np.round, np.around})
+_BROADCAST_FUNCTIONS = frozenset({np.clip, np.round, np.around})
 #: Functions that write to an array of the result's shape whose dtype can be cast safely to the result's.
-_READ = frozenset({np.take, np.compress, np.choose, np.argmax, np.argmin})
+_SAFE_CASTS = frozenset({np.take, np.compress, np.choose, np.argmax, np.argmin})
 
 
 def check_memory(numpy: Any, out: Any) -> None:
@@ -76,14 +76,14 @@ def check_fit(numpy: Any, out: Any, result: Any) -> None:
     Raises:
         ValueError: the function refuses it, or only NumPy can decide.
     """
-    if numpy not in _BROADCASTING:
+    if numpy not in _BROADCAST_FUNCTIONS:
         check_shape(out, result)
     if numpy in _INEXACT and result.dtype.kind in "fc" and out.dtype.kind not in "fc":
         raise ValueError("If a is inexact, then out must be inexact")
     if numpy in _LIKE:
         fits = out.shape == result.shape and out.dtype == result.dtype
     else:
-        fits = numpy not in _READ or (
+        fits = numpy not in _SAFE_CASTS or (
             out.shape == result.shape and np.can_cast(out.dtype, result.dtype, "safe")
         )
     if not fits:

@@ -58,7 +58,7 @@ def retry_for_each_rank(
 
     others = [value for value in _operands((args, kwargs)) if is_array(value) and value is not given]
     cases = _Cases(at, given, error, others)
-    result, changed = cases.staged()
+    result, changed = cases.stage()
     if changed is not None:
         given.store(changed)
     return result
@@ -252,8 +252,8 @@ class _Cases:
 
     def __init__(self, at: Callable[..., Any], given: Any, error: Exception, others: list[Any]) -> None:
         self.at = at
-        self.others = others
-        self.given = given
+        self.other_arrays = others
+        self.operand = given
         self.tensor: tf.Tensor = given.tensor if is_array(given) else given
         with tf.__internal__.FuncGraph(_DISCOVERY).as_default():
             outcomes = [self._outcome(rank) for rank in range(MOST_AXES + 1)]
@@ -284,8 +284,8 @@ class _Cases:
 
     def _outcome(self, rank: int) -> _Outcome:
         tensor = ensure_rank(self.tensor, rank)
-        operand = tensor_array(tensor) if is_array(self.given) else tensor
-        before = [(storage, storage.value) for storage in map(storage_of, self.others)]
+        operand = tensor_array(tensor) if is_array(self.operand) else tensor
+        before = [(storage, storage.value) for storage in map(storage_of, self.other_arrays)]
         try:
             result = self.at(operand)
             values = tuple(tf.nest.flatten(result))
@@ -315,7 +315,7 @@ class _Cases:
             pass
         return None
 
-    def staged(self) -> tuple[Any, tf.Tensor | None]:
+    def stage(self) -> tuple[Any, tf.Tensor | None]:
         """Return the result, and the operand after the call if it has been written to."""
         dtypes = [leaf.dtype for leaf in self.leaves if leaf.dtype is not None]
         dtypes += [self.tensor.dtype] if self.writes else []
@@ -342,7 +342,7 @@ class _Cases:
         made = leaf.of(tensor)
         if not leaf.view:
             return made
-        view = self.given.view_through(
+        view = self.operand.view_through(
             RankDependentView(lambda operand: tf.nest.flatten(self.at(operand))[k])
         )
         view.remember(made.tensor)

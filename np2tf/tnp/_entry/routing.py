@@ -116,21 +116,21 @@ def implementation(numpy: Callable[..., Any], qualified: str) -> Callable[..., A
 
 def route(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the implementation of a function of `front`."""
-    function = implementation(entry.numpy, entry.qualified)
-    return call_for_known_ranks(intercept(entry.qualified, function), args, kwargs)
+    function = implementation(entry.numpy, entry.qualified_name)
+    return call_for_known_ranks(intercept(entry.qualified_name, function), args, kwargs)
 
 
 def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a universal function of `front`, or a method of it."""
     numpy = entry.numpy
     ours = UFUNCS.get(numpy) or Ufunc(numpy, host_fallback.refuse)
-    name = entry.qualified if method == "__call__" else f"{entry.qualified}.{method}"
+    name = entry.qualified_name if method == "__call__" else f"{entry.qualified_name}.{method}"
     return call_for_known_ranks(intercept(name, getattr(ours, method)), args, kwargs)
 
 
 def route_indexer(entry: Any, key: Any) -> Any:
     """Index an object that makes arrays by being indexed, such as ``mgrid``."""
-    public = entry.qualified.rpartition(".")[2]
+    public = entry.qualified_name.rpartition(".")[2]
     maker: Any = IMPLEMENTATIONS[f"numpy.{public}"]
     return call_for_known_ranks(maker.__getitem__, (key,), {})
 

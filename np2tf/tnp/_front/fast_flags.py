@@ -19,15 +19,15 @@ class _FastFlags:
         host: whether NumPy runs operations on host operands: ``np2tf.config.eager`` is "auto", floats are
             NumPy's, no thread stages anything, and no call is intercepted.
         numpy: the same as `host`, whether or not calls are intercepted.
-        unstaged: whether no thread stages anything.
+        is_unstaged: whether no thread stages anything.
         tensors: whether the TensorFlow half of `tnp` has been loaded; until then no array is a tensor.
     """
 
-    __slots__ = ("host", "numpy", "tensors", "unstaged")
+    __slots__ = ("host", "is_unstaged", "numpy", "tensors")
 
     host: bool
     numpy: bool
-    unstaged: bool
+    is_unstaged: bool
     tensors: bool
 
 
@@ -43,9 +43,9 @@ _settings = {"eager": "auto", "floats": "float64"}
 def _update() -> bool:
     """Set the flags, and return whether `host` has changed."""
     before = fast_flags.host
-    fast_flags.unstaged = _scopes == 0
+    fast_flags.is_unstaged = _scopes == 0
     on_numpy = _settings["eager"] == "auto" and _settings["floats"] == "float64"
-    fast_flags.numpy = on_numpy and fast_flags.unstaged
+    fast_flags.numpy = on_numpy and fast_flags.is_unstaged
     fast_flags.host = fast_flags.numpy and not _interceptors
     return fast_flags.host is not before
 

@@ -7,24 +7,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class _Following(threading.local):
+class _TransformDepth(threading.local):
     """The number of these transforms, one inside another."""
 
     depth = 0
 
 
-following = _Following()
+transform_depth = _TransformDepth()
 
 
 @contextmanager
-def differentiating() -> Iterator[None]:
+def differentiate_block() -> Iterator[None]:
     """Run the block as a part of a function that is being differentiated.
 
     Jitted functions run operation by operation, callees are translated, and values that are being
     differentiated may not leave TensorFlow.
     """
-    following.depth += 1
+    transform_depth.depth += 1
     try:
         yield
     finally:
-        following.depth -= 1
+        transform_depth.depth -= 1

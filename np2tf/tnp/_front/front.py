@@ -130,11 +130,11 @@ class Function(functools.partial):  # type: ignore[type-arg]
 
     Attributes:
         numpy: NumPy's function.
-        qualified: its name in the rules.
+        qualified_name: its name in the rules.
     """
 
     numpy: Any
-    qualified: str
+    qualified_name: str
     __name__: str
 
     def __new__(cls, function: Callable[..., Any], qualified: str) -> Function:
@@ -151,7 +151,7 @@ class Function(functools.partial):  # type: ignore[type-arg]
         if isinstance(within, BuiltinFunctionType):
             made.__wrapped__ = within  # type: ignore[attr-defined]  # as NumPy's has it, with the signature as text
         made.numpy = function
-        made.qualified = qualified
+        made.qualified_name = qualified
         made.__module__ = "np2tf.tnp" + qualified.removeprefix("numpy").rpartition(".")[0]  # for pickle
         return made
 
@@ -193,7 +193,7 @@ class UniversalFunction(Function):
         )
         made = functools.partial.__new__(cls, call)
         made.numpy = function
-        made.qualified = f"numpy.{function.__name__}"
+        made.qualified_name = f"numpy.{function.__name__}"
         made.__name__ = function.__name__
         made.__module__ = "np2tf.tnp"  # pickle looks for the function there
         made.__doc__ = function.__doc__
@@ -285,7 +285,7 @@ class Indexer:
 
     def __init__(self, numpy: Any, qualified: str) -> None:
         self.numpy = numpy
-        self.qualified = qualified
+        self.qualified_name = qualified
         self.__doc__ = numpy.__doc__
 
     def __len__(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from np2tf.tnp._front import own_import as own_import  # wraps the import of TensorFlow
 from np2tf.tnp._front.fast_flags import fast_flags
 
-_waiting: list[Callable[[], None]] = []
+_callbacks: list[Callable[[], None]] = []
 _waiting_for_tensors: list[Callable[[], None]] = []
 
 
@@ -16,14 +16,14 @@ def when_loaded(callback: Callable[[], None]) -> None:
     if fast_flags.tensors:
         callback()
     else:
-        _waiting.append(callback)
+        _callbacks.append(callback)
 
 
 def announce() -> None:
     """Run all waiting callbacks. From then on `fast_flags.tensors` says that arrays may be tensors."""
     fast_flags.tensors = True
-    while _waiting:
-        _waiting.pop()()
+    while _callbacks:
+        _callbacks.pop()()
 
 
 def load() -> None:

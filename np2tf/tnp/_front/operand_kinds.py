@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.tnp._front.following import following
+from np2tf.tnp._front.following import transform_depth
 
 #: Types whose values neither are arrays nor hold arrays.
 PLAIN = frozenset(
@@ -31,7 +31,7 @@ PLAIN = frozenset(
 #: Types whose values NumPy takes unchanged. `is_host_type` adds classes when it first sees them.
 HOST: set[Any] = {*PLAIN, np.ndarray, np.dtype}
 #: The largest number of classes to remember, so that a program that keeps making classes has memory left.
-_MOST = 10_000
+_MAX_CLASSES = 10_000
 #: Packages whose objects are tensors or may hold tensors; and modules in these packages whose objects do not.
 _TENSOR_PACKAGES = frozenset({"tensorflow", "keras", "np2tf"})
 _WITHOUT_TENSORS = frozenset(
@@ -56,7 +56,7 @@ def is_host_type(kind: type) -> bool:
     modules = {base.__module__ for base in kind.__mro__} - _WITHOUT_TENSORS
     if any(module.partition(".")[0] in _TENSOR_PACKAGES for module in modules):
         return False
-    if len(HOST) < _MOST and not issubclass(kind, (list, tuple, dict)):
+    if len(HOST) < _MAX_CLASSES and not issubclass(kind, (list, tuple, dict)):
         HOST.add(kind)
     return True
 
@@ -127,6 +127,6 @@ def new_arrays_are_tensors() -> bool:
     """
     if surroundings.graphs is None and ("tensorflow" not in sys.modules or not surroundings.has_tensorflow()):
         return False
-    if surroundings.graphs.stack or following.depth or not surroundings.has_no_tape():
+    if surroundings.graphs.stack or transform_depth.depth or not surroundings.has_no_tape():
         return True
     return surroundings.has_accelerator and surroundings.names_accelerator()

@@ -32,14 +32,14 @@ class _ThreadMode(threading.local):
 
 
 in_force = _Flag()
-_own = _ThreadMode()
+_thread_mode = _ThreadMode()
 _lock = threading.Lock()
-_others = 0
+_other_modes = 0
 
 
 def current_mode() -> str:
     """Return the mode in force in this thread: "numpy", "all", "safe" or "none"."""
-    return _own.mode or config.promotion
+    return _thread_mode.mode or config.promotion
 
 
 def uses_numpy_rules() -> bool:
@@ -50,12 +50,12 @@ def uses_numpy_rules() -> bool:
 @contextmanager
 def promotion_scope(mode: str) -> Iterator[None]:
     """Set the mode of this thread for the `with` block."""
-    before, _own.mode = _own.mode, mode
+    before, _thread_mode.mode = _thread_mode.mode, mode
     _count(1)
     try:
         yield
     finally:
-        _own.mode = before
+        _thread_mode.mode = before
         _count(-1)
 
 
@@ -73,10 +73,10 @@ def promote_in_any_mode(function: F) -> F:
 
 
 def _count(change: int) -> None:
-    global _others
+    global _other_modes
     with _lock:
-        _others += change
-        in_force.numpys = config.promotion == "numpy" and not _others
+        _other_modes += change
+        in_force.numpys = config.promotion == "numpy" and not _other_modes
 
 
 config.follow("promotion", lambda _: _count(0))

@@ -45,13 +45,13 @@ class _Rebinding:
 
 rebound = _Rebinding()
 #: NumPy's qualified name -> NumPy's own object, for all names that have ever been bound anew.
-_own: dict[str, Any] = {}
+_numpy_objects: dict[str, Any] = {}
 #: Names that NumPy does not have -> the first value that the program has given them.
 _first: dict[str, Any] = {}
 #: Names to which the program has bound more than one value.
-_changing: set[str] = set()
+_changing_names: set[str] = set()
 #: The name of a module of NumPy -> the modules of np2tf that replace it.
-_ours: dict[str, list[ModuleType]] = {}
+_replacements: dict[str, list[ModuleType]] = {}
 #: (Name of a module of np2tf, name in it) -> the object that the name has while NumPy's is its own.
 _aside: dict[tuple[str, str], Any] = {}
 
@@ -104,7 +104,7 @@ def watch(numpys: ModuleType, ours: ModuleType) -> None:
         numpys: the module of NumPy.
         ours: the module of np2tf that replaces it.
     """
-    known = _ours.setdefault(numpys.__name__, [])
+    known = _replacements.setdefault(numpys.__name__, [])
     if ours in known:
         return
     known.append(ours)
@@ -112,7 +112,7 @@ def watch(numpys: ModuleType, ours: ModuleType) -> None:
     for name, value in list(vars(numpys).items()):
         if not (_is_numpys(value) or name.startswith("_")):
             # NumPy's own object can no longer be found.
-            _own.setdefault(f"{numpys.__name__}.{name}", object())
+            _numpy_objects.setdefault(f"{numpys.__name__}.{name}", object())
             _note(f"{numpys.__name__}.{name}", value)
     if program.is_translated:
         _follow_module(numpys)
@@ -122,7 +122,7 @@ def watch(numpys: ModuleType, ours: ModuleType) -> None:
 
 def follow_program() -> None:
     """Notice the names that the program binds in NumPy's modules, from now on."""
-    for name in _ours:
+    for name in _replacements:
         _follow_module(sys.modules[name])
 
 
@@ -153,7 +153,7 @@ def value_of(qualified: str) -> Any:
 
 def is_staged() -> bool:
     """Return whether this thread stages a function."""
-    if fast_flags.unstaged:
+    if fast_flags.is_unstaged:
         return False
     from np2tf.tnp._tensor.storage import current_scope
 
@@ -166,11 +166,11 @@ def _numpys_module(ours: ModuleType) -> ModuleType | None:
 
 def _numpys(module: ModuleType, name: str, value: Any) -> Any:
     """Return the object to bind in NumPy's module: NumPy's own in the place of an object that replaces it."""
-    for ours in _ours.get(module.__name__, ()):
+    for ours in _replacements.get(module.__name__, ()):
         if value is not ABSENT and (
             _aside.get((ours.__name__, name), ABSENT) is value or vars(ours).get(name, ABSENT) is value
         ):
-            return _own.get(
+            return _numpy_objects.get(
                 f"{module.__name__}.{name}", getattr(value, "numpy", vars(module).get(name, value))
             )
     return value.numpy if type(value).__module__ == "np2tf.tnp._front.front" else value
@@ -182,18 +182,18 @@ def _follow(module: ModuleType, name: str, before: Any) -> None:
     if now is before or (isinstance(now, ModuleType) and before is ABSENT):
         return  # a submodule has been imported
     qualified = f"{module.__name__}.{name}"
-    own = _own.setdefault(qualified, before)
+    own = _numpy_objects.setdefault(qualified, before)
     if own is not ABSENT or _first.setdefault(qualified, now) is not now:
-        _changing.add(qualified)
+        _changing_names.add(qualified)
     _note(qualified, now)
-    for ours in _ours.get(module.__name__, ()):
+    for ours in _replacements.get(module.__name__, ()):
         for one in (name, f"{name}_at"):
             _put(ours, one, now is own)
 
 
 def _note(qualified: str, now: Any) -> None:
     """Record the current object of a name."""
-    if now is _own[qualified]:
+    if now is _numpy_objects[qualified]:
         rebound.values.pop(qualified, None)
     else:
         rebound.values[qualified] = now
@@ -223,7 +223,7 @@ def _put(ours: ModuleType, name: str, back: bool) -> None:
 
 def _may_be_staged(qualified: str, value: Any) -> bool:
     """Return whether a name is only another name of an object of NumPy or Python, such as ``np.product``."""
-    if qualified in _changing:
+    if qualified in _changing_names:
         return False
     module = getattr(value, "__module__", None) or ""
     return isinstance(value, np.ufunc) or (

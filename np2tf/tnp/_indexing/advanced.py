@@ -65,7 +65,7 @@ class AdvancedKey:
             None if isinstance(item, _Truth) else FULL if k in indexed else item
             for k, item in enumerate(items)
         )
-        self.cut = base if self._is_whole() else slicing.read(base, self.basic)
+        self.part = base if self._is_whole() else slicing.read(base, self.basic)
         self.axes = indexed
         self.place = 0 if parted else indexed[0]
         given = {k: items[k].index if isinstance(items[k], _Truth) else items[k] for k in indexed}
@@ -97,11 +97,11 @@ class AdvancedKey:
     @property
     def rank(self) -> int:
         """Return the number of axes of the elements of the key."""
-        return int(self.cut.shape.rank) - len(self.axes) + int(self.indices[0].shape.rank)
+        return int(self.part.shape.rank) - len(self.axes) + int(self.indices[0].shape.rank)
 
     def _length(self, axis: int) -> Any:
-        size = self.cut.shape[axis]
-        return size if size is not None else tf.shape(self.cut, tf.int64)[axis]
+        size = self.part.shape[axis]
+        return size if size is not None else tf.shape(self.part, tf.int64)[axis]
 
     def check_value(self, value: tf.Tensor) -> None:
         """Check that a value broadcasts to the elements of the key, as far as the lengths are known.
@@ -111,7 +111,7 @@ class AdvancedKey:
         """
         if self.common is None:
             return
-        rest = [n for k, n in enumerate(self.cut.shape.as_list()) if k not in self.axes]
+        rest = [n for k, n in enumerate(self.part.shape.as_list()) if k not in self.axes]
         result = [*rest[: self.place], *self.common, *rest[self.place :]]
         have = value.shape.as_list()
         while len(have) > len(result) and have[0] == 1:
@@ -126,8 +126,8 @@ class AdvancedKey:
     def gather(self) -> tf.Tensor:
         """Return the elements of the key."""
         if len(self.indices) == 1:
-            return gather_parts(self.cut, self.indices[0], self.axes[0])
-        front = tf.transpose(self.cut, self._to_front())
+            return gather_parts(self.part, self.indices[0], self.axes[0])
+        front = tf.transpose(self.part, self._to_front())
         if front.shape.num_elements() == 0:
             # TensorFlow refuses to gather from an empty tensor.
             rest = tf.shape(front)[len(self.axes) :]
@@ -140,7 +140,7 @@ class AdvancedKey:
         """Return the base with the elements of the key replaced, or combined with `value` once for every
         index.
         """
-        front = tf.transpose(self.cut, self._to_front())
+        front = tf.transpose(self.part, self._to_front())
         if front.shape.num_elements() == 0:
             return self.base
         places_of = tf.stack(self.indices, axis=-1)
@@ -175,7 +175,7 @@ class AdvancedKey:
         return len(np.unique(rows, axis=0)) == len(rows)
 
     def _to_front(self) -> list[int]:
-        return self.axes + [k for k in range(self.cut.shape.rank) if k not in self.axes]
+        return self.axes + [k for k in range(self.part.shape.rank) if k not in self.axes]
 
     def _into_place(self, rank: int) -> list[int]:
         width = self.indices[0].shape.rank

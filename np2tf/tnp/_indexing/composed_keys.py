@@ -41,7 +41,7 @@ def compose_keys(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
     axes = axes_of(whole.tensor, first)
     if axes is None or None in first or holds_0d_array(key) or all(axis.size is not None for axis in axes):
         return None
-    visible = [axis for axis in axes if not axis.dropped]
+    visible = [axis for axis in axes if not axis.is_dropped]
     items = expand(key, len(visible))
     index_arrays = [item for item in items if isinstance(item, tf.Tensor)]
     if any(item.dtype == tf.bool for item in index_arrays) or (index_arrays and len(visible) < len(axes)):
@@ -50,7 +50,7 @@ def compose_keys(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
     rest = iter(items)
     for item, axis in zip(first, axis_per_item(first, axes), strict=True):
         assert axis is not None
-        if axis.dropped:
+        if axis.is_dropped:
             made.append(item)
             continue
         inner = next(rest)

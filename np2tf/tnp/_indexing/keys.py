@@ -149,7 +149,7 @@ def _integer(value: Any) -> int | SymInt:
             static = tf.get_static_value(tensor)
             if static is not None:
                 return int(static)
-            known = value.known if type(value) is scalar else None
+            known = value.staged_integer if type(value) is scalar else None
             return known if known is not None else SymInt.fresh(tf.cast(tensor, tf.int64))
     if isinstance(value, tf.Tensor):
         return _integer(tensor_scalar(value))

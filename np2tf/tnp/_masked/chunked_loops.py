@@ -24,18 +24,19 @@ from np2tf.tnp._tensor.storage import staging_at_once
 #: Arrays of fewer elements are computed as a whole (microseconds for an inner product, whole and in rounds:
 #: 256 elements 0.42 and 0.42, 512 elements 0.24 and 0.25, 1,024 elements 0.45 and 0.18, 2,048 elements 0.78
 #: and 0.19).
-FEW = 600
-#: In arrays of at least MANY elements, parts of at least FEW_OF_MANY elements are written in rounds, too.
+MIN_PART = 600
+#: In arrays of at least LARGE_ARRAY elements, parts of at least MIN_PART_OF_LARGE elements are written in
+#: rounds, too.
 #: Otherwise XLA may compute the written elements again for the next reader, and copy the whole array for that
 #: (a column and the trailing block of 500 × 500, an LU step: 105 µs, with rounds for both 30 µs).
-MANY, FEW_OF_MANY = 2**14, 64
+LARGE_ARRAY, MIN_PART_OF_LARGE = 2**14, 64
 #: The size of one round: 64 for short arrays (8,192 inner products as above: 64 elements 5.1 ms, 16 elements
 #: 45, 512 elements 9), more for long ones (`b[w:] = maximum(b[w:], b[:-w] + v)` of 60,000: 64 elements
 #: 61 µs, 1,024 elements 35 µs), so that no strand of a sum has many more than 128 terms.
-_LEAST, _MOST, _TERMS = 64, 1024, 128
+_MIN_CHUNK, _MAX_CHUNK, _MAX_TERMS = 64, 1024, 128
 #: The largest number of elements of a round over all axes (updates of 500 × 500: rounds of one row 32 µs, of
 #: 32 rows 20, of 128 rows, which are too large for XLA, 25).
-_ALL = 2**14
+_MAX_WHOLE = 2**14
 _FEW_AT_A_TIME = 8
 
 #: A function of the first element, the number of elements, the number of these that the round before has
@@ -58,11 +59,13 @@ def elements_of_round(
     if staging_at_once() or surroundings.has_accelerator or None in shape:
         return None
     sizes = [size for size in shape if size is not None]
-    if prod(sizes) < (FEW if room < MANY else FEW_OF_MANY):
+    if prod(sizes) < (MIN_PART if room < LARGE_ARRAY else MIN_PART_OF_LARGE):
         return None
     length = sizes[axis]
-    fitting = max(_ALL // max(prod(sizes) // length, 1), 1)
-    wanted = min(max(length // _TERMS, _LEAST), _MOST, fitting, length if least is None else least)
+    fitting = max(_MAX_WHOLE // max(prod(sizes) // length, 1), 1)
+    wanted = min(
+        max(length // _MAX_TERMS, _MIN_CHUNK), _MAX_CHUNK, fitting, length if least is None else least
+    )
     return 2 ** (wanted.bit_length() - 1) if wanted > 0 else None
 
 

@@ -43,8 +43,8 @@ class PartialWrite:
 class Round:
     """One round of a loop over parts, with the elements that it has read."""
 
-    written: PartialWrite | None = None
-    found: dict[Hashable, tuple[Any, ...]] = field(default_factory=dict)
+    write: PartialWrite | None = None
+    values: dict[Hashable, tuple[Any, ...]] = field(default_factory=dict)
 
 
 #: A function of an axis (counted from the end), the first element, the number of elements, and the round. It
@@ -101,7 +101,7 @@ def slice_source(
         k = visible[axis]
         assert k is not None
         start = symint.tensor_of(axes[k].start) + first
-        array, written = base, entered.written
+        array, written = base, entered.write
         if written is not None and written.base is base:
             if written.place == place and written.axis == k and written.first is first:
                 array = written.current

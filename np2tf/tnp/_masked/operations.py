@@ -40,7 +40,7 @@ _DEFAULTS = {
     "where": True,
     "ddof": 0,
 }
-_RUNNING = {"cumsum": 0, "cumprod": 1}
+_CUMULATIVE = {"cumsum": 0, "cumprod": 1}
 #: Function along an axis -> the reduction whose neutral number may replace unselected elements.
 _ALONG = {"cumsum": "sum", "cumprod": "prod", "argmax": "max", "argmin": "min"}
 #: Elementwise functions of one or more arrays that are not ufuncs -> their number of operands.
@@ -167,7 +167,7 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
         found = _mean(function, args, kwargs) if name == "mean" else None
         return _where(function, args, kwargs) if found is None else found
     if name in _ALONG:
-        of_vector = _accumulate if name in _RUNNING else _position
+        of_vector = _accumulate if name in _CUMULATIVE else _position
         found = of_vector(name, function, args, kwargs)
         return _accumulate_axis(name, function, args, kwargs) if found is None else found
     if name == "norm":
@@ -317,7 +317,7 @@ def _accumulate(name: str, function: Callable[..., Any], args: Sequence[Any], kw
     found = selection_of(args[0])
     if found is None or len(args) != 1 or kwargs or len(found.parts) != 1:
         return None
-    result = function(tensor_array(found.fill_outside(_RUNNING[name])))
+    result = function(tensor_array(found.fill_outside(_CUMULATIVE[name])))
     return selected_array(Selection(result.tensor, found.parts))
 
 

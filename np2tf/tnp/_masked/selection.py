@@ -91,10 +91,10 @@ class Selection:
             entered: the round that reads.
         """
         key = (id(self), axis, id(first), count)
-        if key not in entered.found:
+        if key not in entered.values:
             # The objects are kept alive, so that no other object gets their ids.
-            entered.found[key] = (self._read(axis, first, count, entered), self, first)
-        return entered.found[key][0]
+            entered.values[key] = (self._read(axis, first, count, entered), self, first)
+        return entered.values[key][0]
 
     def _read(self, axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
         part = self.parts[axis] if -axis <= len(self.parts) else None
@@ -250,7 +250,7 @@ def guard_gradient(selection: Selection) -> Selection:
     if trace is None or not (selection.whole.dtype.is_floating or selection.whole.dtype.is_complex):
         return selection
     if not trace.gradients and not record.could_possibly_record():
-        trace.gapped = True
+        trace.has_gaps = True
         return selection
     whole = selection.whole
     for k, part in enumerate(selection.parts):

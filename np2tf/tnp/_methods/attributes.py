@@ -196,7 +196,7 @@ class Flags:
         setattr(self, _LETTERS[name], value)
 
     def __eq__(self, other: object) -> bool:
-        return self.num == other.num if isinstance(other, Flags | type(_ANY.flags)) else NotImplemented
+        return self.num == other.num if isinstance(other, Flags | type(_EXAMPLE.flags)) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -222,11 +222,11 @@ def _base(self: ndarray) -> Any:
 
 def _array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
     """Return the module `tnp`, after NumPy has checked the version of the array API standard."""
-    _ANY.__array_namespace__(api_version=api_version)  # type: ignore[arg-type]
+    _EXAMPLE.__array_namespace__(api_version=api_version)  # type: ignore[arg-type]
     return sys.modules["np2tf.tnp"]
 
 
-_ANY = np.zeros(1)
+_EXAMPLE = np.zeros(1)
 
 
 def _sizeof(self: ndarray) -> int:
@@ -255,7 +255,7 @@ def _get_numpy_attribute(self: ndarray, name: str) -> Any:
     """Return a public attribute of np.ndarray (for a number, of NumPy's numbers) not defined above."""
     public = not name.startswith("_") or name in _INTERFACES
     if (
-        name in _OWN
+        name in _OWN_ATTRIBUTES
         or not public
         or not hasattr(self.dtype.type if type(self) is scalar else np.ndarray, name)
     ):
@@ -268,7 +268,7 @@ def _get_numpy_attribute(self: ndarray, name: str) -> Any:
     @wraps(value)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = move_to_tensorflow(value(*map(to_numpy, args), **kwargs))
-        if name in _WRITING:
+        if name in _WRITE_METHODS:
             self.store(tf.constant(held))
         return result
 
@@ -276,8 +276,8 @@ def _get_numpy_attribute(self: ndarray, name: str) -> Any:
 
 
 #: Attributes of the array class itself; an array that is being made may read them before they are set.
-_OWN = frozenset({*ndarray.__slots__, *scalar.__slots__})
-_WRITING = frozenset({"setfield", "byteswap"})
+_OWN_ATTRIBUTES = frozenset({*ndarray.__slots__, *scalar.__slots__})
+_WRITE_METHODS = frozenset({"setfield", "byteswap"})
 #: Not `__array_struct__`, which NumPy asks for first: the memory would not belong to the array made of it.
 _INTERFACES = frozenset({"__dlpack__", "__dlpack_device__", "__buffer__"})
 

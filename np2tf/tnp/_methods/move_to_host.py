@@ -16,10 +16,10 @@ from np2tf.tnp._tensor.storage import current_scope
 
 #: The numbers of references to an array and to its storage.
 _References = tuple[int, int]
-_NONE = (0, 0)
+_NO_REFERENCES = (0, 0)
 #: The numbers for arrays whose method `view` is called: first for an array without a name, then with a name.
-_counted: list[_References] = []
-_counting = RLock()
+_reference_counts: list[_References] = []
+_lock = RLock()
 
 
 def bring_to_host(array: ndarray) -> np.ndarray:
@@ -42,17 +42,17 @@ def bring_to_host(array: ndarray) -> np.ndarray:
 
 def _is_nobodys(references: _References) -> bool:
     """Return whether an array with these reference counts ends with the call, and its memory with it."""
-    with _counting:
-        if not _counted:
-            _counted.append(_NONE)
+    with _lock:
+        if not _reference_counts:
+            _reference_counts.append(_NO_REFERENCES)
             _probe().view("V4")
             name = _probe()
             name.view("V4")
-            _counted.pop(0)
-        elif _counted[0] is _NONE:
-            _counted.append(references)
+            _reference_counts.pop(0)
+        elif _reference_counts[0] is _NO_REFERENCES:
+            _reference_counts.append(references)
             return False
-        alone, named = _counted
+        alone, named = _reference_counts
     # If a name does not count as a reference (Python 3.14), the counts say nothing.
     return alone < named and references[0] <= alone[0] and references[1] <= alone[1]
 

@@ -53,9 +53,9 @@ _COMPARISON = {
 }
 _UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
 _NUMERIC = frozenset({ndarray, scalar, np.ndarray, int, float, complex, bool, list, tuple})
-_REFUSED = (type(None), dict, set)
+_REFUSED_TYPES = (type(None), dict, set)
 _SEQUENCES = (list, tuple, str, bytes, bytearray)
-_FOREIGN = (str, bytes, *_REFUSED)
+_FOREIGN = (str, bytes, *_REFUSED_TYPES)
 
 
 def _make_operator(name: str, ufunc: Ufunc) -> Callable[[ndarray, Any], Any]:
@@ -77,7 +77,7 @@ def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], An
     general = _make_operator(name, ufunc)
 
     def forward(self: ndarray, other: Any) -> Any:
-        if fast_flags.unstaged:
+        if fast_flags.is_unstaged:
             result = ufunc.directly((self, other))
             if result is not None:
                 return result
@@ -105,7 +105,7 @@ def _refuses(other: Any) -> bool:
     kind = type(other)
     if kind in _NUMERIC:
         return False
-    if isinstance(other, _REFUSED) or is_numpy_subclass(other):
+    if isinstance(other, _REFUSED_TYPES) or is_numpy_subclass(other):
         return True
     override = getattr(kind, "__array_ufunc__", ufuncs)
     if override is ufuncs and not isinstance(other, (tf.Tensor, tf.Variable)):
@@ -175,7 +175,7 @@ def _unary(ufunc: Ufunc) -> Callable[[Any], Any]:
 
 
 def _getitem(self: ndarray, key: Any) -> Any:
-    if fast_flags.unstaged:
+    if fast_flags.is_unstaged:
         found = eager_fast_path.get_item(self, key)
         if found is not None:
             return found
@@ -196,7 +196,7 @@ def _setitem(self: ndarray, key: Any, value: Any) -> None:
 
 def _write_part(self: ndarray, key: Any, value: Any) -> None:
     """Assign ``self[key] = value``; the tensor is replaced as a whole."""
-    if fast_flags.unstaged and eager_fast_path.set_item(self, key, value):
+    if fast_flags.is_unstaged and eager_fast_path.set_item(self, key, value):
         return
     try:
         setitem(self, key, value)

@@ -44,7 +44,7 @@ def _array_wrap(self: ndarray, array: Any, context: Any = None, return_scalar: b
 
 
 def _bool(self: ndarray) -> bool:
-    known = self.known if type(self) is scalar and self.weak is int else None
+    known = self.staged_integer if type(self) is scalar and self.weak is int else None
     if known is not None and known.excludes_zero:
         return True
     return bool(self.numpy())
@@ -106,7 +106,7 @@ def _describe(array: ndarray) -> str | None:
         return None
     scope = current_scope()
     if scope is not None:
-        scope.trace.shown.describe()
+        scope.trace.shown_text.describe()
     return f"<staged {array.tensor.dtype.name} array of shape {array.tensor.shape}>"
 
 

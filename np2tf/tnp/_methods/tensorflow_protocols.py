@@ -149,10 +149,12 @@ for _name in ("jacobian", "batch_jacobian"):
 tf.autodiff.ForwardAccumulator.__init__ = _watch_tensors(tf.autodiff.ForwardAccumulator.__init__)
 tf.autodiff.ForwardAccumulator.jvp = _return_arrays(tf.autodiff.ForwardAccumulator.jvp)
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
-_REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-for _name in (*_ARITHMETIC, *_REFLECTED):
-    _reflected = f"__{_REFLECTED.get(_name, f'r{_name}')}__"
-    setattr(tf.Tensor, f"__{_name}__", _defer_to_reflected(getattr(tf.Tensor, f"__{_name}__"), _reflected))
+_REFLECTIONS = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+for _name in (*_ARITHMETIC, *_REFLECTIONS):
+    _reflected_name = f"__{_REFLECTIONS.get(_name, f'r{_name}')}__"
+    setattr(
+        tf.Tensor, f"__{_name}__", _defer_to_reflected(getattr(tf.Tensor, f"__{_name}__"), _reflected_name)
+    )
 # From now on storages use this function.
 surroundings.has_tensorflow()
 for _name in ("while_loop", "switch_case", "slice"):

@@ -20,7 +20,7 @@ from np2tf.tnp._array.ndarray import (
 )
 from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._array.strides import lay_out_copy
-from np2tf.tnp._front.following import following
+from np2tf.tnp._front.following import transform_depth
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._operands.axis_arguments import MOST_AXES
 from np2tf.tnp._operands.path_dependent import single_kind
@@ -113,7 +113,7 @@ def refuse_to_lose_gradient(values: Any) -> None:
     tensors = [value.tensor for value in values if is_array(value)]
     tensors += [value for value in values if isinstance(value, tf.Tensor)]
     if tensors and record.should_record_backprop(tensors):
-        place = "{}:{}: ".format(*user_location()) if following.depth else ""
+        place = "{}:{}: ".format(*user_location()) if transform_depth.depth else ""
         raise GradientLostError(
             f"{place}a tensor that a gradient tape follows is written into an array on the host, where its "
             "gradient would be lost; make the array under the tape, or with np2tf.device_put",

@@ -14,14 +14,14 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 
 from np2tf.tnp._array.ndarray import is_array
-from np2tf.tnp._front.following import following
+from np2tf.tnp._front.following import transform_depth
 from np2tf.tnp._warnings.user_lines import user_location
 from np2tf.transform_errors import LeftTensorFlowError
 
 
 def is_followed(value: Any) -> bool:
     """Return whether a transform differentiates an array, a number or a tensor."""
-    return bool(following.depth) and record.could_possibly_record() and _are_followed((value,))
+    return bool(transform_depth.depth) and record.could_possibly_record() and _are_followed((value,))
 
 
 def refuse_to_leave(what: str, values: Iterable[Any]) -> None:
@@ -30,7 +30,7 @@ def refuse_to_leave(what: str, values: Iterable[Any]) -> None:
     Raises:
         LeftTensorFlowError: a transform differentiates one of them.
     """
-    if following.depth and record.could_possibly_record() and _are_followed(values):
+    if transform_depth.depth and record.could_possibly_record() and _are_followed(values):
         raise LeftTensorFlowError(
             f"{what} computes on the host, where the derivative of its operand would be lost; write it with "
             "NumPy functions that TensorFlow has, apply np2tf.stop_gradient to the operand if its derivative "
@@ -45,7 +45,7 @@ def refuse_host_result(name: str, args: Iterable[Any], result: Any) -> None:
     Raises:
         LeftTensorFlowError: `result` is inexact, and a transform differentiates an argument.
     """
-    if following.depth and _is_inexact(result):
+    if transform_depth.depth and _is_inexact(result):
         refuse_to_leave(name, args)
 
 

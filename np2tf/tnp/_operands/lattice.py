@@ -46,7 +46,7 @@ _JAX = {
     "c8": "c16",
 }
 #: Without promotion, a Python number still takes the dtype of the array, unless the array's kind is narrower.
-_NONE = {"i*": "u1 u2 u4 u8 i1 i2 i4 i8 f*", "f*": "bf f2 f4 f8 c*", "c*": "c8 c16"}
+_WITHOUT_PROMOTION = {"i*": "u1 u2 u4 u8 i1 i2 i4 i8 f*", "f*": "bf f2 f4 f8 c*", "c*": "c8 c16"}
 #: The number of bits of an integer that a floating-point dtype can hold.
 _EXACT = {
     _NAMES[name]: bits for name, bits in {"bf": 8, "f2": 11, "f4": 24, "f8": 53, "c8": 24, "c16": 53}.items()
@@ -62,7 +62,7 @@ def _types_above(edges: dict[str, str]) -> dict[Any, frozenset[Any]]:
     return {kind: frozenset(reach(name)) for name, kind in _NAMES.items()}
 
 
-_ABOVE = {"all": _types_above(_JAX), "safe": _types_above(_JAX), "none": _types_above(_NONE)}
+_ABOVE = {"all": _types_above(_JAX), "safe": _types_above(_JAX), "none": _types_above(_WITHOUT_PROMOTION)}
 
 
 def is_known(kinds: Iterable[Any]) -> bool:

@@ -247,14 +247,14 @@ def tf_dtype(dtype: Any) -> tf.DType:
     if isinstance(dtype, tf.DType):
         return dtype
     dtype = np.dtype(dtype)
-    if dtype.kind not in "biufcV" or dtype.fields is not None or dtype in _MISSING:
+    if dtype.kind not in "biufcV" or dtype.fields is not None or dtype in _MISSING_DTYPES:
         raise UnsupportedDtypeError.of(dtype=dtype)
     return tf.as_dtype(dtype.newbyteorder("=") if dtype.kind != "V" else dtype)
 
 
-_MISSING = frozenset(np.dtype(name) for name in ("longdouble", "clongdouble"))
+_MISSING_DTYPES = frozenset(np.dtype(name) for name in ("longdouble", "clongdouble"))
 
 
 def has_tf_dtype(dtype: np.dtype[Any]) -> bool:
     """Return whether TensorFlow has tensors of this dtype."""
-    return dtype.kind in "biufc" and dtype not in _MISSING
+    return dtype.kind in "biufc" and dtype not in _MISSING_DTYPES

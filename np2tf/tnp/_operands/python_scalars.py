@@ -46,7 +46,7 @@ _COMPARISON: dict[str, Callable[[Any, Any], tf.Tensor]] = {
 
 
 #: The same comparisons for Python's integers, if the difference of two integers is known.
-_COMPARED: dict[str, Callable[[int, int], bool]] = {
+_INTEGER_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "less": operator.lt,
     "less_equal": operator.le,
     "greater": operator.gt,
@@ -83,7 +83,11 @@ def weak_tensor(value: Any, kind: type | None = None) -> tf.Tensor:
 def known_int(value: Any) -> Int:
     """Return an integer or bool, staged or not, with its known bounds."""
     if type(value) is scalar:
-        return value.known if value.known is not None else SymInt.fresh(weak_tensor(value, int))
+        return (
+            value.staged_integer
+            if value.staged_integer is not None
+            else SymInt.fresh(weak_tensor(value, int))
+        )
     return int(value)
 
 
@@ -191,9 +195,9 @@ def _nonzero(value: Any) -> bool:
     """Return whether a divisor is certainly not zero."""
     if type(value) is not scalar:
         return bool(value)
-    if value.weak is not int or value.known is None:
+    if value.weak is not int or value.staged_integer is None:
         return False
-    return value.known.excludes_zero
+    return value.staged_integer.excludes_zero
 
 
 def _compare(name: str, left: Any, right: Any, kind: type) -> Any:
@@ -208,7 +212,7 @@ def _decide_by_bounds(name: str, left: Int, right: Int) -> bool | None:
     """Return the result of a comparison if the known bounds decide it, else None."""
     apart = distance(left, right)
     if apart is not None:
-        return bool(_COMPARED[name](0, apart))
+        return bool(_INTEGER_COMPARISONS[name](0, apart))
     a, b, c, d = lower_bound(left), upper_bound(left), lower_bound(right), upper_bound(right)
     if a is None or b is None or c is None or d is None:
         return None
@@ -228,12 +232,12 @@ def weak_unary(name: str, value: scalar) -> scalar:
     if name == "invert":
         return weak_binary("subtract", -1, value)
     if name == "positive":
-        return weak_scalar(tensor, kind, value.known if kind is int else None)
+        return weak_scalar(tensor, kind, value.staged_integer if kind is int else None)
     result = tf.negative(tensor) if name == "negative" else tf.abs(tensor)
     known = None
     if kind is int:
         known = SymInt.fresh(result)
-        held = value.known
+        held = value.staged_integer
         if held is not None and held.low is not None and held.high is not None:
             ends = (
                 sorted((-held.low, -held.high))

@@ -58,7 +58,7 @@ def _may_be_refused(number: scalar, dtype: np.dtype[Any]) -> bool:
 def _certainly_fits(number: scalar, dtype: np.dtype[Any]) -> bool:
     if number.tensor.dtype == tf.bool:
         return True
-    known, ends = number.known, np.iinfo(dtype)
+    known, ends = number.staged_integer, np.iinfo(dtype)
     if known is None or known.low is None or known.high is None:
         return False
     return bool(ends.min <= known.low and known.high <= ends.max)

@@ -26,27 +26,27 @@ class WidenedStorage(Storage):
     Reading the storage is a violation if NumPy's array has another dtype.
 
     Attributes:
-        widened: a boolean tensor, true if NumPy's array has the other dtype.
+        is_wide: a boolean tensor, true if NumPy's array has the other dtype.
         dtype: the other dtype.
     """
 
-    __slots__ = ("dtype", "widened")
+    __slots__ = ("dtype", "is_wide")
 
     def __init__(self, of: Storage, widened: tf.Tensor, dtype: np.dtype[Any]) -> None:
         super().__init__(of._value)
         self.order = of.order
-        self.widened = widened
+        self.is_wide = widened
         self.dtype = dtype
 
     @property
     def value(self) -> tf.Tensor:
         """Return the current tensor. Reading it discards the call if NumPy's array has the other dtype."""
-        record_violation(self.widened)
+        record_violation(self.is_wide)
         return super().value
 
     def write(self, value: tf.Tensor) -> None:
         """Replace the tensor. This discards the call if NumPy would convert the values to the other dtype."""
-        record_violation(self.widened)
+        record_violation(self.is_wide)
         super().write(value)
 
 

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from np2tf.tnp._tensor.symint import Int, SymInt
 
-_REVERSED = slice(None, None, -1)
+_REVERSE_SLICE = slice(None, None, -1)
 
 
 def make_forward(items: list[Any], lengths: list[int | None]) -> tuple[list[Any], tuple[slice, ...]] | None:
@@ -29,7 +29,7 @@ def make_forward(items: list[Any], lengths: list[int | None]) -> tuple[list[Any]
             turned.append(
                 slice(_position_after(item.stop, 0, length), _position_after(item.start, length, length))
             )
-            order.append(_REVERSED)
+            order.append(_REVERSE_SLICE)
             found = True
         else:
             turned.append(item)

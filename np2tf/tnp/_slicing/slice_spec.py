@@ -28,7 +28,7 @@ class SliceSpec:
     step: int
     size: int | None
     length: int
-    dropped: bool
+    is_dropped: bool
 
     @property
     def dynamic(self) -> bool:
@@ -55,7 +55,7 @@ def axes_of(base: tf.Tensor, key: BasicKey) -> list[SliceSpec] | None:
 def _index_axis(index: Int, length: int, axis: int) -> SliceSpec:
     index = check_index(index, length, axis)
     stop = index + 1 if isinstance(index, int) else index.plus(1)
-    return SliceSpec(index, stop, 1, 1, length, dropped=True)
+    return SliceSpec(index, stop, 1, 1, length, is_dropped=True)
 
 
 def _slice_axis(item: slice, length: int) -> SliceSpec:
@@ -64,7 +64,7 @@ def _slice_axis(item: slice, length: int) -> SliceSpec:
         raise ValueNeededError("a slice with a step that is known only at run time")
     if not isinstance(item.start, SymInt) and not isinstance(item.stop, SymInt):
         known = range(*item.indices(length))
-        return SliceSpec(known.start, known.stop, known.step, len(known), length, dropped=False)
+        return SliceSpec(known.start, known.stop, known.step, len(known), length, is_dropped=False)
     if step != 1:
         raise ValueNeededError("a slice with a step whose bounds are known only at run time")
     start = _slice_end(item.start, 0, length)
@@ -72,9 +72,9 @@ def _slice_axis(item: slice, length: int) -> SliceSpec:
     size = symint.distance(start, stop)
     first, last = symint.lower_bound(start), symint.upper_bound(stop)
     if size is not None and first is not None and first >= 0 and last is not None and last <= length:
-        return SliceSpec(start, stop, 1, max(size, 0), length, dropped=False)
+        return SliceSpec(start, stop, 1, max(size, 0), length, is_dropped=False)
     start, stop = _clamp(start, length), _clamp(stop, length)
-    return SliceSpec(start, stop, 1, None, length, dropped=False)
+    return SliceSpec(start, stop, 1, None, length, is_dropped=False)
 
 
 def _slice_end(end: int | SymInt | None, default: int, length: int) -> Int:
@@ -114,7 +114,7 @@ def lengths(base: tf.Tensor, key: BasicKey) -> list[Int] | None:
     axes = axes_of(base, key)
     if axes is None:
         return None
-    kept = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.dropped]
+    kept = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.is_dropped]
     return [1 if axis is None else _length(axis) for axis in kept]
 
 

@@ -17,7 +17,7 @@ from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import Int
 
 #: For smaller arrays the way of writing does not matter.
-_MANY = 1024
+_LARGE_ARRAY = 1024
 #: So many updates are looked through by a read.
 _MOST_UPDATES = 64
 
@@ -97,7 +97,7 @@ def _are_apart(axes: list[SliceSpec], starts: np.ndarray, sizes: tf.TensorShape)
 
 
 def _is_most(base: tf.Tensor, value: tf.Tensor) -> bool:
-    return 2 * value.shape.num_elements() > base.shape.num_elements() >= _MANY
+    return 2 * value.shape.num_elements() > base.shape.num_elements() >= _LARGE_ARRAY
 
 
 def _update_by_selection(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor) -> tf.Tensor:

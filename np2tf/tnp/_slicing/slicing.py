@@ -45,14 +45,14 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     # This comes last, because XLA does not always handle arrays of run-time length correctly.
     last: list[Any] = []
     for axis in axis_per_item(key, axes):
-        if axis is None or not axis.dropped:
+        if axis is None or not axis.is_dropped:
             last.append(slice(None) if axis is None or axis.size is not None else _native_slice(axis))
     return taken[tuple(last)]
 
 
 def _shape(key: BasicKey, axes: list[SliceSpec]) -> tuple[int | None, ...]:
     """Return the shape of the part that a key takes."""
-    kept = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.dropped]
+    kept = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.is_dropped]
     return tuple(1 if axis is None else axis.size for axis in kept)
 
 
@@ -66,7 +66,7 @@ def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[SliceSpec]) -> tf.T
         if axis is None:
             new |= 1 << k
             ends.append((0, 1, 1))
-        elif axis.dropped:
+        elif axis.is_dropped:
             dropped |= 1 << k
             ends.append((axis.start, axis.start + 1, 1))  # type: ignore[operator]
         else:
@@ -94,7 +94,7 @@ def _slices_of(base: tf.Tensor, axes: list[SliceSpec]) -> tf.Tensor:
 
 
 def _is_whole_axis(axis: SliceSpec) -> SliceSpec:
-    return SliceSpec(0, axis.length, 1, axis.length, axis.length, dropped=False)
+    return SliceSpec(0, axis.length, 1, axis.length, axis.length, is_dropped=False)
 
 
 def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
@@ -142,9 +142,9 @@ def _make_axis_forward(axis: SliceSpec) -> SliceSpec:
     assert isinstance(axis.start, int)
     assert axis.size is not None
     if axis.size == 0:
-        return SliceSpec(0, 0, -axis.step, 0, axis.length, axis.dropped)
+        return SliceSpec(0, 0, -axis.step, 0, axis.length, axis.is_dropped)
     first = axis.start + (axis.size - 1) * axis.step
-    return SliceSpec(first, axis.start + 1, -axis.step, axis.size, axis.length, axis.dropped)
+    return SliceSpec(first, axis.start + 1, -axis.step, axis.size, axis.length, axis.is_dropped)
 
 
 def _native(item: Int | slice | None) -> object:

@@ -17,8 +17,8 @@ from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 Function = Callable[..., Any]
 
-SIGNED = (tf.int8, tf.int16, tf.int32, tf.int64)
-UNSIGNED = (tf.uint8, tf.uint16, tf.uint32, tf.uint64)
+SIGNED_INTEGERS = (tf.int8, tf.int16, tf.int32, tf.int64)
+UNSIGNED_INTEGERS = (tf.uint8, tf.uint16, tf.uint32, tf.uint64)
 COMPLEX = (tf.complex64, tf.complex128)
 #: A floating dtype -> the signed integers of the same size, for bitcasts.
 BITS = {tf.float16: tf.int16, tf.bfloat16: tf.int16, tf.float32: tf.int32, tf.float64: tf.int64}
@@ -46,8 +46,8 @@ def kernel(
     table: dict[tf.DType, Function] = {}
     rows = (
         ((tf.bool,), boolean),
-        (SIGNED, signed),
-        (UNSIGNED, unsigned or signed),
+        (SIGNED_INTEGERS, signed),
+        (UNSIGNED_INTEGERS, unsigned or signed),
         ((tf.float16,), half),
         (COMPLEX, complex),
     )

@@ -89,7 +89,7 @@ def is_vectorised(x: tf.Tensor) -> bool:
     size = x.shape.num_elements() if x.shape.is_fully_defined() else None
     if size is not None and size < LEAST:
         return False
-    trace.gapped = True
+    trace.has_gaps = True
     return True
 
 

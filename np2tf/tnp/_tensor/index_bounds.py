@@ -51,20 +51,20 @@ def checks_bounds() -> bool:
 
 
 class _Recorder(threading.local):
-    stopped = False
+    is_stopped = False
 
 
-_recording = _Recorder()
+_recorder = _Recorder()
 
 
 @contextmanager
 def suspend_recording() -> Iterator[None]:
     """Record no violations in the `with` block, which repeats a computation that has recorded them."""
-    before, _recording.stopped = _recording.stopped, True
+    before, _recorder.is_stopped = _recorder.is_stopped, True
     try:
         yield
     finally:
-        _recording.stopped = before
+        _recorder.is_stopped = before
 
 
 def record_violation(violated: tf.Tensor) -> None:
@@ -73,7 +73,7 @@ def record_violation(violated: tf.Tensor) -> None:
     Args:
         violated: a boolean tensor without axes.
     """
-    if _recording.stopped:
+    if _recorder.is_stopped:
         return
     scope = current_scope()
     if scope is not None:

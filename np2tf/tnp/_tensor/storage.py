@@ -41,12 +41,12 @@ class StagingScope:
         trace: the trace of the staged function, which all its scopes share.
         writes: the storages born outside and written inside, with their values before the first write.
         reads: the storages born outside and read inside.
-        poisoned: the storages whose contents became unknown inside.
+        poisoned_storages: the storages whose contents became unknown inside.
         counter: the number of the iteration, in the body of a staged loop.
         numbers: the staged numbers made in the body of that loop.
     """
 
-    __slots__ = ("counter", "numbers", "poisoned", "reads", "trace", "writes")
+    __slots__ = ("counter", "numbers", "poisoned_storages", "reads", "trace", "writes")
 
     def __init__(self, trace: TraceContext, counter: tf.Tensor | None = None) -> None:
         self.trace = trace
@@ -55,14 +55,14 @@ class StagingScope:
         self.numbers: list[weakref.ref[Any]] = outer.numbers if counter is None and outer is not None else []
         self.writes: dict[Storage, tf.Tensor] = {}
         self.reads: set[Storage] = set()
-        self.poisoned: list[Storage] = []
+        self.poisoned_storages: list[Storage] = []
 
     def undo(self) -> None:
         """Restore the values that the storages written in this scope had before."""
         for storage, before in self.writes.items():
             storage.rebase(before)
-        for storage in self.poisoned:
-            storage.poisoned = False
+        for storage in self.poisoned_storages:
+            storage.is_poisoned = False
 
 
 class _Stack(threading.local):
@@ -186,11 +186,11 @@ class Storage:
         "distinct",
         "foreign",
         "identity",
+        "is_poisoned",
         "may_alias",
         "order",
         "owner",
         "owner_chain",
-        "poisoned",
     )
 
     def __init__(self, value: tf.Tensor) -> None:
@@ -207,7 +207,7 @@ class Storage:
         #: tensor is always in C order: this order decides which reshapes are views.
         self.order: tuple[int, ...] | GappedLayout | None = None
         self.may_alias: tuple[Storage, ...] = ()
-        self.poisoned = False
+        self.is_poisoned = False
         #: Whether this is an input of the trace, to be written back to the caller.
         self.argument = False
         #: Storages with the same mark never alias each other; each may still alias others.
@@ -226,7 +226,7 @@ class Storage:
             StagingError: the contents are unknown, because an array that may share this memory has been
                 written to.
         """
-        if self.poisoned:
+        if self.is_poisoned:
             raise AliasingError(
                 "an array is read that a staged loop or branch may have written under another name"
             )
@@ -293,19 +293,19 @@ class Storage:
         number, originals = self.identity
         through = []
         for n, storage in enumerate(originals):
-            if storage.argument and not storage.poisoned and _have_same_type(storage._value, value):
+            if storage.argument and not storage.is_poisoned and _have_same_type(storage._value, value):
                 storage._replace(tf.where(tf.equal(number, n), value, storage._value))
                 through.append(storage)
         return through
 
     def poison(self) -> None:
         """Make the contents unknown: reading them from now on is an error that ends the staging."""
-        if not self.poisoned:
-            self.poisoned = True
+        if not self.is_poisoned:
+            self.is_poisoned = True
             for scope in reversed(_stack.scopes):
                 if scope is self.birth:
                     break
-                scope.poisoned.append(self)
+                scope.poisoned_storages.append(self)
 
     def rebase(self, value: tf.Tensor) -> None:
         """Replace the base tensor without counting this as a write (entering and leaving a scope)."""

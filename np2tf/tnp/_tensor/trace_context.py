@@ -43,7 +43,7 @@ class TraceContext(Protocol):
         on_cpu: whether it runs on the CPU.
         handles: whether the code handles exceptions, so that it must not miss any that NumPy raises.
         gradients: whether a tape may ask for gradients of the staged code.
-        gapped: whether elements outside of valid parts have been computed, whose gradients may be NaN.
+        has_gaps: whether elements outside of valid parts have been computed, whose gradients may be NaN.
         violations: a boolean storage that becomes true at run time if NumPy would have raised an error.
         root: the outermost scope; None before it has been entered.
     """
@@ -53,12 +53,12 @@ class TraceContext(Protocol):
     on_cpu: bool
     handles: bool
     gradients: bool
-    gapped: bool
+    has_gaps: bool
     violations: Storage
     root: StagingScope | None
 
     @property
-    def shown(self) -> TextRecord:
+    def shown_text(self) -> TextRecord:
         """The record of values that are shown as text."""
 
     @property

@@ -17,7 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 #: Ops that return their input unchanged.
-_SAME = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})
+_IDENTITY_OPS = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})
 #: Ops that call functions or Python: their type and attributes do not determine the result.
 _OPAQUE = frozenset(
     {
@@ -63,7 +63,7 @@ def _number(tensor: tf.Tensor, depth: int) -> Hashable:
     if hasattr(tensor, "numpy"):
         return "eager", id(tensor)
     op = tensor.op
-    if op.type in _SAME:
+    if op.type in _IDENTITY_OPS:
         return (
             _number(op.inputs[tensor.value_index], depth + 1) if depth < _DEPTH else _own_number(op, tensor)
         )

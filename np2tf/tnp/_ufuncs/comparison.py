@@ -10,12 +10,17 @@ import tensorflow as tf
 
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._operands.promotion import kind_of
-from np2tf.tnp._tensor.dtype_dispatch import UNSIGNED, Function, kernel, maximum, minimum
+from np2tf.tnp._tensor.dtype_dispatch import UNSIGNED_INTEGERS, Function, kernel, maximum, minimum
 from np2tf.tnp._ufuncs import complex as ufuncs_complex
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
-_MIRRORED = {"less": "greater", "less_equal": "greater_equal", "equal": "equal", "not_equal": "not_equal"}
-_MIRRORED |= {mirror: name for name, mirror in _MIRRORED.items()}
+_MIRROR_IMAGES = {
+    "less": "greater",
+    "less_equal": "greater_equal",
+    "equal": "equal",
+    "not_equal": "not_equal",
+}
+_MIRROR_IMAGES |= {mirror: name for name, mirror in _MIRROR_IMAGES.items()}
 _ANSWER_TO_LARGER = {"less", "less_equal", "not_equal"}
 _ANSWER_TO_SMALLER = {"greater", "greater_equal", "not_equal"}
 
@@ -27,15 +32,15 @@ class Comparison(Ufunc):
         """Return the results as a boolean tensor."""
         left, right = operands
         if type(right) is int:
-            answer = self._foreseen(self.__name__, left, right)
+            answer = self._foresee(self.__name__, left, right)
         elif type(left) is int:
-            answer = self._foreseen(_MIRRORED[self.__name__], right, left)
+            answer = self._foresee(_MIRROR_IMAGES[self.__name__], right, left)
         else:
             answer = None
         return super().compute(operands, dtype, casting) if answer is None else answer
 
     @staticmethod
-    def _foreseen(name: str, operand: Any, number: int) -> tf.Tensor | None:
+    def _foresee(name: str, operand: Any, number: int) -> tf.Tensor | None:
         kind = kind_of(operand)
         if not isinstance(kind, np.dtype) or kind.kind not in "iu":
             return None
@@ -60,8 +65,8 @@ _less_equal = kernel(
 
 def _compare_mixed(name: str, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Compare int64 with uint64 without a common dtype: NumPy has separate loops for this pair."""
-    if a.dtype in UNSIGNED:
-        return _compare_mixed(_MIRRORED[name], b, a)
+    if a.dtype in UNSIGNED_INTEGERS:
+        return _compare_mixed(_MIRROR_IMAGES[name], b, a)
     negative = tf.less(a, tf.zeros((), a.dtype))
     same_sign = getattr(tf, name)(tf.bitcast(a, tf.uint64), b)
     return tf.where(negative, name in _ANSWER_TO_LARGER, same_sign)

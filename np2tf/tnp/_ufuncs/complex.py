@@ -145,14 +145,14 @@ def _subtracts_at_once() -> bool:
 
 
 #: Whether NumPy, on this processor, subtracts a product from another without rounding that one first.
-_FUSED = _subtracts_at_once()
+_HAS_FUSED_PRODUCTS = _subtracts_at_once()
 
 
 def _product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     (real_a, imag_a), (real_b, imag_b) = parts(a), parts(b)
     one, other = real_a * real_b, imag_a * imag_b
     real, imag = one - other, real_a * imag_b + imag_a * real_b
-    if _FUSED:
+    if _HAS_FUSED_PRODUCTS:
         is_finite = tf.math.is_finite(real_a) & tf.math.is_finite(real_b)
         real = tf.where(tf.math.is_inf(other) & is_finite, -other, real)
     return tf.complex(real, imag)

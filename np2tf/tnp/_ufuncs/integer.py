@@ -6,7 +6,14 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import ValueNeededError
-from np2tf.tnp._tensor.dtype_dispatch import SIGNED, UNSIGNED, as_signed, compute_in, constant, width
+from np2tf.tnp._tensor.dtype_dispatch import (
+    SIGNED_INTEGERS,
+    UNSIGNED_INTEGERS,
+    as_signed,
+    compute_in,
+    constant,
+    width,
+)
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
 
@@ -19,7 +26,7 @@ def _is_harmless(b: tf.Tensor) -> bool:
 def _safe_divisor(b: tf.Tensor) -> tf.Tensor:
     """Return the divisor with 1 in the place of 0 and of -1, for which the division can trap on CPUs."""
     trapping = tf.equal(b, constant(0, b))
-    if b.dtype not in UNSIGNED:
+    if b.dtype not in UNSIGNED_INTEGERS:
         trapping |= tf.equal(b, constant(-1, b))
     return tf.where(trapping, constant(1, b), b)
 
@@ -35,7 +42,7 @@ def floor_divide(a: tf.Tensor, b: tf.Tensor, name: str = "floor_divide") -> tf.T
     if _is_harmless(b):
         return tf.math.floordiv(a, b)
     quotient = tf.math.floordiv(a, _safe_divisor(b))
-    if b.dtype not in UNSIGNED:
+    if b.dtype not in UNSIGNED_INTEGERS:
         negated = tf.equal(b, constant(-1, b))
         warn_arithmetic("over", negated & tf.equal(a, constant(a.dtype.min, a)), name)
         quotient = tf.where(negated, -quotient, quotient)
@@ -64,7 +71,7 @@ def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the remainder with the dividend's sign; 0 if the divisor is 0."""
-    if a.dtype in UNSIGNED:
+    if a.dtype in UNSIGNED_INTEGERS:
         return remainder(a, b, "fmod")
     warn_arithmetic("divide", tf.equal(b, constant(0, b)), "fmod")
     divisor = _safe_divisor(b)
@@ -78,7 +85,7 @@ def _is_known_to_fit(a: tf.Tensor, shift: tf.Tensor) -> bool:
 
 def _is_in_range(a: tf.Tensor, shift: tf.Tensor) -> tf.Tensor:
     fits = tf.less(shift, constant(width(a), shift))
-    return fits if shift.dtype in UNSIGNED else fits & tf.greater_equal(shift, constant(0, shift))
+    return fits if shift.dtype in UNSIGNED_INTEGERS else fits & tf.greater_equal(shift, constant(0, shift))
 
 
 def left_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -96,7 +103,7 @@ def right_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
         return tf.bitwise.right_shift(a, b)
     fits = _is_in_range(a, b)
     shifted = tf.bitwise.right_shift(a, tf.where(fits, b, constant(width(a) - 1, b)))
-    return tf.where(fits, shifted, constant(0, a)) if a.dtype in UNSIGNED else shifted
+    return tf.where(fits, shifted, constant(0, a)) if a.dtype in UNSIGNED_INTEGERS else shifted
 
 
 def negative(a: tf.Tensor) -> tf.Tensor:
@@ -112,15 +119,15 @@ def subtract(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def bitwise_count(a: tf.Tensor) -> tf.Tensor:
     """Return the number of 1 bits of the absolute value."""
-    return tf.raw_ops.PopulationCount(x=a if a.dtype in UNSIGNED else tf.abs(a))
+    return tf.raw_ops.PopulationCount(x=a if a.dtype in UNSIGNED_INTEGERS else tf.abs(a))
 
 
-_UNSIGNED_LIKE = dict(zip(SIGNED, UNSIGNED))
+_UNSIGNED_LIKE = dict(zip(SIGNED_INTEGERS, UNSIGNED_INTEGERS))
 
 
 def _magnitude(a: tf.Tensor) -> tf.Tensor:
     """Return the absolute value as an unsigned integer, which also holds that of the lowest integer."""
-    return a if a.dtype in UNSIGNED else tf.bitcast(tf.abs(a), _UNSIGNED_LIKE[a.dtype])
+    return a if a.dtype in UNSIGNED_INTEGERS else tf.bitcast(tf.abs(a), _UNSIGNED_LIKE[a.dtype])
 
 
 def _euclid(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -153,7 +160,7 @@ def reciprocal(a: tf.Tensor) -> tf.Tensor:
     """
     is_zero = tf.equal(a, constant(0, a))
     has_one = tf.equal(a, constant(1, a))
-    if a.dtype not in UNSIGNED:
+    if a.dtype not in UNSIGNED_INTEGERS:
         has_one |= tf.equal(a, constant(-1, a))
     result = tf.where(has_one, a, constant(0, a))
     if tf.executing_eagerly() and not np.asarray(is_zero).any():
@@ -177,7 +184,7 @@ def _reciprocal_of_0(dtype: tf.DType) -> tuple[int, bool]:
     return found, False
 
 
-_RECIPROCALS_OF_0 = {dtype: _reciprocal_of_0(dtype) for dtype in (*SIGNED, *UNSIGNED)}
+_RECIPROCALS_OF_0 = {dtype: _reciprocal_of_0(dtype) for dtype in (*SIGNED_INTEGERS, *UNSIGNED_INTEGERS)}
 
 
 def positive_power(a: tf.Tensor, exponent: int) -> tf.Tensor:
@@ -199,7 +206,7 @@ def power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
         ValueError: an exponent is negative.
         StagingError: exponents are known only at run time, and may be negative.
     """
-    if b.dtype not in UNSIGNED:
+    if b.dtype not in UNSIGNED_INTEGERS:
         exponents = tf.get_static_value(b)
         if exponents is None:
             raise ValueNeededError("an integer power whose exponent may be negative")

@@ -29,7 +29,7 @@ def _is_never_negative(exponent: Any) -> bool:
     kind = kind_of(exponent)
     if isinstance(kind, np.dtype):
         return kind.kind in "bu"
-    known = exponent.known if type(exponent) is scalar else None
+    known = exponent.staged_integer if type(exponent) is scalar else None
     return known is not None and known.low is not None and known.low >= 0
 
 

@@ -111,7 +111,7 @@ _LOGICAL: dict[str, Callable[..., Any]] = {
     "isnat": constant_function(False),
     "signbit": floats.signbit,
 }
-_ROUNDING: dict[str, Callable[..., Any]] = {
+_ROUNDING_KERNELS: dict[str, Callable[..., Any]] = {
     "rint": _keep_integers(tf.round, apply_to_parts(tf.round)),
     "floor": _keep_integers(tf.floor),
     "ceil": _keep_integers(tf.math.ceil),
@@ -173,7 +173,16 @@ def full_like_bool(array: ndarray, value: bool) -> ndarray:
 
 
 def _install() -> dict[str, Ufunc]:
-    rows = {**_ARITHMETIC, **_BITS, **_LOGICAL, **_ROUNDING, **_MATHS, **_MATRIX, **COMPARISONS, **EXTREMES}
+    rows = {
+        **_ARITHMETIC,
+        **_BITS,
+        **_LOGICAL,
+        **_ROUNDING_KERNELS,
+        **_MATHS,
+        **_MATRIX,
+        **COMPARISONS,
+        **EXTREMES,
+    }
     made = {
         getattr(np, name): _CLASSES.get(name, Ufunc)(getattr(np, name), function)
         for name, function in rows.items()

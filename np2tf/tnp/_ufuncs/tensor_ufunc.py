@@ -81,7 +81,7 @@ class Ufunc:
         Raises:
             TypeError: no loop of the ufunc fits the operands.
         """
-        if fast_flags.unstaged and not kwargs:
+        if fast_flags.is_unstaged and not kwargs:
             result = self.directly(args)
             if result is not None:
                 return result

@@ -11,7 +11,7 @@ from numpy._core.umath import _extobj_contextvar  # type: ignore[attr-defined]
 
 #: The setting at the start of a process: NumPy only warns.
 _INITIAL = _extobj_contextvar.get()
-_known: dict[int, tuple[Any, bool]] = {}
+_settings: dict[int, tuple[Any, bool]] = {}
 
 
 def raises_floating_point_errors() -> bool:
@@ -19,10 +19,10 @@ def raises_floating_point_errors() -> bool:
     setting = _extobj_contextvar.get()
     if setting is _INITIAL:
         return False
-    held = _known.get(id(setting))
+    held = _settings.get(id(setting))
     if held is None or held[0] is not setting:
-        if len(_known) > 100:
-            _known.clear()
+        if len(_settings) > 100:
+            _settings.clear()
         # The setting is kept with the result, so that no other setting gets its id.
-        held = _known[id(setting)] = (setting, not {*np.geterr().values()} <= {"ignore", "warn"})
+        held = _settings[id(setting)] = (setting, not {*np.geterr().values()} <= {"ignore", "warn"})
     return held[1]

@@ -14,7 +14,7 @@ from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
 from np2tf.tnp._tensor.storage import staging_handlers
 
 
-def floating(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
+def as_floating(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
     """Return the operands in the dtype in which numpy.linalg computes: integers become float64.
 
     Raises:
@@ -39,7 +39,7 @@ def matrix(a: tf.Tensor) -> tf.Tensor:
     """
     if rank_of(a) < 2:
         raise LinAlgError(f"{rank_of(a)}-dimensional array given. Array must be at least two-dimensional")
-    return floating(a)[0]
+    return as_floating(a)[0]
 
 
 def discard_if_nearly_singular(a: tf.Tensor, pivots: tf.Tensor | None = None) -> None:
@@ -95,7 +95,7 @@ def square(a: tf.Tensor) -> tf.Tensor:
         LinAlgError: a matrix is not square.
     """
     require_square(a)
-    return floating(a)[0]
+    return as_floating(a)[0]
 
 
 def real_dtype(x: tf.Tensor) -> tf.DType:

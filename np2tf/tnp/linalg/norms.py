@@ -18,7 +18,7 @@ from np2tf.tnp._operands.axes import lengths_of, permute_axes, product_of
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
-from np2tf.tnp.linalg.checks import epsilon, floating, matrix, require_square, square
+from np2tf.tnp.linalg.checks import as_floating, epsilon, matrix, require_square, square
 from np2tf.tnp.linalg.factoring import singular_values
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
@@ -137,7 +137,7 @@ def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Te
     if order not in (2, -2, "nuc"):
         raise ValueError("Invalid norm order for matrices.")
     rest = [k for k in range(rank_of(x)) if k not in (rows, columns)]
-    values = singular_values(floating(permute_axes(x, [*rest, rows, columns]))[0])
+    values = singular_values(as_floating(permute_axes(x, [*rest, rows, columns]))[0])
     if order == "nuc":
         return tf.reduce_sum(values, -1)
     return _greatest(values, -1, False) if order == 2 else tf.reduce_min(values, -1)

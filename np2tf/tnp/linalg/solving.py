@@ -17,8 +17,8 @@ from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp.linalg.checks import (
+    as_floating,
     epsilon,
-    floating,
     matrix,
     real_dtype,
     require_square,
@@ -139,7 +139,7 @@ def solve(a: Array, b: Array) -> tf.Tensor:
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.solve.html.
     """
     require_square(a)
-    a, b = floating(a, b)
+    a, b = as_floating(a, b)
     vector = rank_of(b) == 1
     right = b[:, None] if vector else b
     if rank_of(right) < 2 or (None not in (a.shape[-1], right.shape[-2]) and a.shape[-1] != right.shape[-2]):
@@ -243,7 +243,7 @@ def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
         raise LinAlgError(f"{rank_of(a)}-dimensional array given. Array must be two-dimensional")
     if rank_of(b) not in (1, 2):
         raise LinAlgError(f"{rank_of(b)}-dimensional array given. Array must be two-dimensional")
-    a, b = floating(a, b)
+    a, b = as_floating(a, b)
     right = b[:, None] if vector else b
     rows, columns = lengths_of(a, [0, 1])
     if isinstance(rows, int) and right.shape[0] is not None and rows != right.shape[0]:
@@ -348,5 +348,5 @@ def tensorsolve(a: Array, b: Array, axes: Any = None) -> tf.Tensor:
             "Input arrays must satisfy the requirement             "
             "prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
         )
-    a, b = floating(tf.reshape(a, [size, size]), tf.reshape(b, [-1, 1]))
+    a, b = as_floating(tf.reshape(a, [size, size]), tf.reshape(b, [-1, 1]))
     return tf.reshape(solve_systems(a, b), shape)

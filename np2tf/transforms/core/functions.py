@@ -15,7 +15,7 @@ from np2tf.runtime.callees.callees import staged_callee
 from np2tf.runtime.callees.eager_callees import eager_version
 from np2tf.runtime.introspection.user_frames import depth
 from np2tf.runtime.tracing.trace import trace_of
-from np2tf.tnp._front.following import differentiating
+from np2tf.tnp._front.following import differentiate_block
 from np2tf.tnp._front.loading import announce_programs_tensors
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transform_errors import TransformArgumentError, TransformError
@@ -35,7 +35,7 @@ def runnable(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         if not tf.executing_eagerly():
             return ready(*args, **kwargs)
-        with differentiating():
+        with differentiate_block():
             try:
                 return ready(*args, **kwargs)
             except Exception as error:

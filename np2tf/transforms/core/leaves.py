@@ -18,7 +18,7 @@ from np2tf.tnp._array.ndarray import (
     weak_scalar,
 )
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
-from np2tf.tnp._front.following import following
+from np2tf.tnp._front.following import transform_depth
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transforms.core.structures import Structure
@@ -81,7 +81,7 @@ def as_array(leaf: Any) -> Any:
 
 def stays_on_tensorflow() -> bool:
     """Return whether results must be arrays on TensorFlow, because more derivatives may be asked of them."""
-    return current_scope() is not None or following.depth > 0 or not new_arrays_on_host()
+    return current_scope() is not None or transform_depth.depth > 0 or not new_arrays_on_host()
 
 
 class Form:

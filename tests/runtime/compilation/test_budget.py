@@ -91,9 +91,9 @@ def _budget(own_seconds: float) -> Budget:
 
 def test_the_function_that_has_taken_most_comes_first(time: _Time) -> None:
     large, small = _budget(10.0), _budget(2.0)
-    clock.clock.spent = 0.5
+    clock.clock.host_seconds = 0.5
     assert not large.is_open, "all functions together have not spent enough"
-    clock.clock.spent = 1.0
+    clock.clock.host_seconds = 1.0
     assert not small.is_open, "the other one is waiting"
     assert large.is_open
     assert small.is_open, "there is enough for both"
@@ -102,13 +102,13 @@ def test_the_function_that_has_taken_most_comes_first(time: _Time) -> None:
 def test_a_function_that_does_not_ask_again_is_not_waited_for(time: _Time) -> None:
     large, small = _budget(10.0), _budget(2.0)
     assert not large.is_open
-    clock.clock.spent = 2 * ASKED_WITHIN
+    clock.clock.host_seconds = 2 * ASKED_WITHIN
     assert small.is_open
 
 
 def test_what_is_slower_than_the_host_makes_the_next_attempt_harder(time: _Time) -> None:
     function = _budget(1.0)
-    clock.clock.spent = 100.0
+    clock.clock.host_seconds = 100.0
     assert function.is_open
     function.slower.add(1)
     assert not function.is_open
@@ -131,7 +131,7 @@ def test_a_caller_is_expected_to_cost_what_its_callees_have(time: _Time) -> None
 
 
 def test_a_caller_of_long_calls_alone_is_compiled_once_they_have_taken_ten_times_as_long(time: _Time) -> None:
-    clock.clock.spent = 100.0
+    clock.clock.host_seconds = 100.0
     _, call_inner = time.function(LONG)
     outer, call_outer = time.function(0.0, call_inner)
     for _ in range(int(1.5 * COMPILE_SECONDS / LONG)):

@@ -105,9 +105,9 @@ def test_the_faster_way_stays():
     for cache, host, compiled in ((slow_host, 0.2, 0.01), (slow_code, 0.2, 1.0)):
         cache.add_host_time(host)
         for _ in range(3 if compiled < host else 1):
-            assert not cache.settled
+            assert not cache.is_settled
             cache.add_compiled_time(compiled)
-        assert cache.settled
+        assert cache.is_settled
     assert not slow_host.on_host
     assert slow_code.on_host
 
@@ -117,10 +117,10 @@ def test_one_call_is_enough_where_it_takes_long():
     for cache, compiled in ((hopeless, 0.31), (slow, 0.29), (short, 0.019)):
         cache.add_host_time(0.2 if cache is not short else 0.001)
         cache.add_compiled_time(compiled)
-    assert hopeless.settled
+    assert hopeless.is_settled
     assert hopeless.on_host
-    assert not slow.settled
-    assert not short.settled
+    assert not slow.is_settled
+    assert not short.is_settled
 
 
 def test_the_host_is_timed_again_where_it_is_close():
@@ -129,10 +129,10 @@ def test_the_host_is_timed_again_where_it_is_close():
     for _ in range(3):
         cache.add_compiled_time(0.18)
     assert cache.wants_host
-    assert not cache.settled
+    assert not cache.is_settled
     cache.add_host_time(0.1)
     cache.add_host_time(0.1)
-    assert cache.settled
+    assert cache.is_settled
     assert cache.on_host
 
 
@@ -143,7 +143,7 @@ def test_a_cold_call_on_the_host_is_not_believed():
         cache.add_compiled_time(0.6)
     assert cache.wants_host
     cache.add_host_time(0.2)
-    assert cache.settled
+    assert cache.is_settled
     assert cache.on_host
 
 
@@ -152,9 +152,9 @@ def test_code_is_compared_with_the_host_even_if_that_has_never_run():
     for _ in range(3):
         cache.add_compiled_time(0.01)
     assert cache.wants_host
-    assert not cache.settled
+    assert not cache.is_settled
     cache.add_host_time(0.3)
-    assert cache.settled
+    assert cache.is_settled
     assert not cache.on_host
 
 
@@ -163,13 +163,13 @@ def test_code_that_seems_a_little_slower_is_given_more_calls():
     for _ in range(3):
         cache.add_host_time(0.010)
         cache.add_compiled_time(0.011)
-    assert not cache.settled
+    assert not cache.is_settled
     assert not cache.wants_host
     for _ in range(8):
         cache.add_compiled_time(0.011)
-    assert not cache.settled
+    assert not cache.is_settled
     cache.add_compiled_time(0.009)
-    assert cache.settled
+    assert cache.is_settled
     assert not cache.on_host
 
 

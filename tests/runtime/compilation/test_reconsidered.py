@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from np2tf.runtime.compilation.specializations import RECONSIDERED, SpecializationCache
+from np2tf.runtime.compilation.specializations import RECONSIDER_FACTOR, SpecializationCache
 
 
 class _Calls:
@@ -13,7 +13,7 @@ class _Calls:
     def __init__(self, host: float, compiled: float) -> None:
         self.host, self.compiled = host, compiled
         self.cache = SpecializationCache()
-        self.cache.compiled[()] = None  # type: ignore[assignment]
+        self.cache.functions[()] = None  # type: ignore[assignment]
         self.on_host = self.total = 0.0
 
     def run(self, count: int) -> None:
@@ -29,9 +29,9 @@ class _Calls:
                 self.on_host += self.host
                 self.total += self.host
                 if cache.on_host and not was_on_host:
-                    cache.considered = self.on_host
+                    cache.last_review = self.on_host
             else:
-                if not cache.settled:
+                if not cache.is_settled:
                     cache.add_compiled_time(self.compiled)
                 cache.count_compiled_call(self.compiled, is_warm=True)
                 self.total += self.compiled
@@ -45,9 +45,9 @@ def test_right_in_the_end(
     """Whatever the first comparison has seen, most calls take the faster way later, and nearly its time."""
     calls = _Calls(seen_host * 1e-3, seen_compiled * 1e-3)
     calls.run(30)
-    assert calls.cache.settled
+    assert calls.cache.is_settled
     calls.host, calls.compiled = true_host * 1e-3, true_compiled * 1e-3
-    calls.run(int(30 * RECONSIDERED))
+    calls.run(int(30 * RECONSIDER_FACTOR))
     assert calls.cache.on_host == (true_host < true_compiled)
     calls.total = 0.0
     calls.run(20_000)
@@ -56,7 +56,7 @@ def test_right_in_the_end(
 
 def test_what_raises_in_most_calls_stays_on_the_host() -> None:
     cache = SpecializationCache()
-    cache.compiled[()] = None  # type: ignore[assignment]
+    cache.functions[()] = None  # type: ignore[assignment]
     for _ in range(3):
         cache.note_discarded_call()
     assert cache.on_host

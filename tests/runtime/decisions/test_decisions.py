@@ -23,9 +23,9 @@ from np2tf.imports.cache import store
 from np2tf.runtime.arguments.flattening import take_apart
 from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.compilation.budget import Budget
-from np2tf.runtime.compilation.specializations import REVIEWED, WARM_CALLS, SpecializationCache
+from np2tf.runtime.compilation.specializations import REVIEW_FACTOR, WARM_CALLS, SpecializationCache
 from np2tf.runtime.decisions import decisions as module
-from np2tf.runtime.decisions.decisions import FOLLOWED, CallRecord, Decisions, FunctionRecord, Refusal, key_of
+from np2tf.runtime.decisions.decisions import MAX_USES, CallRecord, Decisions, FunctionRecord, Refusal, key_of
 from np2tf.runtime.decisions.digests import digest_of_call, digest_of_code
 from np2tf.runtime.decisions.prospect import Prospect
 from np2tf.runtime.environment.call_context import load, tensorflow
@@ -104,7 +104,7 @@ def test_a_function_that_is_made_twice_counts_twice(folder: Path) -> None:
         made.keep(lambda: ("f", RECORD))
     made.store()
     found = Decisions().records["f"]
-    assert (found.spent, found.cost, found.tries) == ((4.0, 3.0), 1.0, 2)
+    assert (found.host_seconds, found.cost, found.tries) == ((4.0, 3.0), 1.0, 2)
 
 
 @pytest.mark.parametrize("what", ["cut off", "flipped", "empty", "of others"])
@@ -367,7 +367,7 @@ def test_what_is_advised(
     advice: bool | None,
 ) -> None:
     monkeypatch.setattr(tensorflow, "is_known", is_known)
-    monkeypatch.setattr(module.clock, "spent", 0.0)
+    monkeypatch.setattr(module.clock, "host_seconds", 0.0)
     assert prospect(found, spent).advice(ARGUMENTS, {}) is advice
 
 
@@ -441,7 +441,7 @@ def test_the_next_process_compiles_at_once_what_has_paid(
     compiled.cache.add_host_time(0.2, 0.2)
     _, found = made.outcome()
     assert found is not None
-    assert found.spent == pytest.approx((2.0 + 21 * 0.2,))
+    assert found.host_seconds == pytest.approx((2.0 + 21 * 0.2,))
     assert found.ratio == pytest.approx(0.01 / 0.2)
     assert found.call_records == {KIND: CallRecord(0.2, 0.01, (), (), 0)}
     made, _ = _processes(found)
@@ -470,7 +470,7 @@ def test_a_process_that_is_shorter_than_expected_revises_it(
     compiled.warm(0.01, 2)
     _, found = made.outcome()
     assert found is not None
-    assert found.spent == pytest.approx((0.3, 20.0))
+    assert found.host_seconds == pytest.approx((0.3, 20.0))
     made, _ = _processes(found)
     assert made.advice(ARGUMENTS, {}) is False
 
@@ -487,7 +487,7 @@ def test_code_that_is_slower_than_it_is_known_to_be_revises_it(
     assert cache.wants_host, "it is compared at once where it is not clearly ahead"
     for _ in range(WARM_CALLS):
         cache.add_host_time(0.1, 0.1)
-    assert cache.settled
+    assert cache.is_settled
     assert cache.on_host
     _, found = made.outcome()
     assert found is not None
@@ -503,22 +503,22 @@ def test_a_host_that_is_faster_than_it_is_known_to_be_revises_it(folder: Path) -
     cache = compiled.cache
     compiled.warm(0.01, WARM_CALLS)
     assert not cache.wants_host, "no call is spent on what is known"
-    compiled.warm(0.01, int(REVIEWED * 0.1 / 0.01))
+    compiled.warm(0.01, int(REVIEW_FACTOR * 0.1 / 0.01))
     assert cache.wants_host, "until one costs little"
     for _ in range(WARM_CALLS):
         cache.add_host_time(0.002, 0.002)
-    assert cache.settled
+    assert cache.is_settled
     assert cache.on_host
 
 
 def test_what_is_followed_for_long_is_forgotten(folder: Path) -> None:
     found: FunctionRecord | None = record(20.0, way=SLOWER)
-    for number in range(FOLLOWED):
+    for number in range(MAX_USES):
         made, host = _processes(found)
         host.own_seconds = 1.0 + number
         _, found = made.outcome()
         assert found is not None
-        assert (found.followed, found.spent[0]) == (number + 1, 1.0 + number)
+        assert (found.uses, found.host_seconds[0]) == (number + 1, 1.0 + number)
     made, _ = _processes(found)
     assert made.outcome()[1] is None
 
@@ -596,7 +596,7 @@ def _rounds(loop: WatchedLoop) -> replacement.LoopRun:
 def loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     load()
     monkeypatch.setattr(replacement, "_is_possible", lambda: True)
-    monkeypatch.setattr(replacement.clock, "spent", 1e3)
+    monkeypatch.setattr(replacement.clock, "host_seconds", 1e3)
 
 
 @pytest.mark.parametrize(
@@ -633,7 +633,7 @@ def test_what_a_loop_has_cost_and_brought_is_kept(folder: Path, loaded: None) ->
     assert not _loop().is_refused(("x",))
     _, followed = again._outcome()
     assert followed is not None
-    assert followed.followed == 1
+    assert followed.uses == 1
 
 
 # -- two whole processes -------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def test_more_words_than_any_buffer_holds(
 ) -> None:
     """The program makes them itself from then on."""
     for module in (word_buffers, drawn):
-        monkeypatch.setattr(module, "MOST", 2**15)
+        monkeypatch.setattr(module, "MAX_WORDS", 2**15)
     body = """
 def f(rng, n):
     s = 0.0

@@ -111,7 +111,7 @@ def implementation(name: str) -> Any:
     entry = operator.attrgetter(name.removeprefix("numpy."))(tnp)
     if isinstance(entry, np.ufunc):
         return UFUNCS[entry.numpy]
-    return routing.implementation(entry.numpy, entry.qualified)
+    return routing.implementation(entry.numpy, entry.qualified_name)
 
 
 def test_overridable_functions_are_native() -> None:

@@ -79,14 +79,14 @@ def provided(name: str) -> str:
         return "native" if _is_known_to_tensorflow(value) else "host"
     if isinstance(value, HostModule) or value in _CLASSES:
         return "host"
-    if hasattr(value, "qualified"):
+    if hasattr(value, "qualified_name"):
         value = implementation(value)
     return "host" if path in HOST_ON_PURPOSE or _on_host_only(value) else "native"
 
 
 def implementation(entry: Any) -> Any:
     """What a name of `tnp` does with tensors."""
-    return routing.implementation(entry.numpy, entry.qualified)
+    return routing.implementation(entry.numpy, entry.qualified_name)
 
 
 def _is_known_to_tensorflow(value: Any) -> bool:

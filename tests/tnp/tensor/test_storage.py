@@ -110,7 +110,7 @@ def test_poison_is_undone_with_the_scope(trace: Trace):
     link_aliases(merged, [source])
     with staging_scope(trace) as scope:
         merged.write(TWO)
-        assert source in scope.poisoned
+        assert source in scope.poisoned_storages
         scope.undo()
     assert source.value is ONE
     assert merged.value is ONE

@@ -17,7 +17,7 @@ from np2tf.rewrites.control.common.marks import CannotLower, Marks
 from np2tf.rewrites.control.constructs.tries import blocks
 from np2tf.tree.walk import walk
 
-_NOTHING: Names = frozenset()
+_NO_NAMES: Names = frozenset()
 _NO_JUMPS = Jumps()
 
 
@@ -27,7 +27,7 @@ def refuse_half_changed(body: Sequence[cst.CSTNode], marks: Marks) -> None:
     Raises:
         CannotLower: if a name that a lowered construct binds is needed after an exception.
     """
-    _look(body, _NOTHING, _NO_JUMPS, marks)
+    _look(body, _NO_NAMES, _NO_JUMPS, marks)
 
 
 def _look(body: Sequence[cst.CSTNode], after: Names, jumps: Jumps, marks: Marks) -> None:
@@ -57,7 +57,7 @@ def _statement(node: cst.CSTNode, after: Names, jumps: Jumps, marks: Marks) -> N
         for case in node.cases:
             _look(statements_of(case.body), after, jumps, marks)
     elif isinstance(node, cst.FunctionDef):
-        _look(statements_of(node.body), _NOTHING, _NO_JUMPS, marks)
+        _look(statements_of(node.body), _NO_NAMES, _NO_JUMPS, marks)
 
 
 def _check(node: cst.Try, after: Names, jumps: Jumps, marks: Marks) -> None:

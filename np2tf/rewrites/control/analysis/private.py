@@ -29,12 +29,12 @@ class PrivateLists:
             elif isinstance(node, (cst.FunctionDef, cst.Lambda)) and node is not function:
                 self._inner |= free_names(node)
         self._params = frozenset(parameters(function.params))
-        self._known: dict[str, bool] = {}
+        self._judgements: dict[str, bool] = {}
 
     def __contains__(self, name: str) -> bool:
-        if name not in self._known:
-            self._known[name] = self._judge(name)
-        return self._known[name]
+        if name not in self._judgements:
+            self._judgements[name] = self._judge(name)
+        return self._judgements[name]
 
     def _judge(self, name: str) -> bool:
         if name in self._params or name in self._inner or name not in self._uses:

@@ -50,7 +50,7 @@ class Refusals:
         self._methods = frozenset(methods)
         self._facts = facts
         self._static = static
-        self._known: dict[cst.CSTNode, str | None] = {}
+        self._reasons: dict[cst.CSTNode, str | None] = {}
         self.lists = PrivateLists(function, facts)
         self._params = frozenset(parameters(function.params))
         self._closures = Closures(function)
@@ -71,9 +71,9 @@ class Refusals:
 
     def reason(self, node: cst.If | cst.While | cst.For) -> str | None:
         """Return the reason against lowering `node`, in words; None if there is none."""
-        if node not in self._known:
-            self._known[node] = self._find(node)
-        return self._known[node]
+        if node not in self._reasons:
+            self._reasons[node] = self._find(node)
+        return self._reasons[node]
 
     def _growing_call(self, node: cst.If | cst.While | cst.For) -> cst.Call | None:
         """Return the first call in `node` that makes a list longer."""

@@ -20,7 +20,7 @@ from np2tf.tree.names import dotted_name
 from np2tf.tree.walk import children, walk
 
 Inner = cst.FunctionDef | cst.Lambda
-_NONE: Names = frozenset()
+_NO_NAMES: Names = frozenset()
 #: Functions that call their argument only before they return.
 _IMMEDIATE = frozenset({"sorted", "min", "max", "sum", "list", "tuple", "any", "all"})
 #: Functions that call their argument while their result is iterated over.
@@ -37,7 +37,7 @@ class Closures:
         self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self._reads: dict[str, Names] = {}
         self._rebinds: dict[str, Names] = {}
-        self.loose: Names = _NONE
+        self.loose: Names = _NO_NAMES
         """The names that loose inner functions read or rebind."""
         inner = self._collect(function)
         named: dict[str, list[Inner]] = {}
@@ -53,9 +53,9 @@ class Closures:
             if type(node) is cst.Name and not self._is_call(node)  # type: ignore[arg-type]
         }
         for name, ones in named.items():
-            found = _NONE.union(*map(free_names, ones))
-            self._reads[name], self._rebinds[name] = found, _NONE.union(*map(rebound, ones))
-            self.loose |= found if name in escaping else _NONE
+            found = _NO_NAMES.union(*map(free_names, ones))
+            self._reads[name], self._rebinds[name] = found, _NO_NAMES.union(*map(rebound, ones))
+            self.loose |= found if name in escaping else _NO_NAMES
         self._follow_calls()
         self._parents = {}
 
@@ -108,7 +108,8 @@ class Closures:
         for table in (self._reads, self._rebinds):
             while True:
                 grown = {
-                    name: found | _NONE.union(*(table.get(other, _NONE) for other in self._reads[name]))
+                    name: found
+                    | _NO_NAMES.union(*(table.get(other, _NO_NAMES) for other in self._reads[name]))
                     for name, found in table.items()
                 }
                 if grown == table:
@@ -128,8 +129,10 @@ class Closures:
             CannotLower: if a call rebinds a name of a function further out, which is no variable here.
         """
         names = scope.written_names(parts)
-        mentioned = _NONE.union(*map(reads, parts)) | writes(parts)
-        called = _NONE.union(*(self._rebinds.get(name, _NONE) for name in mentioned)).difference(names)
+        mentioned = _NO_NAMES.union(*map(reads, parts)) | writes(parts)
+        called = _NO_NAMES.union(*(self._rebinds.get(name, _NO_NAMES) for name in mentioned)).difference(
+            names
+        )
         if not called <= scope.locals:
             _refuse(node, f"a call that rebinds `{min(called - scope.locals)}` further out")
         return [*names, *sorted(called)]
@@ -145,14 +148,14 @@ class Closures:
         late = sorted(self.loose & set(names))
         if late:
             _refuse(node, f"`{late[0]}`, which an inner function reads")
-        outside = _NONE.union(*map(reads, parts)) - writes(parts)
-        seen = _NONE.union(*(self._reads.get(name, _NONE) for name in outside))
-        seen |= _NONE.union(*(self._rebinds.get(name, _NONE) for name in outside))
+        outside = _NO_NAMES.union(*map(reads, parts)) - writes(parts)
+        seen = _NO_NAMES.union(*(self._reads.get(name, _NO_NAMES) for name in outside))
+        seen |= _NO_NAMES.union(*(self._rebinds.get(name, _NO_NAMES) for name in outside))
         found = [name for name in names if name in seen]
         for name in found:
-            if name not in scope.bound:  # a name that an inner function rebinds must be bound here
+            if name not in scope.bound_names:  # a name that an inner function rebinds must be bound here
                 scope.presets.append(name)
-                scope.bound |= {name}
+                scope.bound_names |= {name}
         return found
 
     def kept_names(self, parts: Sequence[cst.CSTNode], scope: Scope) -> Names:
@@ -167,7 +170,7 @@ class Closures:
             CannotLower: if one does.
         """
         for name in state:
-            if self._reads.get(name, _NONE) & set(names):
+            if self._reads.get(name, _NO_NAMES) & set(names):
                 _refuse(node, f"`{name}`, an inner function that is called after it")
 
 

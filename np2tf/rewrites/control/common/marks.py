@@ -25,7 +25,7 @@ class CannotLower(Exception):
 class Marks:
     """The `if`, `while`, `for` and `assert` nodes to lower, and the flags that stop lowered `for` loops."""
 
-    lowered: set[cst.CSTNode] = field(default_factory=set)
+    lowered_nodes: set[cst.CSTNode] = field(default_factory=set)
     stops: dict[cst.CSTNode, str] = field(default_factory=dict)
 
     independent: set[cst.CSTNode] = field(default_factory=set)
@@ -36,18 +36,18 @@ class Marks:
 
     def copy(self) -> Marks:
         """Return a copy of the marks for a trial lowering."""
-        return Marks(set(self.lowered))
+        return Marks(set(self.lowered_nodes))
 
     def __contains__(self, node: cst.CSTNode) -> bool:
-        return node in self.lowered
+        return node in self.lowered_nodes
 
     def carry(self, old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
         """Return `new`, which from now on has the marks of `old`."""
         if old is new:
             return new
         self.origin[new] = self.origin.get(old, old)
-        if old in self.lowered:
-            self.lowered.add(new)
+        if old in self.lowered_nodes:
+            self.lowered_nodes.add(new)
         if old in self.stops:
             self.stops[new] = self.stops[old]
         return new

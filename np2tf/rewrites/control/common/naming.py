@@ -29,25 +29,25 @@ class Naming:
     """
 
     def __init__(self, taken: Collection[str]) -> None:
-        self._taken = set(taken)
-        self._given: dict[str, str] = {}
+        self._used_names = set(taken)
+        self._name_of_purpose: dict[str, str] = {}
 
     def name(self, purpose: str) -> str:
         """Return the name for `purpose`, which stays the same within the function."""
-        if purpose not in self._given:
-            self._given[purpose] = self._fresh(purpose)
-        return self._given[purpose]
+        if purpose not in self._name_of_purpose:
+            self._name_of_purpose[purpose] = self._fresh(purpose)
+        return self._name_of_purpose[purpose]
 
     def _fresh(self, purpose: str) -> str:
         for choice in _CHOICES.get(purpose, (purpose,)):
-            if choice not in self._taken:
+            if choice not in self._used_names:
                 break
         else:
             number = 2
-            while f"{purpose}_{number}" in self._taken:
+            while f"{purpose}_{number}" in self._used_names:
                 number += 1
             choice = f"{purpose}_{number}"
-        self._taken.add(choice)
+        self._used_names.add(choice)
         return choice
 
     def around(self, purposes: Sequence[str], inside: Collection[str]) -> list[str]:
@@ -58,11 +58,11 @@ class Naming:
 
     def is_taken(self, name: str) -> bool:
         """Return whether the function already uses the name."""
-        return name in self._taken
+        return name in self._used_names
 
     def given_names(self) -> frozenset[str]:
         """Return the names given so far."""
-        return frozenset(self._given.values())
+        return frozenset(self._name_of_purpose.values())
 
     def flag(self, depth: int) -> str:
         """Return the name of the flag that ends a loop `depth` lowered loops deep."""

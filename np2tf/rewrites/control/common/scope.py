@@ -18,7 +18,7 @@ class Scope:
 
     locals: Names
     """The names that are local to the user's function. Only these names can be state."""
-    bound: Names
+    bound_names: Names
     """The names that are certainly bound at the present statement."""
     maybe: Names = frozenset()
     """The names that may be bound on some path."""
@@ -28,7 +28,7 @@ class Scope:
     """The maximal line length, counted from the same indentation."""
     presets: list[str] = field(default_factory=list)
     """The names to set to `undefined` at the scope's start."""
-    added: Names = frozenset()
+    added_names: Names = frozenset()
     """The flags and results that lowering added."""
     counters: Names = frozenset()
     """The names that are plain numbers in every binding."""
@@ -38,26 +38,26 @@ class Scope:
     def record(self, statements: Sequence[cst.CSTNode]) -> None:
         """Record that statements have been emitted."""
         self.maybe |= writes(statements)
-        after = bound_after(statements, self.bound)
+        after = bound_after(statements, self.bound_names)
         if after is not None:
-            self.bound = after
+            self.bound_names = after
 
     def written_names(self, nodes: Sequence[cst.CSTNode]) -> list[str]:
         """Return the function's own names that `nodes` write, in order of first writing, with added names
         last.
         """
         names = [name for name in ordered_writes(nodes) if name in self.locals]
-        return sorted(names, key=lambda name: name in self.added)
+        return sorted(names, key=lambda name: name in self.added_names)
 
     def value(self, name: str) -> str:
         """Return the expression for a name's value here: the name, or `undefined` if it is not bound yet."""
-        if name in self.bound:
+        if name in self.bound_names:
             return name
         if name not in self.maybe:
             return f'np2tf.undefined("{name}")'
         # The name is bound on some paths only: the scope's start gives it a value on all paths.
         self.presets.append(name)
-        self.bound |= {name}
+        self.bound_names |= {name}
         return name
 
     def helper(self, body: Sequence[cst.CSTNode], params: Sequence[str]) -> Scope:
@@ -66,11 +66,11 @@ class Scope:
         own = writes(body)
         return Scope(
             self.locals,
-            (self.bound - own) | given,
+            (self.bound_names - own) | given,
             given,
             self.depth + 1,
             self.width,
-            added=self.added,
+            added_names=self.added_names,
             counters=self.counters,
             foreign=self.foreign,
         )

@@ -63,7 +63,7 @@ class Blocks:
 
     def _lowered_if(self, test: str, body: Sequence[Statement]) -> cst.If:
         made = cst.If(test=cst.parse_expression(test), body=block_of(body))
-        self._marks.lowered.add(made)
+        self._marks.lowered_nodes.add(made)
         return made
 
     def _if(self, node: cst.If, then: Sequence[Statement], other: Sequence[Statement]) -> cst.If:

@@ -43,11 +43,11 @@ class _Branch:
 
     owner: cst.CSTNode | None
     source: list[Statement]
-    lowered: list[Statement]
-    own: Names
+    statements: list[Statement]
+    own_names: Names
     counters: Names
     """The names that are plain numbers, for which `n += 1` is the same as `n = n + 1`."""
-    shared: list[str]
+    shared_names: list[str]
     """The names that inner functions see when this branch calls them."""
 
     @property
@@ -63,7 +63,7 @@ class _Branch:
     @property
     def has_comment(self) -> bool:
         """True if the branch has a comment that a lambda would lose."""
-        inside = [*self.lowered, *self.leading_comments, *footer_of(self.owner)]
+        inside = [*self.statements, *self.leading_comments, *footer_of(self.owner)]
         return self.header is not None or any(has_comment(part) for part in inside)
 
 
@@ -151,7 +151,7 @@ def _add_return(body: list[Statement], outputs: Sequence[str]) -> list[Statement
 
 def _ends_itself(branch: _Branch) -> bool:
     """Return whether a branch's lowered body already ends in a return, or the branch raises."""
-    last = branch.lowered[-1] if branch.lowered else None
+    last = branch.statements[-1] if branch.statements else None
     returns = isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
     return returns or _raises(branch.source)
 
@@ -198,11 +198,11 @@ def _as_lambda(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -
         values = [bound.get(name, name) for name in outputs]
         text = f"({', '.join(values)})" if len(values) > 1 else values[0] if values else "None"
         return f"lambda: {text}"
-    if len(branch.lowered) != 1:
-        return _several(branch, outputs, bound)
-    if not isinstance(branch.lowered[0], cst.SimpleStatementLine) or len(branch.lowered[0].body) != 1:
+    if len(branch.statements) != 1:
+        return _several_values(branch, outputs, bound)
+    if not isinstance(branch.statements[0], cst.SimpleStatementLine) or len(branch.statements[0].body) != 1:
         return None
-    only = branch.lowered[0].body[0]
+    only = branch.statements[0].body[0]
     if isinstance(only, cst.Expr) and not outputs and code(only.value).startswith(("np2tf.print(", "print(")):
         return f"lambda: {code(only.value)}"
     if isinstance(only, cst.Return):
@@ -224,10 +224,10 @@ def _assignment(statement: cst.CSTNode, counters: Names, bound: dict[str, str]) 
     return "", ""
 
 
-def _several(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -> str | None:
+def _several_values(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -> str | None:
     """Return a few assignments of short, independent values as one expression."""
     found: dict[str, str] = {}
-    for statement in branch.lowered:
+    for statement in branch.statements:
         if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
             return None
         only = statement.body[0]
@@ -274,10 +274,10 @@ def _with_helpers(
     out: list[Statement] = []
     callees = []
     leading = node.leading_lines
-    parts = [part for branch in branches for statement in branch.lowered for part in walk(statement)]
+    parts = [part for branch in branches for statement in branch.statements for part in walk(statement)]
     inside = [part.name.value for part in parts if isinstance(part, cst.FunctionDef)]
     for name, branch in zip(lowering.naming.around(("then", "otherwise"), inside), branches):
-        short = None if branch.shared else _short_lambda(branch, outputs, operands)
+        short = None if branch.shared_names else _short_lambda(branch, outputs, operands)
         if short is not None:
             callees.append(short)
             continue
@@ -285,9 +285,9 @@ def _with_helpers(
         footer = footer_of(branch.owner)
         tail = [] if _ends_itself(branch) else return_statement(outputs, False, footer)
         above = [*leading, *branch.leading_comments] if not out else branch.leading_comments
-        params = rename_parameters(operands, branch.shared, lowering.naming)
-        first = rebind_parameters(operands, branch.shared, lowering.naming)
-        made = helper(name, params, [*first, *branch.lowered, *tail], above, branch.header)
+        params = rename_parameters(operands, branch.shared_names, lowering.naming)
+        first = rebind_parameters(operands, branch.shared_names, lowering.naming)
+        made = helper(name, params, [*first, *branch.statements, *tail], above, branch.header)
         if not tail:
             made = made.with_changes(body=made.body.with_changes(footer=footer))
         out.append(made)

@@ -80,7 +80,7 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope, tail: bool
         unpack = line(f"{code(node.target)} = {item}")
         body = [unpack, *body]
     inner = scope.helper(body, [item, *state])
-    inner.bound |= frozenset(targets)
+    inner.bound_names |= frozenset(targets)
     stepped = lowering.scope_body(body, head | frozenset(state), inner, tail=False)
     step = naming.name(f"step_{item}" if single and item != "_" else "step")
 

@@ -10,11 +10,11 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.dataflow.flow import Names
-from np2tf.rewrites.planning.plan import Edited
+from np2tf.rewrites.planning.plan import EditedNode
 from np2tf.rewrites.tensorflow_target.model.table import Table, table
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, union, unknown
 
-Edit = Callable[[Any], Edited]
+Edit = Callable[[Any], EditedNode]
 
 
 @dataclass

@@ -12,15 +12,15 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.runtime.random.bits.buffered import TAKEN, BufferedWords, Words32
+from np2tf.runtime.random.bits.buffered import WORD_COUNT, BufferedWords, Words32
 from np2tf.runtime.random.bits.sources import Source
 from np2tf.runtime.random.bits.words import mask_bits, multiply, shift_right, u64
 
 #: Up to this many integers, all candidates are compared with each other.
-_FEW = 24
+_MAX_COMPARED = 24
 _HALF, _WORD = 2**32 - 1, 2**64 - 1
 #: Returns the next integer from 0 to the greatest, both included.
-Bounded = Callable[[Source, tf.Tensor], tf.Tensor]
+BoundedInteger = Callable[[Source, tf.Tensor], tf.Tensor]
 #: Returns whether the integers are valid, and the integers.
 _AtOnce = Callable[[], tuple[tf.Tensor, tf.Tensor]]
 
@@ -37,7 +37,7 @@ def by_mask(source: Source, most: tf.Tensor) -> tf.Tensor:
     )
 
 
-def _of_width(source: Source, most: tf.Tensor, half: Bounded, word: Bounded) -> tf.Tensor:
+def _of_width(source: Source, most: tf.Tensor, half: BoundedInteger, word: BoundedInteger) -> tf.Tensor:
     """Return a bounded integer from 32 bits if they suffice, else from 64. A bound of zero takes no bits."""
     known = tf.get_static_value(most)
     if known is not None:
@@ -91,7 +91,7 @@ def _draw_masked(bits: Callable[[], tf.Tensor], source: Source, most: tf.Tensor)
     return source.until(lambda value: value <= most, draw, [u64(0)])[0]
 
 
-def integers(source: Source, bounded: Bounded, most: tf.Tensor, count: int | None) -> tf.Tensor:
+def integers(source: Source, bounded: BoundedInteger, most: tf.Tensor, count: int | None) -> tf.Tensor:
     """Return `count` integers from 0 to `most`; a single number if no count is given."""
 
     def draw_number() -> tf.Tensor:
@@ -117,13 +117,13 @@ def integers(source: Source, bounded: Bounded, most: tf.Tensor, count: int | Non
     return source.choose(suffices, found_at_once, draw_in_order)[0]
 
 
-def _at_once(source: Source, bounded: Bounded, most: Any, count: int) -> _AtOnce | None:
+def _at_once(source: Source, bounded: BoundedInteger, most: Any, count: int) -> _AtOnce | None:
     """Return a function that draws `count` integers at once, or None if they must be drawn one by one."""
     if count < 2 or most is None or not 0 < most <= _HALF:
         return None
     if bounded is by_multiplication and isinstance(source, BufferedWords):
         return partial(_scaled_at_once, source, int(most), count)
-    if bounded is by_mask and isinstance(source, Words32) and count <= _FEW:
+    if bounded is by_mask and isinstance(source, Words32) and count <= _MAX_COMPARED:
         return partial(_masked_at_once, source, int(most), count)
     return None
 
@@ -137,7 +137,7 @@ def _scaled_at_once(source: BufferedWords, most: int, count: int) -> tuple[tf.Te
 
 def _masked_at_once(source: Words32, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
     """Return whether `count` of three times as many candidates are accepted, and the accepted integers."""
-    tried, taken = 3 * count + 8, source.parts[TAKEN]
+    tried, taken = 3 * count + 8, source.parts[WORD_COUNT]
     values = mask_bits(source.halves(tried), (1 << most.bit_length()) - 1)
     accepted = values <= u64(most)
     place = tf.range(tried, dtype=tf.int64)
@@ -145,11 +145,11 @@ def _masked_at_once(source: Words32, most: int, count: int) -> tuple[tf.Tensor, 
     number = tf.reduce_sum(tf.cast(accepted & (place[:, None] >= place), tf.int64), 1)
     wanted = tf.range(1, count + 1, dtype=tf.int64)
     first = tf.reduce_sum(tf.cast(number < wanted[:, None], tf.int64), 1)
-    source.parts[TAKEN] = taken + first[-1] + 1
+    source.parts[WORD_COUNT] = taken + first[-1] + 1
     return number[-1] >= count, tf.gather(values, first)
 
 
-def permutation(source: Source, bounded: Bounded, count: int, stop: int = 1) -> tf.Tensor:
+def permutation(source: Source, bounded: BoundedInteger, count: int, stop: int = 1) -> tf.Tensor:
     """Return the numbers below `count`, shuffled from the end down to `stop`."""
 
     def step(i: tf.Tensor, order: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -162,7 +162,7 @@ def permutation(source: Source, bounded: Bounded, count: int, stop: int = 1) -> 
     return source.repeat(lambda i, _: i >= stop, step, start)[1]
 
 
-def few_of_many(source: Source, bounded: Bounded, count: int, population: int) -> tf.Tensor:
+def few_of_many(source: Source, bounded: BoundedInteger, count: int, population: int) -> tf.Tensor:
     """Return `count` different numbers below `population`, by Floyd's algorithm; they are not shuffled."""
 
     def step(k: tf.Tensor, chosen: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -15,7 +15,7 @@ from np2tf.runtime.xla.dynamic_shapes import OF_INPUT
 
 #: The part of the state that counts the words taken; its initial value is the position of the call's first
 #: word.
-TAKEN = "taken"
+WORD_COUNT = "taken"
 
 
 class BufferedWords(Source):
@@ -29,14 +29,14 @@ class BufferedWords(Source):
 
     def raw(self) -> tf.Tensor:
         """Return the next word."""
-        taken = self.parts[TAKEN]
-        self.parts[TAKEN] = taken + 1
+        taken = self.parts[WORD_COUNT]
+        self.parts[WORD_COUNT] = taken + 1
         return self.at(taken)
 
     def raws(self, count: int) -> tf.Tensor:
         """Return the next `count` words."""
-        taken = self.parts[TAKEN]
-        self.parts[TAKEN] = taken + count
+        taken = self.parts[WORD_COUNT]
+        self.parts[WORD_COUNT] = taken + count
         return self.at(taken + tf.range(count, dtype=tf.int64))
 
     def halves(self, count: int) -> tf.Tensor:
@@ -57,7 +57,7 @@ class BufferedWords(Source):
 class Words64(OfWords64, BufferedWords):
     """A bit generator that makes words of 64 bits, such as PCG64; 32 bits are half a word."""
 
-    dtype, place = tf.uint64, TAKEN
+    dtype, place = tf.uint64, WORD_COUNT
 
     def word(self) -> tf.Tensor:
         """Return the next 64 bits."""
@@ -65,12 +65,12 @@ class Words64(OfWords64, BufferedWords):
 
     def halves(self, count: int) -> tf.Tensor:
         """Return the next `count` groups of 32 bits."""
-        kept, upper, taken = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[TAKEN]
+        kept, upper, taken = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[WORD_COUNT]
         words = self.at(taken + tf.range((count + 1) // 2, dtype=tf.int64))
         halves = tf.reshape(tf.stack([mask_bits(words, LOW_32), shift_right(words, 32)], 1), [-1])
         needed = tf.where(kept, count // 2, (count + 1) // 2)
         last = tf.gather(halves, tf.maximum(2 * needed - 1, 0))
-        self.parts[TAKEN] = taken + tf.cast(needed, tf.int64)
+        self.parts[WORD_COUNT] = taken + tf.cast(needed, tf.int64)
         self.parts["uinteger"] = tf.where(needed > 0, tf.stack([last, u64(0)]), upper)
         odd = tf.constant(count % 2 == 1)
         self.parts["has_uint32"] = tf.stack([tf.cast(tf.not_equal(kept, odd), tf.uint64), u64(0)])
@@ -102,7 +102,7 @@ class Words32(OfWords32, BufferedWords):
 
 
 #: Name of a bit generator -> the source that makes bits of the words from its `random_raw`.
-BUFFERED: dict[str, type[BufferedWords]] = {
+BUFFERED_SOURCES: dict[str, type[BufferedWords]] = {
     "PCG64": Words64,
     "PCG64DXSM": Words64,
     "SFC64": Words64,

@@ -26,7 +26,7 @@ _COEFFICIENTS = (
 )
 #: The upper halves of 0.2929, of the root of 2 without its exponent, of 2**-29 and of 2**-54.
 _NEAR, _ROOT, _SMALL, _SMALLEST = 0x3FD2BEC3, 0x6A09E, 0x3E200000, 0x3C900000
-_FRACTION, _ONE, _HALF = 0x000FFFFFFFFFFFFF, 0x3FF << 52, 0x3FE << 52
+_FRACTION_BITS, _ONE_BITS, _HALF_BITS = 0x000FFFFFFFFFFFFF, 0x3FF << 52, 0x3FE << 52
 #: A multiplication whose product is rounded before a later addition.
 Product = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
@@ -41,8 +41,10 @@ def log1p(x: tf.Tensor, product: Product, fused: bool | None = None) -> tf.Tenso
     k, fraction = shift_right(_upper(u), 20) - 1023, mask_bits(_upper(u), 0xFFFFF)
     correction = (x - (u - 1.0)) / u
     small = fraction < _ROOT
-    exponent = tf.where(small, tf.constant(_ONE, tf.int64), tf.constant(_HALF, tf.int64))
-    u = tf.bitcast(tf.bitwise.bitwise_or(mask_bits(tf.bitcast(u, tf.int64), _FRACTION), exponent), tf.float64)
+    exponent = tf.where(small, tf.constant(_ONE_BITS, tf.int64), tf.constant(_HALF_BITS, tf.int64))
+    u = tf.bitcast(
+        tf.bitwise.bitwise_or(mask_bits(tf.bitcast(u, tf.int64), _FRACTION_BITS), exponent), tf.float64
+    )
     k = tf.where(small, k, k + 1)
     fraction = tf.where(small, fraction, shift_right(0x100000 - fraction, 2))
     f = tf.where(near, x, u - 1.0)
@@ -65,7 +67,7 @@ class _Times:
 
     def __init__(self, product: Product, fused: bool) -> None:
         self._product = product
-        self._fused = fused
+        self._is_fused = fused
 
     def __call__(self, a: Any, b: Any) -> tf.Tensor:
         both = tf.convert_to_tensor(a, tf.float64), tf.convert_to_tensor(b, tf.float64)
@@ -74,7 +76,7 @@ class _Times:
     def plus(self, a: tf.Tensor, b: Any, c: tf.Tensor) -> tf.Tensor:
         """Return ``a * b + c``."""
         product = self(a, b)
-        if not self._fused:
+        if not self._is_fused:
             return product + c
         total = product + c
         virtual = total - product

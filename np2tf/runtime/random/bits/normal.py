@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.runtime.random.bits.buffered import TAKEN, Words64
+from np2tf.runtime.random.bits.buffered import WORD_COUNT, Words64
 from np2tf.runtime.random.bits.logarithm import Product, log1p, log1p_is_known
 from np2tf.runtime.random.bits.sources import Source
 from np2tf.runtime.random.bits.words import mask_bits, shift_right, u64
@@ -147,12 +147,12 @@ def _ziggurats_in_rows(source: Words64, count: int, product: Product) -> tuple[t
     places = tf.range(row, dtype=tf.int64)
 
     def step(k: tf.Tensor, doubt: tf.Tensor, numbers: tf.Tensor) -> list[tf.Tensor]:
-        taken = source.parts[TAKEN]
+        taken = source.parts[WORD_COUNT]
         row_of_numbers, _, _, good = _of_word(source.at(taken + places), product)
         made = tf.minimum(tf.reduce_min(tf.where(good, tf.constant(row, tf.int64), places)), count - k)
         # The numbers behind the first hard one are overwritten later.
         numbers = gen_xla_ops.xla_dynamic_update_slice(numbers, row_of_numbers, k[None])
-        source.parts[TAKEN], k = taken + made, k + made
+        source.parts[WORD_COUNT], k = taken + made, k + made
 
         def hard() -> list[tf.Tensor]:
             number, more = ziggurat(source, product)

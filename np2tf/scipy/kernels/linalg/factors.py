@@ -16,7 +16,7 @@ from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp.linalg.checks import epsilon
 
-TRANSPOSED = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
+TRANSPOSE_CODES = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
 
 
 def columns_of(name: str, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -251,7 +251,7 @@ def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = Tru
     a_matrix("lu_solve", factors, square=True)
     factors, right = computable("lu_solve", factors, b, finite=check_finite)
     right = columns_of("lu_solve", factors, right)
-    order, trans = _order_of(tf.cast(pivots, tf.int32)), TRANSPOSED[trans]
+    order, trans = _order_of(tf.cast(pivots, tf.int32)), TRANSPOSE_CODES[trans]
     if not trans:
         return as_given(_solve_by_factors(factors, order, right), b)
     unit = tf.linalg.set_diag(factors, tf.ones_like(tf.linalg.diag_part(factors)))

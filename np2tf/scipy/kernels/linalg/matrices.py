@@ -13,7 +13,7 @@ from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp.linalg import norms
-from np2tf.tnp.linalg.checks import floating
+from np2tf.tnp.linalg.checks import as_floating
 
 
 def computable(name: str, *operands: tf.Tensor, finite: Any = True) -> tuple[tf.Tensor, ...]:
@@ -28,7 +28,7 @@ def computable(name: str, *operands: tf.Tensor, finite: Any = True) -> tuple[tf.
             raise refusal(f"{name} of {operand.dtype.name}")
         if operand.shape.num_elements() in (0, None):
             raise refusal(f"{name} of an array that is empty or of unknown size")
-    found = floating(*operands)
+    found = as_floating(*operands)
     require_finite(name, finite, *found)
     return found
 

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import discard_unless, native, refusal
 from np2tf.scipy.kernels.linalg.factors import (
-    TRANSPOSED,
+    TRANSPOSE_CODES,
     as_given,
     cholesky_factor,
     columns_of,
@@ -156,7 +156,7 @@ def solve_triangular(
             tf.reduce_all(tf.not_equal(diagonal, tf.zeros_like(diagonal))),
             "solve_triangular of a singular matrix",
         )
-    return as_given(solve_triangle(matrix, right, TRANSPOSED[trans], lower), b)
+    return as_given(solve_triangle(matrix, right, TRANSPOSE_CODES[trans], lower), b)
 
 
 # -- Cholesky ------------------------------------------------------------------------------------------------

@@ -25,17 +25,26 @@ from np2tf.tnp._ufuncs.real import signbit
 #: ``lgamma(2 + z)`` for ``|z| <= 1/2``, as a power series.
 _AROUND_2 = [0.0, 1 - np.euler_gamma, *((-1) ** k * float(zetac(k)) / k for k in range(2, 32))]
 #: ``lgamma(x) - ((x - 1/2) * log(x) - x + log(2 * pi) / 2)``, times x, in powers of ``1 / x**2``.
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
+_STIRLING_COEFFICIENTS = (
+    1 / 12,
+    -1 / 360,
+    1 / 1260,
+    -1 / 1680,
+    1 / 1188,
+    -691 / 360360,
+    1 / 156,
+    -3617 / 122400,
+)
 _LARGE = 10.5
 _HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
 _FACTORIALS = np.array([float(math.factorial(k)) for k in range(171)])
 #: The most factors of a binomial coefficient that are multiplied one by one.
-_FEW = 20
+_MAX_FACTORS = 20
 
 
 def _correction(x: tf.Tensor) -> tf.Tensor:
     """Return the correction term of Stirling's formula, for x >= 10."""
-    return polynomial(constant(1, x) / (x * x), _STIRLING) / x
+    return polynomial(constant(1, x) / (x * x), _STIRLING_COEFFICIENTS) / x
 
 
 def _log_gamma_of_positive(x: tf.Tensor) -> tf.Tensor:
@@ -203,12 +212,12 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     n, k = tf.where(regular, n, one), tf.where(regular, k, one)
     whole = is_whole(n) & (n > zero) & is_whole(k) & (k > n / constant(2, n))
     fewer = tf.where(whole, n - k, k)
-    few = is_whole(fewer) & (fewer >= zero) & (fewer < constant(_FEW, n))
+    few = is_whole(fewer) & (fewer >= zero) & (fewer < constant(_MAX_FACTORS, n))
     few &= (tf.abs(n) > constant(1e-8, n)) | tf.equal(n, zero)
     factors = tf.where(few, fewer, zero)
     # Multiplied before they are divided, coefficients of whole numbers are whole; but not beyond all bounds.
     above, below = tf.ones_like(n), tf.ones_like(n)
-    for i in range(1, _FEW):
+    for i in range(1, _MAX_FACTORS):
         step = constant(i, n)
         taken = factors >= step
         above = above * tf.where(taken, step + n - factors, one)

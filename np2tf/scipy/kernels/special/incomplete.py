@@ -11,7 +11,7 @@ from np2tf.scipy.kernels.special.series import broadcast_together, choose, compu
 from np2tf.tnp._tensor.dtype_dispatch import constant
 
 #: The largest parameter, the largest number and the smallest parameter for which TensorFlow is used.
-_MOST, _FAR, _LEAST = 2e3, 1e15, 1e-8
+_MAX_PARAMETER, _MAX_ARGUMENT, _MIN_PARAMETER = 2e3, 1e15, 1e-8
 
 
 def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
@@ -22,11 +22,20 @@ def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
     # For larger numbers TensorFlow's iterations are too few, or do not end.
     discard_unless(
         tf.reduce_all(
-            ~inside | ((a < constant(_MOST, a)) & (a > constant(_LEAST, a)) & (x < constant(_FAR, a)))
+            ~inside
+            | (
+                (a < constant(_MAX_PARAMETER, a))
+                & (a > constant(_MIN_PARAMETER, a))
+                & (x < constant(_MAX_ARGUMENT, a))
+            )
         ),
         "gammainc far out",
     )
-    inside &= (a < constant(_MOST, a)) & (a > constant(_LEAST, a)) & (x < constant(_FAR, a))
+    inside &= (
+        (a < constant(_MAX_PARAMETER, a))
+        & (a > constant(_MIN_PARAMETER, a))
+        & (x < constant(_MAX_ARGUMENT, a))
+    )
     compute = tf.math.igammac if upper else tf.math.igamma
     value = compute(tf.where(inside, a, one), tf.where(inside, x, one))
     nothing, everything = (one, zero) if upper else (zero, one)
@@ -58,9 +67,10 @@ def incomplete_beta(a: tf.Tensor, b: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     finite = tf.math.is_finite(a) & tf.math.is_finite(b)
     inside = (a > zero) & (b > zero) & (x > zero) & (x < one) & finite
     discard_unless(
-        tf.reduce_all(~inside | ((a < constant(_MOST, a)) & (b < constant(_MOST, a)))), "betainc far out"
+        tf.reduce_all(~inside | ((a < constant(_MAX_PARAMETER, a)) & (b < constant(_MAX_PARAMETER, a)))),
+        "betainc far out",
     )
-    inside &= (a < constant(_MOST, a)) & (b < constant(_MOST, a))
+    inside &= (a < constant(_MAX_PARAMETER, a)) & (b < constant(_MAX_PARAMETER, a))
     value = tf.math.betainc(*(tf.where(inside, one_of, constant(0.5, a)) for one_of in (a, b, x)))
     infinite = constant(math.inf, a)
     a_is_infinite, b_is_infinite = tf.equal(a, infinite), tf.equal(b, infinite)

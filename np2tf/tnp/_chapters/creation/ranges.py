@@ -112,7 +112,7 @@ def _progression(places: tf.Tensor, first: Any, difference: Any, dtype: Any) -> 
 
 def _bounded_arange(start: int, stop: scalar, dtype: Any) -> ndarray | None:
     """Return ``arange(start, stop)`` as a part of the longest possible range; None without a bound."""
-    bound = stop.known.high if stop.known is not None else None
+    bound = stop.staged_integer.high if stop.staged_integer is not None else None
     if bound is None or not 0 < bound - start <= MOST_BOUNDED:
         return None
     count = tf.clip_by_value(cast(stop.tensor, np.int64) - start, 0, bound - start)

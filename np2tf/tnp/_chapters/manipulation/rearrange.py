@@ -262,7 +262,7 @@ def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
     return tensor_array(tf.gather(arr, kept + tf.cast(kept >= place, tf.int64), axis=axis))
 
 
-_GATHERED = frozenset({"edge", "reflect", "symmetric", "wrap"})
+_GATHER_MODES = frozenset({"edge", "reflect", "symmetric", "wrap"})
 
 
 _ABSENT = object()
@@ -302,7 +302,7 @@ def pad(
     if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
         raise NoGraphFormError("pad with the keywords of its other modes")
     width = _known_value(pad_width)
-    if width is None or isinstance(width, dict) or (mode in _GATHERED and None in array.shape.as_list()):
+    if width is None or isinstance(width, dict) or (mode in _GATHER_MODES and None in array.shape.as_list()):
         raise ValueNeededError("pad by widths known only at run time, or given as a dict")
     if np.asarray(width).dtype.kind not in "iu":
         raise TypeError("`pad_width` must be of integral type.")
@@ -312,7 +312,7 @@ def pad(
         raise ValueError("index can't contain negative values")
     if mode in ("constant", "empty"):
         return tensor_array(_pad_constant(array, pairs, 0 if constant_values is _ABSENT else constant_values))
-    if mode not in _GATHERED:
+    if mode not in _GATHER_MODES:
         raise NoGraphFormError(f"pad with mode {mode!r}")
     for k, pair in enumerate(pairs):
         if any(pair):

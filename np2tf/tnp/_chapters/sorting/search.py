@@ -20,12 +20,12 @@ from np2tf.tnp._slicing.view_transforms import Transpose
 __all__ = ["argwhere", "extract", "flatnonzero", "nonzero", "where"]
 
 #: Up to this many sorted numbers a comparison with each of them is quicker than XLA's binary search.
-_FEW = 64
+_MAX_COMPARED = 64
 
 
 def positions(edges: tf.Tensor, x: tf.Tensor, side: str) -> tf.Tensor:
     """Return ``np.searchsorted(edges, x, side)`` for one row of sorted numbers. NaN comes last."""
-    few = edges.shape[0] is not None and edges.shape[0] <= _FEW
+    few = edges.shape[0] is not None and edges.shape[0] <= _MAX_COMPARED
     if few and not tf.executing_eagerly():
         compare = tf.less if side == "left" else tf.less_equal
         before = tf.reduce_sum(tf.cast(compare(edges, x[..., None]), tf.int64), -1)

@@ -16,7 +16,7 @@ from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp._operands.promotion import inexact_type, result_type_of
-from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, UNSIGNED, hide_from_optimiser
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, UNSIGNED_INTEGERS, hide_from_optimiser
 from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
@@ -264,7 +264,7 @@ def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> 
         )
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
-    signed = x.dtype not in UNSIGNED
+    signed = x.dtype not in UNSIGNED_INTEGERS
     x = tf.cast(x, tf.int64)
     if weights is not None:
         if weights.dtype in COMPLEX:

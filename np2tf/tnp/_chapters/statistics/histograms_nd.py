@@ -157,8 +157,8 @@ def histogram2d(
         shared = len(bins) not in (1, 2)
     common = result_type_of((_dtype(first), _dtype(second)))
     points = tf.stack([cast(first, common), cast(second, common)], axis=1)
-    histogram, edges = _counted(points, [bins, bins] if shared else bins, range, density, weights)
+    histogram, edges = _histogramdd(points, [bins, bins] if shared else bins, range, density, weights)
     return histogram, edges[0], edges[1]
 
 
-_counted = histogramdd.__wrapped__  # type: ignore[attr-defined]
+_histogramdd = histogramdd.__wrapped__  # type: ignore[attr-defined]

@@ -39,7 +39,7 @@ _ASSOCIATIVE = (
 )
 #: The associative ufuncs that round, so that results depend on the order of operations. NumPy accumulates
 #: these, except in graphs and where a gradient tape may record.
-_ROUNDING = frozenset({"hypot", "logaddexp", "logaddexp2"})
+_ROUNDING_UFUNCS = frozenset({"hypot", "logaddexp", "logaddexp2"})
 
 
 def _operand(ufunc: Ufunc, array: Any, dtype: Any) -> tuple[tf.Tensor, np.dtype[Any]]:
@@ -98,7 +98,11 @@ def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
         _refuse_number(x)
         along = normalize_axis(axis, rank_of(x))
         _known_length(x, along)
-        if ufunc.__name__ in _ROUNDING and tf.executing_eagerly() and not record.could_possibly_record():
+        if (
+            ufunc.__name__ in _ROUNDING_UFUNCS
+            and tf.executing_eagerly()
+            and not record.could_possibly_record()
+        ):
             raise NoGraphFormError(
                 f"{ufunc.__name__}.accumulate in eager code, which would round in another order than NumPy,"
             )

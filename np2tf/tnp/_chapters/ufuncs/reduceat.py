@@ -14,7 +14,7 @@ from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 #: The largest number of slices.
-_FEW = 64
+_MAX_SLICES = 64
 
 
 def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
@@ -37,7 +37,7 @@ def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any =
     starts = tf.get_static_value(as_tensor(indices, np.int64))
     length = x.shape[along]
     reduce = Ufunc.reducers.get(ufunc.__name__)
-    if starts is None or length is None or reduce is None or np.size(starts) > _FEW:
+    if starts is None or length is None or reduce is None or np.size(starts) > _MAX_SLICES:
         raise NoGraphFormError(f"{ufunc.__name__}.reduceat")
     if starts.ndim != 1:
         raise ValueError("object too deep for desired array")
