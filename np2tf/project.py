@@ -15,7 +15,7 @@ from pathlib import Path
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.disk.outcome import Outcome, problem, reason_of
 from np2tf.files import facts_of, fates_of, names_of, summary_of, translate_file
-from np2tf.linking.acting import LinkedProject
+from np2tf.linking.acting_functions import LinkedProject
 from np2tf.linking.summary import ModuleSummary
 from np2tf.notebooks.notebook import SUFFIX
 from np2tf.options import Options

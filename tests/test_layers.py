@@ -64,6 +64,8 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "_chapters.ufuncs": ("_chapters.reductions",),
     "_chapters.sorting": ("_chapters.reductions", "_chapters.indexing"),
     "_chapters.statistics": ("_chapters.reductions", "_chapters.sorting"),
+    "_chapters.logic": ("_chapters.reductions",),
+    "_chapters.sets": ("_chapters.sorting",),
     "_chapters": (
         *("_chapters.creation", "_chapters.manipulation.views", "_chapters.reductions", "_chapters.sorting"),
         *("_chapters.statistics", "_chapters.indexing"),

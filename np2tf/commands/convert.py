@@ -16,12 +16,12 @@ from np2tf.commands.delivery import Delivery, Diffs, Elsewhere, InPlace, Names, 
 from np2tf.commands.progress import Bar
 from np2tf.configuration import Configurations
 from np2tf.configuration.reading import TARGETS
+from np2tf.conversion.file_batch import convert_files
 from np2tf.conversion.importers import files_with_importer
-from np2tf.conversion.many import convert_files
 from np2tf.conversion.passed_on import passed_on
 from np2tf.conversion.tasks import Task, TaskResult
 from np2tf.conversion.trees import TargetError, copy, targets
-from np2tf.conversion.unchanged import UnchangedFiles
+from np2tf.conversion.unchanged_files import UnchangedFiles
 from np2tf.diagnostics import Diagnostic
 from np2tf.disk.discovery import FoundFile
 from np2tf.disk.outcome import problem

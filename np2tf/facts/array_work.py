@@ -12,7 +12,7 @@ import libcst as cst
 from np2tf import rules
 from np2tf.candidates import ENOUGH
 from np2tf.facts import Facts, Kind
-from np2tf.facts.dataflow.flow import parameters
+from np2tf.facts.dataflow.reads_writes import parameters
 from np2tf.facts.draws import looks_like_a_draw
 from np2tf.facts.effects import Effects
 from np2tf.facts.recursion import Recursion

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from np2tf.facts import Facts, Kind
-from np2tf.facts.dataflow.flow import block
+from np2tf.facts.dataflow.reads_writes import block
 from np2tf.tree.names import dotted_name
 from np2tf.tree.walk import walk
 

@@ -11,7 +11,7 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.classes import Classes, decorators
-from np2tf.facts.dataflow.flow import block
+from np2tf.facts.dataflow.reads_writes import block
 from np2tf.tree.names import dotted_name
 
 #: A class of the standard library whose objects consist of their attributes.

@@ -19,11 +19,11 @@ from np2tf import rules
 from np2tf.facts import Facts
 from np2tf.facts.classes import TRANSPARENT, Classes, decorators
 from np2tf.facts.constructors import Constructors
-from np2tf.facts.dataflow.flow import GROWS, block, parameters
+from np2tf.facts.dataflow.reads_writes import GROWS, block, parameters
 from np2tf.facts.defaults import READS, mutable_defaults
-from np2tf.facts.guarded import hidden_exception, staged_parts
 from np2tf.facts.stores import is_own, store_problems
 from np2tf.facts.texts import print_problem
+from np2tf.facts.try_blocks import hidden_exception, staged_parts
 from np2tf.tree.names import root_of, words
 from np2tf.tree.walk import children, walk
 

@@ -14,7 +14,7 @@ import libcst as cst
 
 from np2tf import rules
 from np2tf.facts import Facts
-from np2tf.facts.dataflow.flow import Names, parameters
+from np2tf.facts.dataflow.reads_writes import Names, parameters
 from np2tf.facts.effects import Effects
 from np2tf.tree.walk import walk
 

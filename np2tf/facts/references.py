@@ -8,7 +8,7 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.classes import Classes, decorators
-from np2tf.facts.dataflow.flow import block
+from np2tf.facts.dataflow.reads_writes import block
 from np2tf.linking.summary import UNKNOWN, ClassSummary, Ref
 from np2tf.tree.names import dotted_name
 from np2tf.tree.walk import walk

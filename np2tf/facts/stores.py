@@ -10,7 +10,7 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.classes import Classes
-from np2tf.facts.dataflow.flow import VIEWS, parameters
+from np2tf.facts.dataflow.reads_writes import VIEWS, parameters
 from np2tf.tree.names import root_of
 
 Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign | cst.For

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.dataflow.flow import block
+from np2tf.facts.dataflow.reads_writes import block
 from np2tf.tree.walk import children
 
 #: Nodes that run at other times, if at all: inner definitions when they are called, handlers only on the

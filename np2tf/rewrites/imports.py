@@ -8,7 +8,7 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.facts.module.imports import NumpyImport
 from np2tf.options import Options
-from np2tf.rewrites.kept import KeptImports
+from np2tf.rewrites.kept_imports import KeptImports
 from np2tf.rewrites.planning.plan import Plan
 from np2tf.tree.templates import Statement, statement
 

@@ -21,8 +21,8 @@ from np2tf.tnp._front.numpy_modules import program_binding as _bound_by_program
 from np2tf.tnp._front.numpy_modules import provide as _provide
 from np2tf.tnp._front.rebound_names import rebound as _rebound
 from np2tf.tnp._front.rebound_names import watch as _watch
-from np2tf.tnp._front.removed import replacement as _removed
-from np2tf.tnp._front.removed import ufunc_at as _ufunc_at
+from np2tf.tnp._front.removed_names import replacement as _removed
+from np2tf.tnp._front.removed_names import ufunc_at as _ufunc_at
 
 ndarray = _ndarray.ndarray
 

@@ -14,9 +14,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from np2tf.commands import np2tf as command
-from np2tf.conversion import many, workers
+from np2tf.conversion import file_batch, workers
 from np2tf.conversion.tasks import Task, TaskResult, run_task
-from np2tf.conversion.unchanged import UnchangedFiles
+from np2tf.conversion.unchanged_files import UnchangedFiles
 from np2tf.options import Options
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -198,7 +198,7 @@ def test_a_worker_that_dies_is_an_internal_error(tmp_path: Path, monkeypatch: py
     """Status 123, the file is named, and the others are written."""
     for name in ("a.py", "b.py", "c.py"):
         (tmp_path / name).write_text(SOURCE)
-    monkeypatch.setattr(many, "run_task", dying)
+    monkeypatch.setattr(file_batch, "run_task", dying)
     result = np2tf("convert", "--write", "-j2", tmp_path)
     assert result.exit_code == 123
     assert f"{tmp_path / 'b.py'}:1:1: NP2TF905 internal error: ChildProcessError" in result.stderr
@@ -226,7 +226,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(task.path.name)
         return run_task(task)
 
-    monkeypatch.setattr(many, "run_task", counting)
+    monkeypatch.setattr(file_batch, "run_task", counting)
     return names
 
 

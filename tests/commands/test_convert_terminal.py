@@ -96,13 +96,13 @@ def test_long_patches_go_through_the_pager(tmp_path: Path) -> None:
 SLOW = """
 import sys, time
 from np2tf.commands import main, progress
-from np2tf.conversion import many
+from np2tf.conversion import file_batch
 progress._AFTER = {after}
-real = many.run_task
+real = file_batch.run_task
 def slow(task):
     time.sleep(0.1)
     return real(task)
-many.run_task = slow
+file_batch.run_task = slow
 main(sys.argv[1:])
 """
 

@@ -307,16 +307,16 @@ def test_a_write_that_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.
 def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What somebody saved while it was translated is not lost."""
     file = make(tmp_path, {"a.py": SOURCE}) / "a.py"
-    from np2tf.conversion import many
+    from np2tf.conversion import file_batch
 
-    real = many.run_task
+    real = file_batch.run_task
 
     def slow(task: object) -> object:
         made = real(task)  # type: ignore[arg-type]
         file.write_text("x = 'new'\n")
         return made
 
-    monkeypatch.setattr(many, "run_task", slow)
+    monkeypatch.setattr(file_batch, "run_task", slow)
     result = np2tf("convert", "--write", file)
     assert (result.exit_code, "it was changed while it was translated" in result.stderr) == (1, True)
     assert file.read_text() == "x = 'new'\n"

@@ -6,7 +6,7 @@ import libcst as cst
 import pytest
 
 from np2tf.facts.dataflow.binding import bound_after
-from np2tf.facts.dataflow.flow import (
+from np2tf.facts.dataflow.reads_writes import (
     assigned_first,
     free_names,
     function_locals,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from np2tf.facts.dataflow.flow import Names, block, writes
+from np2tf.facts.dataflow.reads_writes import Names, block, writes
 
 
 def bound_after(statements: Sequence[cst.CSTNode], before: Names) -> Names | None:

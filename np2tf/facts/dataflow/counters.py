@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.facts.dataflow.declared import declared_names
-from np2tf.facts.dataflow.flow import Names, binds_here, parameters
+from np2tf.facts.dataflow.declarations import declared_names
+from np2tf.facts.dataflow.reads_writes import Names, binds_here, parameters
 from np2tf.tree.walk import children, walk
 
 _SCOPES = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})

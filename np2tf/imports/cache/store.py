@@ -43,7 +43,7 @@ def decisions() -> Cache | None:
 
 
 def unchanged_files_cache() -> Cache | None:
-    """Return the cache of files that stay as they are (`np2tf.conversion.unchanged`)."""
+    """Return the cache of files that stay as they are (`np2tf.conversion.unchanged_files`)."""
     return _cache("unchanged", share=1 / 16)  # the files are small, and there may be many
 
 

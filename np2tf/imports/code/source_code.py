@@ -20,7 +20,7 @@ import numpy as np
 
 from np2tf.imports.loops.functions import Loops
 from np2tf.imports.loops.names import blocks_of
-from np2tf.imports.loops.watched import watch_functions
+from np2tf.imports.loops.watched_code import watch_functions
 from np2tf.imports.reporting.findings import Originals
 from np2tf.runtime.host.originals import below_numpy
 from np2tf.runtime.introspection.code_names import codes_within

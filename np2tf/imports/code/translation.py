@@ -15,7 +15,7 @@ from np2tf.imports.code.lines import SourceMap
 from np2tf.imports.code.numpy_names import keep_names
 from np2tf.imports.code.source_code import jitted_lines, originals_of
 from np2tf.imports.loops.functions import loops_of
-from np2tf.imports.loops.watched import watch_translation
+from np2tf.imports.loops.watched_code import watch_translation
 from np2tf.imports.reporting.findings import Finding, Translation
 from np2tf.options import Options
 from np2tf.pipeline import Result, translate

@@ -42,7 +42,7 @@ def _loaders() -> Iterator[TranslatingLoader]:
 
 def _linked_diagnostics(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagnostic]:
     """Yield findings about functions whose callees in other modules cannot be staged."""
-    from np2tf.linking.acting import LinkedProject
+    from np2tf.linking.acting_functions import LinkedProject
     from np2tf.project import linked_report, summary_of_plain
 
     summaries = [pickle.loads(one.summary) for one in loaders if one.summary]

@@ -2,7 +2,7 @@
 
 A loop that takes long on the host continues as compiled code (`np2tf.runtime.replacement.replacement`). The
 names that the loop reads and carries are the parameters of its function; the names that are read behind it
-are the results. `np2tf.imports.loops.watched` makes the code in which the loop is watched.
+are the results. `np2tf.imports.loops.watched_code` makes the code in which the loop is watched.
 """
 
 from __future__ import annotations

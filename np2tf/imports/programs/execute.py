@@ -20,7 +20,7 @@ from np2tf.options import Options
 #: The environment variable that passes the program and its settings to processes started by
 #: `multiprocessing`.
 VARIABLE = "NP2TF_RUN"
-CHILD = "np2tf.imports.programs.spawned"
+CHILD = "np2tf.imports.programs.spawned_process"
 
 
 def execute(main: Main, program: Program, settings: Mapping[str, str], *, whole: bool = False) -> None:

@@ -13,7 +13,7 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.facts.array_work import ArrayWorks
 from np2tf.facts.classes import decorators
-from np2tf.facts.dataflow.flow import parameters
+from np2tf.facts.dataflow.reads_writes import parameters
 from np2tf.facts.effects import Effects
 from np2tf.facts.recursion import Recursion
 from np2tf.options import Options

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import libcst as cst
 
 from np2tf.facts.dataflow.counters import counters
-from np2tf.facts.dataflow.declared import declared_names
-from np2tf.facts.dataflow.flow import (
+from np2tf.facts.dataflow.declarations import declared_names
+from np2tf.facts.dataflow.reads_writes import (
     Jumps,
     Names,
     bound_targets,

@@ -9,12 +9,12 @@ from __future__ import annotations
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
-from np2tf.rewrites.mutation import augmented, functions, store
+from np2tf.rewrites.mutation import augmented_assignment, functions, store
 from np2tf.rewrites.planning.plan import Plan
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Plan every kind of in-place write."""
     store.plan(facts, plan, report)
-    augmented.plan(facts, plan, report)
+    augmented_assignment.plan(facts, plan, report)
     functions.plan(facts, plan, report)

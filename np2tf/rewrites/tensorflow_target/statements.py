@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from np2tf.facts.dataflow.flow import block
+from np2tf.facts.dataflow.reads_writes import block
 from np2tf.rewrites.tensorflow_target import writes
 from np2tf.rewrites.tensorflow_target.expressions import evaluate
 from np2tf.rewrites.tensorflow_target.model.operations import element_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from np2tf.facts.dataflow.flow import bound_targets
+from np2tf.facts.dataflow.reads_writes import bound_targets
 from np2tf.rewrites.mutation.order import Effect, effect, may_swap
 from np2tf.rewrites.tensorflow_target.assigned_parts import assign_parts, part_of, taken_apart
 from np2tf.rewrites.tensorflow_target.expressions import evaluate, key_part

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.runtime.arguments.captures import Dependencies
-from np2tf.runtime.effects.appended import ListIsRead
+from np2tf.runtime.effects.appends import ListIsRead
 from np2tf.runtime.introspection.places import Place
 from np2tf.runtime.introspection.user_objects import attributes
 from np2tf.runtime.random.states import bit_generator, global_state

@@ -22,8 +22,8 @@ from np2tf import rules
 from np2tf.runtime.callees import assertions, known_callees
 from np2tf.runtime.callees.eager_callees import eager_version
 from np2tf.runtime.callees.implicit_calls import ImplicitCallCheck
-from np2tf.runtime.effects import ordered
-from np2tf.runtime.effects.appended import AppendedList
+from np2tf.runtime.effects import ordered_effects
+from np2tf.runtime.effects.appends import AppendedList
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.introspection.user_objects import class_members, functions_of, has_instances
 from np2tf.runtime.jit.jitted import Jitted
@@ -31,8 +31,8 @@ from np2tf.runtime.random.streams import Draws
 from np2tf.scipy import lookup
 from np2tf.staging import CalleeError, RandomUseError, StagingError
 from np2tf.tnp._array.ndarray import is_array
-from np2tf.tnp._front.following import transform_depth
 from np2tf.tnp._front.front import Function
+from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._tensor.storage import current_scope
 
 #: Function -> the function to trace in its place, or the error if there is none.
@@ -78,7 +78,7 @@ def staged_callee(callee: Any) -> Any:
     Raises:
         StagingError: if the callee has effects besides computing, or its effects are unknown.
     """
-    instead = ordered.counterpart(callee) or assertions.counterpart(callee)
+    instead = ordered_effects.counterpart(callee) or assertions.counterpart(callee)
     if instead is not None:
         return instead
     name = lookup.native(callee)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from np2tf.runtime.callees import known_callees
-from np2tf.runtime.effects import ordered
+from np2tf.runtime.effects import ordered_effects
 from np2tf.runtime.introspection.user_objects import has_instances
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.scipy import lookup
@@ -66,7 +66,7 @@ class ImplicitCallCheck:
             self._check_object(*found, text, function)
 
     def _check_object(self, value: Any, kind: type | None, text: str, function: types.FunctionType) -> None:
-        if ordered.counterpart(value) is not None:
+        if ordered_effects.counterpart(value) is not None:
             raise self._error(function, f"calls `{text}`, whose effects have an order")
         if isinstance(value, (Jitted, Function)) or lookup.native(value) is not None:
             return

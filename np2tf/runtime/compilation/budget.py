@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from np2tf.runtime.callees.callees import NewCallee
-from np2tf.runtime.effects.appended import ListIsRead
+from np2tf.runtime.effects.appends import ListIsRead
 from np2tf.runtime.environment.clock import CALL_SECONDS, Costs, clock, long_calls
 from np2tf.runtime.host.host_function import HostFunction
 

@@ -15,7 +15,7 @@ from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.arguments.unchanged_captures import guard_captures
 from np2tf.runtime.callees.callees import NewCallee
 from np2tf.runtime.compilation.prepared_call import PreparedCall
-from np2tf.runtime.effects.appended import ListIsRead
+from np2tf.runtime.effects.appends import ListIsRead
 from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.staging import (
     ArgumentError,

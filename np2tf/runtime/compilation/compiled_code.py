@@ -20,7 +20,7 @@ from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.decisions.decisions import key_of
 from np2tf.runtime.decisions.digests import digest_of_call
-from np2tf.runtime.effects.appended import ListIsRead
+from np2tf.runtime.effects.appends import ListIsRead
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.xla.stable_names import stable_names
 from np2tf.staging import (

@@ -21,12 +21,12 @@ from np2tf.runtime.compilation.explanation import Explanation
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.environment.call_context import compiles_at_once, has_tensor, is_recording
-from np2tf.runtime.environment.unjitted import tell
+from np2tf.runtime.environment.unjitted_warning import tell
 from np2tf.runtime.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.runtime.introspection.array_search import names_numpy
 from np2tf.runtime.introspection.error_causes import code_of, first_line, place_of
 from np2tf.runtime.jit.jitted import Jitted
-from np2tf.runtime.random.drawn import OutOfWords
+from np2tf.runtime.random.call_streams import OutOfWords
 from np2tf.runtime.replacement.watched_loop import leave_on_host
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
 from np2tf.runtime.structures.carried_values import check_returned

@@ -19,7 +19,7 @@ from np2tf.runtime.compilation.write_back import write_all
 from np2tf.runtime.effects.output import Effect, Output, perform
 from np2tf.runtime.environment.call_context import is_recording
 from np2tf.runtime.environment.raw_tensors import raw
-from np2tf.runtime.random.drawn import StreamsOfCall
+from np2tf.runtime.random.call_streams import StreamsOfCall
 from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.structures.carried_values import flatten
 from np2tf.runtime.structures.staged_list import holds_lists, python_lists

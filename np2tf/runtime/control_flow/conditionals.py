@@ -55,7 +55,7 @@ from np2tf.staging import (
     XlaShapeError,
 )
 from np2tf.tnp._array.ndarray import storage_of
-from np2tf.tnp._operands.widened import WidenedStorage, read_widened
+from np2tf.tnp._operands.widened_storage import WidenedStorage, read_widened
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import Storage, link_aliases, staging_scope
 

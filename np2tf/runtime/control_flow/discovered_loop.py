@@ -42,7 +42,7 @@ from np2tf.staging import (
     TracingTimeError,
 )
 from np2tf.tnp._array.ndarray import is_array, scalar, storage_of
-from np2tf.tnp._operands.widened import read_widened
+from np2tf.tnp._operands.widened_storage import read_widened
 from np2tf.tnp._tensor.storage import StagingScope, Storage, aliases, is_known, staging_scope
 
 #: (counter, state) -> boolean tensor, and (counter, state) -> state.

@@ -19,7 +19,7 @@ from np2tf.runtime.decisions.decisions import (
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.environment.call_context import tensorflow
 from np2tf.runtime.environment.clock import COMPILE_SECONDS, clock
-from np2tf.runtime.environment.unjitted import tell
+from np2tf.runtime.environment.unjitted_warning import tell
 
 if TYPE_CHECKING:
     from np2tf.runtime.compilation.budget import Budget

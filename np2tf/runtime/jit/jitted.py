@@ -23,14 +23,14 @@ from np2tf.runtime.environment import tensorflow_patches as tensorflow_patches  
 from np2tf.runtime.environment.call_context import has_tensor, is_on_host, load, tensorflow, tier
 from np2tf.runtime.environment.clock import COMPILE_SECONDS, IMPORT_SECONDS, LOAD_SECONDS, clock, machine
 from np2tf.runtime.environment.raw_tensors import across, has_raw, raw
-from np2tf.runtime.environment.unjitted import UnjittedWarning as UnjittedWarning
+from np2tf.runtime.environment.unjitted_warning import UnjittedWarning as UnjittedWarning
 from np2tf.runtime.host.host_function import HostFunction
 from np2tf.runtime.introspection.array_search import code_names_numpy, holds_array
 from np2tf.runtime.jit.callables import jit_callable
 from np2tf.staging import NotStagedError
 from np2tf.tnp._front.fast_flags import fast_flags
-from np2tf.tnp._front.following import transform_depth
 from np2tf.tnp._front.promotion_mode import promotion_scope, uses_numpy_rules
+from np2tf.tnp._front.transform_depth import transform_depth
 
 if TYPE_CHECKING:
     from np2tf.runtime.compilation.compiling import Compiler

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from np2tf.runtime.random import states
 from np2tf.runtime.random.arguments import Form, is_known
-from np2tf.runtime.random.bits import bounded, normal
+from np2tf.runtime.random.bits import bounded_integers, normal
 from np2tf.runtime.random.bits.sources import Source
 from np2tf.runtime.random.bits.words import rounded_product
 from np2tf.tnp._operands.conversion import as_tensor
@@ -60,7 +60,7 @@ class Drawing:
         self.source = stream.bits()
         self.form = form
         self.legacy = states.is_legacy(stream.like)
-        self._bound_method = bounded.by_mask if self.legacy else bounded.by_multiplication
+        self._bound_method = bounded_integers.by_mask if self.legacy else bounded_integers.by_multiplication
 
     @property
     def count(self) -> int | None:
@@ -86,17 +86,17 @@ class Drawing:
 
         def make(source: Source, most: tf.Tensor) -> list[tf.Tensor]:
             most = most if known is None else tf.constant(known)
-            return [bounded.integers(source, way, most, count)]
+            return [bounded_integers.integers(source, way, most, count)]
 
         key = "integers", way, None if known is None else int(known), count
         return self.reshape(self.source.call_shared(key, make, [most])[0])
 
     def permutation(self, count: int, by_mask: bool = False) -> tf.Tensor:
         """Return the numbers below `count`, shuffled."""
-        way = bounded.by_mask if by_mask else self._bound_method
+        way = bounded_integers.by_mask if by_mask else self._bound_method
 
         def make(source: Source) -> list[tf.Tensor]:
-            return [bounded.permutation(source, way, count)]
+            return [bounded_integers.permutation(source, way, count)]
 
         return self.source.call_shared(("permutation", way, count), make)[0]
 
@@ -105,7 +105,7 @@ class Drawing:
         way = self._bound_method
 
         def make(source: Source) -> list[tf.Tensor]:
-            return [bounded.few_of_many(source, way, count, population)]
+            return [bounded_integers.few_of_many(source, way, count, population)]
 
         return self.source.call_shared(("few_of_many", way, count, population), make)[0]
 

@@ -21,9 +21,9 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.runtime.random import drawing, states
 from np2tf.runtime.random.arguments import is_known
-from np2tf.runtime.random.bits.buffered import BUFFERED_SOURCES, WORD_COUNT
+from np2tf.runtime.random.bits.buffer_sources import BUFFERED_SOURCES, WORD_COUNT
 from np2tf.runtime.random.bits.sources import SOURCES, Source
-from np2tf.runtime.random.drawn import POSITION, WORDS, StreamDraws, StreamsOfCall
+from np2tf.runtime.random.call_streams import POSITION, WORDS, StreamDraws, StreamsOfCall
 from np2tf.runtime.random.stand_in import GeneratorStandIn, generator_stand_in
 from np2tf.runtime.random.word_buffers import FIRST_WORDS, MAX_WORDS
 from np2tf.runtime.xla.fast_call import borrow_memory

@@ -16,7 +16,7 @@ from np2tf.runtime.staged_operators.iterables import sequence
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar, weak_scalar
-from np2tf.tnp._operands.followed import is_followed
+from np2tf.tnp._operands.differentiated_values import is_followed
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt

@@ -18,7 +18,7 @@ from np2tf.runtime.staged_operators.builtins import float as as_float
 from np2tf.runtime.staged_operators.builtins import is_staged, whole
 from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
-from np2tf.tnp._operands.followed import is_followed
+from np2tf.tnp._operands.differentiated_values import is_followed
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._ufuncs.real import fmod

@@ -33,7 +33,7 @@ from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependence_error, path_dependent_scalar
 from np2tf.tnp._operands.promotion import has_tf_dtype, result_type_of, tf_dtype
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind, weak_tensor
-from np2tf.tnp._operands.widened import unguarded_array
+from np2tf.tnp._operands.widened_storage import unguarded_array
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import Storage
 from np2tf.tnp._tensor.symint import SymInt

@@ -13,7 +13,7 @@ from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.staging import ListGrowthError
 from np2tf.tnp._array.ndarray import array_over, chain_of, is_c_ordered, ndarray
 from np2tf.tnp._array.strides import order_of_copy
-from np2tf.tnp._operands.widened import unguarded_array
+from np2tf.tnp._operands.widened_storage import unguarded_array
 from np2tf.tnp._tensor.storage import Storage
 
 

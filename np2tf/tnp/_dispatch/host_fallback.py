@@ -18,7 +18,7 @@ from np2tf.tnp._dispatch.op import OPS, write_back
 from np2tf.tnp._dispatch.residency import has_tensor, keep_kind
 from np2tf.tnp._front.front import WRITES
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._operands.followed import refuse_host_result, refuse_to_leave
+from np2tf.tnp._operands.differentiated_values import refuse_host_result, refuse_to_leave
 from np2tf.tnp._tensor.storage import current_scope
 
 #: Functions that act on files or on settings: running them once, while staging, would be wrong.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.tnp._front.following import transform_depth
+from np2tf.tnp._front.transform_depth import transform_depth
 
 #: Types whose values neither are arrays nor hold arrays.
 PLAIN = frozenset(

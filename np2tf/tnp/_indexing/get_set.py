@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import chain_of, ndarray, scalar, tensor_array, tensor_scalar
 from np2tf.tnp._array.write_ordering import compute_before_write
-from np2tf.tnp._indexing.advanced import AdvancedKey
+from np2tf.tnp._indexing.advanced_keys import AdvancedKey
 from np2tf.tnp._indexing.boolean_masks import check_mask, get_masked, leading_mask, write_masked
 from np2tf.tnp._indexing.composed_keys import compose_keys
 from np2tf.tnp._indexing.keys import expand, holds, holds_0d_array, is_parted

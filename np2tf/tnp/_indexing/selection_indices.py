@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp._indexing.advanced import positions
+from np2tf.tnp._indexing.advanced_keys import positions
 from np2tf.tnp._masked.chunked_reductions import reduce_selection, round_of
 from np2tf.tnp._masked.element_sources import Round
 from np2tf.tnp._masked.selection import AxisMask, Selection, guard_gradient, selection_of

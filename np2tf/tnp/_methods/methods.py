@@ -24,7 +24,7 @@ from np2tf.tnp._dispatch.op import attach
 from np2tf.tnp._indexing.get_set import getitem, setitem
 from np2tf.tnp._methods.move_to_host import bring_to_host
 from np2tf.tnp._operands.conversion import cast, convert_assigned, to_numpy
-from np2tf.tnp._operands.followed import is_followed, refuse_to_leave
+from np2tf.tnp._operands.differentiated_values import is_followed, refuse_to_leave
 from np2tf.tnp._operands.value_range import refuse_unfit
 from np2tf.tnp._slicing.view_transforms import BasicIndexing, Bitcast, BroadcastTo, ReadOnlyFlag
 from np2tf.tnp._tensor.index_bounds import record_violation

@@ -16,7 +16,7 @@ from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._dispatch.devices import device_put
 from np2tf.tnp._dispatch.residency import move_to_tensorflow
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._operands.followed import refuse_to_leave
+from np2tf.tnp._operands.differentiated_values import refuse_to_leave
 from np2tf.tnp._tensor.storage import current_scope
 
 # -- conversion ----------------------------------------------------------------------------------------------

@@ -20,8 +20,8 @@ from np2tf.tnp._array.ndarray import (
 )
 from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._array.strides import lay_out_copy
-from np2tf.tnp._front.following import transform_depth
 from np2tf.tnp._front.operand_kinds import PLAIN
+from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._operands.axis_arguments import MOST_AXES
 from np2tf.tnp._operands.path_dependent import single_kind
 from np2tf.tnp._operands.promotion import default_dtype, kind_of, result_type, tf_dtype

@@ -24,11 +24,11 @@ from np2tf.tnp._dispatch.residency import runs_on_host
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._indexing.boolean_masks import where_mask
-from np2tf.tnp._masked.operations import apply_to_selections, elementwise
+from np2tf.tnp._masked.reductions import apply_to_selections, elementwise
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp._operands.lattice import is_known
 from np2tf.tnp._operands.promotion import promotion_kind, ufunc_loop
-from np2tf.tnp._operands.widened import accept_either_dtype
+from np2tf.tnp._operands.widened_storage import accept_either_dtype
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.deprecations import ask_numpy
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors

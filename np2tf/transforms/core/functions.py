@@ -15,8 +15,8 @@ from np2tf.runtime.callees.callees import staged_callee
 from np2tf.runtime.callees.eager_callees import eager_version
 from np2tf.runtime.introspection.user_frames import depth
 from np2tf.runtime.tracing.trace import trace_of
-from np2tf.tnp._front.following import differentiate_block
 from np2tf.tnp._front.loading import announce_programs_tensors
+from np2tf.tnp._front.transform_depth import differentiate_block
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transform_errors import TransformArgumentError, TransformError
 from np2tf.transforms.core.leaves import Form

@@ -18,7 +18,7 @@ from np2tf.tnp._array.ndarray import (
     weak_scalar,
 )
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
-from np2tf.tnp._front.following import transform_depth
+from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transforms.core.structures import Structure

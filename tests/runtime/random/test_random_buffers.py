@@ -12,7 +12,7 @@ from test_random_staged import LEGACY, PCG, agree, functions, philox, state, twi
 
 import np2tf
 from np2tf.runtime.jit.jitted import UnjittedWarning
-from np2tf.runtime.random import drawn, word_buffers
+from np2tf.runtime.random import call_streams, word_buffers
 
 
 def sfc(seed: int) -> Any:
@@ -101,7 +101,7 @@ def test_more_words_than_any_buffer_holds(
     make: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The program makes them itself from then on."""
-    for module in (word_buffers, drawn):
+    for module in (word_buffers, call_streams):
         monkeypatch.setattr(module, "MAX_WORDS", 2**15)
     body = """
 def f(rng, n):

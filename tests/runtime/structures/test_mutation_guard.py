@@ -85,7 +85,7 @@ def counts_calls(x: Any) -> Any:
     return x * BOX.count
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.environment.unjitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.environment.unjitted_warning.UnjittedWarning")
 @pytest.mark.parametrize("tier", ["compile", "host"])
 def test_calls_act_once_each(tier: str) -> None:
     """What every call changes outside is changed once a call, as without np2tf."""

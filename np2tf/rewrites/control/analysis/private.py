@@ -9,7 +9,7 @@ from __future__ import annotations
 import libcst as cst
 
 from np2tf.facts import Facts, Kind
-from np2tf.facts.dataflow.flow import free_names, parameters
+from np2tf.facts.dataflow.reads_writes import free_names, parameters
 from np2tf.tree.walk import walk
 
 #: The methods that a list has while it grows in staged code.

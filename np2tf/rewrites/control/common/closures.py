@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from np2tf.facts.dataflow.flow import Names, free_names, reads, writes
+from np2tf.facts.dataflow.reads_writes import Names, free_names, reads, writes
 from np2tf.rewrites.control.common.marks import CannotLower
 from np2tf.rewrites.control.common.scope import Scope
 from np2tf.tree.names import dotted_name

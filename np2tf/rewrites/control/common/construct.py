@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import libcst as cst
 
-from np2tf.facts.dataflow.flow import Names
+from np2tf.facts.dataflow.reads_writes import Names
 from np2tf.rewrites.control.common.lowers import Lowers
 from np2tf.rewrites.control.common.scope import Scope
 from np2tf.tree.templates import Statement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.facts.dataflow.flow import reads
+from np2tf.facts.dataflow.reads_writes import reads
 from np2tf.rewrites.control.common.construct import Judge
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from np2tf.facts.dataflow.flow import block
+from np2tf.facts.dataflow.reads_writes import block
 from np2tf.rewrites.control.common.naming import Naming
 from np2tf.tree.memo import memoize
 from np2tf.tree.templates import Statement

@@ -8,7 +8,7 @@ from functools import cache
 import libcst as cst
 
 from np2tf.facts.dataflow.binding import bound_after
-from np2tf.facts.dataflow.flow import block
+from np2tf.facts.dataflow.reads_writes import block
 from np2tf.tree.templates import Statement
 from np2tf.tree.walk import children
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from np2tf.facts.dataflow.flow import Names
+from np2tf.facts.dataflow.reads_writes import Names
 from np2tf.rewrites.control.common.closures import Closures
 from np2tf.rewrites.control.common.marks import Marks
 from np2tf.rewrites.control.common.naming import Naming

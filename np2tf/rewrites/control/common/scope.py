@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import libcst as cst
 
 from np2tf.facts.dataflow.binding import bound_after
-from np2tf.facts.dataflow.flow import Names, ordered_writes, writes
+from np2tf.facts.dataflow.reads_writes import Names, ordered_writes, writes
 from np2tf.options import LINE_LENGTH
 
 

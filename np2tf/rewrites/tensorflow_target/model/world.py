@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.dataflow.flow import Names
+from np2tf.facts.dataflow.reads_writes import Names
 from np2tf.rewrites.planning.plan import EditedNode
 from np2tf.rewrites.tensorflow_target.model.table import Table, table
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, union, unknown

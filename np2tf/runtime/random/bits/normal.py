@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.runtime.random.bits.buffered import WORD_COUNT, Words64
+from np2tf.runtime.random.bits.buffer_sources import WORD_COUNT, Words64
 from np2tf.runtime.random.bits.logarithm import Product, log1p, log1p_is_known
 from np2tf.runtime.random.bits.sources import Source
 from np2tf.runtime.random.bits.words import mask_bits, shift_right, u64

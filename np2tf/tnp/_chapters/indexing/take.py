@@ -12,7 +12,7 @@ from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._dispatch.argument_types import Array, Axis, Operand, Operands
 from np2tf.tnp._dispatch.op import attach, op
-from np2tf.tnp._indexing.advanced import positions
+from np2tf.tnp._indexing.advanced_keys import positions
 from np2tf.tnp._indexing.boolean_masks import get_masked, true_places
 from np2tf.tnp._masked.selection import guard_gradient, mask_selection, selected_array
 from np2tf.tnp._operands.conversion import as_tensor, promote

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, wrap_tensor
-from np2tf.tnp._indexing.advanced import AdvancedKey
+from np2tf.tnp._indexing.advanced_keys import AdvancedKey
 from np2tf.tnp._indexing.boolean_masks import leading_mask
 from np2tf.tnp._indexing.get_set import getitem, setitem
 from np2tf.tnp._indexing.keys import expand, is_parted

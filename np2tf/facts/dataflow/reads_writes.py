@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from np2tf.facts.dataflow.declared import declared_names
+from np2tf.facts.dataflow.declarations import declared_names
 from np2tf.tree.memo import memoize
 from np2tf.tree.names import target_names
 from np2tf.tree.walk import children

@@ -14,7 +14,7 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 
 from np2tf.tnp._array.ndarray import is_array
-from np2tf.tnp._front.following import transform_depth
+from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._warnings.user_lines import user_location
 from np2tf.transform_errors import LeftTensorFlowError
 

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
 from np2tf.conversion.tasks import Task, TaskResult, failure, run_task
-from np2tf.conversion.unchanged import UnchangedFiles
+from np2tf.conversion.unchanged_files import UnchangedFiles
 
 #: Workers take about 0.2 s to start. In that time one process translates so many bytes.
 _WORTH_WORKERS = 48 * 1024

@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.runtime.random.bits.buffered import WORD_COUNT, BufferedWords, Words32
+from np2tf.runtime.random.bits.buffer_sources import WORD_COUNT, BufferedWords, Words32
 from np2tf.runtime.random.bits.sources import Source
 from np2tf.runtime.random.bits.words import mask_bits, multiply, shift_right, u64
 
