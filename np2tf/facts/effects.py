@@ -17,6 +17,7 @@ import libcst as cst
 
 from np2tf import rules
 from np2tf.facts import Facts
+from np2tf.facts.class_definitions import is_unused_class
 from np2tf.facts.classes import TRANSPARENT, Classes, decorators
 from np2tf.facts.constructors import Constructors
 from np2tf.facts.dataflow.reads_writes import GROWS, block, parameters
@@ -67,7 +68,6 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.TryStar: "has a try block, whose handlers a graph cannot run",
     cst.ClassDef: "defines a class",
 }
-
 #: The nodes that anything can stand against; most are others.
 _NODES = frozenset({
     *_STATEMENTS, cst.With, cst.Del, cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For, cst.Call, cst.Try,
@@ -234,7 +234,7 @@ class Effects:
             yield from self._below(statement, function, in_message=False)
 
     def _below(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
-        if _is_unused_class(node, function):
+        if is_unused_class(node, function):
             return
         yield from self._problems_of(node, function, in_message)
         message = in_message or type(node) in (cst.Raise, cst.Assert)
@@ -394,22 +394,3 @@ def _is_quiet(call: cst.Call) -> bool:
     """
     modes = [arg.value for arg in call.args]
     return all(isinstance(mode, cst.SimpleString) and mode.value[1:-1] in _QUIET for mode in modes)
-
-
-def _is_unused_class(node: cst.CSTNode, function: cst.FunctionDef) -> bool:
-    """Return whether defining a class has no effect, and nothing in the function names the class."""
-    if not isinstance(node, cst.ClassDef) or node.decorators or node.bases or node.keywords:
-        return False
-    if any(isinstance(part, (cst.Call, cst.Await, cst.Yield)) for part in _run_by_class(node)):
-        return False
-    name = node.name.value
-    return not any(
-        isinstance(part, cst.Name) and part.value == name and part is not node.name for part in walk(function)
-    )
-
-
-def _run_by_class(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Yield the nodes that run when a class is defined: its text without the bodies of its methods."""
-    yield node
-    for child in children(node):
-        yield from () if isinstance(child, cst.FunctionDef) and not child.decorators else _run_by_class(child)

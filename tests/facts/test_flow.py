@@ -6,11 +6,11 @@ import libcst as cst
 import pytest
 
 from np2tf.facts.dataflow.binding import bound_after
+from np2tf.facts.dataflow.liveness import live_before
 from np2tf.facts.dataflow.reads_writes import (
     assigned_first,
     free_names,
     function_locals,
-    live_before,
     ordered_writes,
     reads,
 )

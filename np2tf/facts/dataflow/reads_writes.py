@@ -8,18 +8,15 @@ name, because after translation it is a rebinding.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import libcst as cst
 
 from np2tf.facts.dataflow.declarations import declared_names
 from np2tf.tree.memo import memoize
-from np2tf.tree.names import target_names
 from np2tf.tree.walk import children
 
 Names = frozenset[str]
 NO_NAMES: Names = frozenset()
-
 #: Methods that change the list, dict or set that they are called on.
 GROWS = frozenset(
     [
@@ -36,20 +33,10 @@ GROWS = frozenset(
         "reverse",
     ]
 )
-
 #: Attributes of an array that are views of it.
 VIEWS = frozenset({"T", "real", "imag", "flat"})
-
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
-
-
-@dataclass(frozen=True)
-class Jumps:
-    """The names that are live at the targets of `break` and `continue`."""
-
-    at_break: Names = NO_NAMES
-    at_continue: Names = NO_NAMES
 
 
 def block(node: cst.CSTNode | None) -> Sequence[cst.CSTNode]:
@@ -96,15 +83,15 @@ def stored_through(target: cst.CSTNode) -> list[str]:
     return [base.value] if isinstance(base, cst.Name) and base is not target else []
 
 
-def _target_reads(target: cst.CSTNode) -> Names:
+def target_reads(target: cst.CSTNode) -> Names:
     if isinstance(target, cst.Name):
         return NO_NAMES
     if isinstance(target, (cst.Tuple, cst.List)):
-        return _union(_target_reads(element.value) for element in target.elements)
+        return union_of(target_reads(element.value) for element in target.elements)
     return reads(target)
 
 
-def _union(sets: Iterable[Names]) -> Names:
+def union_of(sets: Iterable[Names]) -> Names:
     return NO_NAMES.union(*sets)
 
 
@@ -243,20 +230,20 @@ def _reads(node: cst.CSTNode) -> Names:
     if isinstance(node, cst.AugAssign):
         return reads(node.target) | reads(node.value)
     if isinstance(node, cst.AssignTarget):
-        return _target_reads(node.target)
+        return target_reads(node.target)
     if isinstance(node, cst.AnnAssign):
-        return _target_reads(node.target) | reads(node.value)
+        return target_reads(node.target) | reads(node.value)
     if isinstance(node, cst.For):
         parts = (reads(part) for part in (node.iter, *block(node.body), *block(node.orelse)))
-        return _target_reads(node.target) | _union(parts)
+        return target_reads(node.target) | union_of(parts)
     if isinstance(node, (cst.Lambda, cst.FunctionDef, *_COMPREHENSIONS)):
         return _nested_reads(node)
     if isinstance(node, (cst.AsName, cst.ImportAlias, cst.ImportFrom, cst.Global, cst.Nonlocal)):
         return NO_NAMES
     if isinstance(node, (cst.MatchAs, cst.MatchStar, cst.MatchMapping)):
-        return _union(reads(child) for child in children(node) if not isinstance(child, cst.Name))
+        return union_of(reads(child) for child in children(node) if not isinstance(child, cst.Name))
     if isinstance(node, cst.ClassDef):
-        return _union(reads(child) for child in children(node) if child is not node.name)
+        return union_of(reads(child) for child in children(node) if child is not node.name)
     raise TypeError(node)
 
 
@@ -265,13 +252,15 @@ def _nested_reads(node: cst.CSTNode) -> Names:
         inner = reads(node.body) - frozenset(parameters(node.params))
         return inner | _default_reads(node.params)
     if isinstance(node, cst.FunctionDef):
-        body = _union(reads(statement) for statement in block(node.body)) - function_locals(node)
-        return body | _default_reads(node.params) | _union(reads(item.decorator) for item in node.decorators)
+        body = union_of(reads(statement) for statement in block(node.body)) - function_locals(node)
+        return (
+            body | _default_reads(node.params) | union_of(reads(item.decorator) for item in node.decorators)
+        )
     element = (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,)  # type: ignore[attr-defined]
     loop: cst.CompFor | None = node.for_in  # type: ignore[attr-defined]
-    found, bound = _union(reads(part) for part in element), set[str]()
+    found, bound = union_of(reads(part) for part in element), set[str]()
     while loop is not None:
-        found |= _union(reads(part) for part in (loop.iter, *loop.ifs))
+        found |= union_of(reads(part) for part in (loop.iter, *loop.ifs))
         bound.update(bound_targets(loop.target))
         loop = loop.inner_for_in
     return (found - bound) | reads(node.for_in.iter)  # type: ignore[attr-defined]
@@ -279,14 +268,14 @@ def _nested_reads(node: cst.CSTNode) -> Names:
 
 def _default_reads(params: cst.Parameters) -> Names:
     every = [*params.posonly_params, *params.params, *params.kwonly_params]
-    return _union(reads(param.default) for param in every)
+    return union_of(reads(param.default) for param in every)
 
 
 def free_names(function: cst.FunctionDef | cst.Lambda) -> Names:
     """Return the names that a nested function or lambda reads from the scopes around it when it is called."""
     if isinstance(function, cst.Lambda):
         return reads(function.body) - frozenset(parameters(function.params))
-    return _union(reads(statement) for statement in block(function.body)) - function_locals(function)
+    return union_of(reads(statement) for statement in block(function.body)) - function_locals(function)
 
 
 @memoize
@@ -317,100 +306,3 @@ def assigned_first(node: cst.CSTNode) -> Names:
 
     visit(node, True)
     return frozenset(certain)
-
-
-# -- liveness -------------------------------------------------------------------------------------------
-
-
-def live_before(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps = Jumps()) -> Names:
-    """Return the names whose value is still needed before `statements`, when `after` is needed behind
-    them.
-    """
-    live = after
-    for statement in reversed(statements):
-        live = _live_in(statement, live, jumps)
-    return live
-
-
-#: The most usual statements without blocks.
-_SMALL = frozenset({cst.Assign, cst.AugAssign, cst.Expr, cst.Return, cst.Raise})
-
-
-def _live_in(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
-    if type(node) is cst.SimpleStatementLine:
-        return live_before(node.body, after, jumps)
-    if type(node) in _SMALL:
-        return _live_small(node, after, jumps)
-    if isinstance(node, cst.If):
-        branches = live_before(block(node.body), after, jumps) | live_before(block(node.orelse), after, jumps)
-        return (branches | reads(node.test)) - assigned_first(node.test)
-    if isinstance(node, (cst.While, cst.For)):
-        return _live_loop(node, after, jumps)
-    if isinstance(node, (cst.Try, cst.TryStar)):
-        handled = live_when_left(node, after, jumps)
-        behind = live_before(block(node.finalbody), after, jumps)
-        # The handlers may be entered from anywhere in the body, its `else` only from its end.
-        at_end = handled | live_before(block(node.orelse), behind, jumps)
-        return handled | live_before(block(node.body), at_end, jumps)
-    if isinstance(node, cst.With):
-        live = live_before(block(node.body), after, jumps)
-        for item in reversed(node.items):
-            target = item.asname.name if item.asname is not None else None
-            bound = NO_NAMES if target is None else frozenset(name.value for name in target_names(target))
-            live = (live - bound) | (reads(target) - bound) | reads(item.item)
-        return live
-    if isinstance(node, cst.Match):
-        cases = [live_before(block(case.body), after, jumps) | reads(case.guard) for case in node.cases]
-        return _union([after, reads(node.subject), *cases])
-    return _live_small(node, after, jumps)
-
-
-def live_when_left(node: cst.Try | cst.TryStar, after: Names, jumps: Jumps) -> Names:
-    """Return the names that are needed when an exception has left the body of a `try`."""
-    behind = live_before(block(node.finalbody), after, jumps)
-    needed = live_before(block(node.finalbody), NO_NAMES, jumps)
-    for handler in node.handlers:
-        own = writes([handler.name]) if handler.name is not None else NO_NAMES
-        needed |= (live_before(block(handler.body), behind, jumps) - own) | reads(handler.type)
-    return needed
-
-
-def _live_small(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
-    if isinstance(node, cst.Break):
-        return jumps.at_break
-    if isinstance(node, cst.Continue):
-        return jumps.at_continue
-    if isinstance(node, (cst.Return, cst.Raise)):
-        return reads(node)
-    if isinstance(node, cst.Assign):
-        killed = {name for target in node.targets for name in bound_targets(target.target)}
-        return ((after - killed) | reads(node)) - assigned_first(node.value)
-    if isinstance(node, cst.AnnAssign):
-        killed = set(bound_targets(node.target)) if node.value else set()
-        return (after - killed) | reads(node)
-    if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
-        return (after - {node.name.value}) | reads(node)
-    return (after | reads(node)) - assigned_first(node)
-
-
-def _live_loop(node: cst.While | cst.For, after: Names, jumps: Jumps) -> Names:
-    head = loop_head(node, after, jumps)
-    return head | reads(node.iter) if isinstance(node, cst.For) else head
-
-
-def loop_head(node: cst.While | cst.For, after: Names, jumps: Jumps = Jumps()) -> Names:
-    """Return the names that are live where a loop decides whether to run another iteration.
-
-    At that point the target of a `for` loop is not yet bound.
-    """
-    leave = live_before(block(node.orelse), after, jumps)
-    head = leave
-    while True:
-        body = live_before(block(node.body), head, Jumps(after, head))
-        if isinstance(node, cst.For):
-            grown = leave | (body - set(bound_targets(node.target))) | _target_reads(node.target)
-        else:
-            grown = (leave | body | reads(node.test)) - assigned_first(node.test)
-        if grown <= head:
-            return head
-        head |= grown

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.dataflow.reads_writes import Names, block, bound_targets, loop_head, parameters, writes
+from np2tf.facts.dataflow.liveness import loop_head
+from np2tf.facts.dataflow.reads_writes import Names, block, bound_targets, parameters, writes
 from np2tf.facts.try_blocks import staged_parts
 from np2tf.operators.table import MAX_UNROLL, UNROLL
 from np2tf.rewrites.control import texts

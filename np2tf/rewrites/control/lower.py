@@ -8,16 +8,8 @@ import libcst as cst
 
 from np2tf.facts.dataflow.counters import counters
 from np2tf.facts.dataflow.declarations import declared_names
-from np2tf.facts.dataflow.reads_writes import (
-    Jumps,
-    Names,
-    bound_targets,
-    function_locals,
-    live_before,
-    loop_head,
-    parameters,
-    writes,
-)
+from np2tf.facts.dataflow.liveness import Jumps, live_before, loop_head
+from np2tf.facts.dataflow.reads_writes import Names, bound_targets, function_locals, parameters, writes
 from np2tf.options import LINE_LENGTH
 from np2tf.rewrites.control.common.closures import Closures
 from np2tf.rewrites.control.common.layout import else_of, footer_of, line, statements_of, suite

@@ -8,16 +8,8 @@ from dataclasses import replace
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.dataflow.reads_writes import (
-    NO_NAMES,
-    Jumps,
-    Names,
-    block,
-    free_names,
-    live_before,
-    loop_head,
-    reads,
-)
+from np2tf.facts.dataflow.liveness import Jumps, live_before, loop_head
+from np2tf.facts.dataflow.reads_writes import NO_NAMES, Names, block, free_names, reads
 from np2tf.rewrites.tensorflow_target.calls import parameter_names
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, plain, unknown
 from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary, World

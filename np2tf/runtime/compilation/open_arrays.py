@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from np2tf.tnp._array.ndarray import chain_of, ndarray
-from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
+from np2tf.tnp._masked.selected_arrays import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._tensor.symint import SymInt
 
 #: The least and the greatest value of a number.

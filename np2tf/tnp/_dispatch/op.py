@@ -29,7 +29,7 @@ from np2tf.tnp._dispatch.unknown_ranks import DOUBTFUL, retry_for_each_rank
 from np2tf.tnp._dispatch.unknown_shapes import flatten_unknown_rank, refusal
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.front import CREATES
-from np2tf.tnp._masked.reductions import apply_to_selections
+from np2tf.tnp._masked.operations import apply_to_selections
 from np2tf.tnp._operands.array_protocol import call_with_protocol
 from np2tf.tnp._operands.conversion import refuse_to_lose_gradient, to_numpy
 from np2tf.tnp._operands.differentiated_values import refuse_host_result

@@ -12,16 +12,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import ShapeNeededError, StagingError
-from np2tf.tnp._array.ndarray import is_array, scalar, storage_of, tensor_array, weak_scalar, wrap_tensor
+from np2tf.tnp._array.ndarray import is_array, storage_of, tensor_array
+from np2tf.tnp._dispatch.result_forms import LeafForm, NoCommonForm, leaf_form, leaf_tensor
 from np2tf.tnp._tensor.storage import current_scope
 
 #: An array of unknown rank that has more axes than this at run time is refused.
 MOST_AXES = 6
-
 #: Errors that a call may raise only because it does not know enough of its operands yet.
 DOUBTFUL = (StagingError, TypeError, ValueError, IndexError)
 
@@ -146,85 +145,6 @@ def _complete_shape(value: Any) -> Any:
     return tensor_array(made) if is_array(value) else made
 
 
-# -- results -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Leaf:
-    """The form of one leaf of a result: a tensor, as an array or a number, or a value that is no tensor."""
-
-    dtype: tf.DType | None
-    shape: tf.TensorShape | None = None
-    weak: type | None = None
-    value: Any = None
-    #: Whether the leaf is a view of the operand.
-    view: bool = False
-
-    #: Whether the leaf is a raw tensor, and not an array on TensorFlow.
-    raw: bool = False
-
-    @property
-    def kind(self) -> tuple[tf.DType | None, type | None, bool]:
-        """The dtype as a tensor, if the leaf can be one, the Python type of a number, and `raw`."""
-        if self.dtype is not None:
-            return self.dtype, self.weak, self.raw
-        return _NUMBERS.get(type(self.value)), type(self.value), False
-
-    def common_form(self, other: _Leaf) -> _Leaf:
-        """Return the common form of two leaves.
-
-        Raises:
-            _Differs: the leaves have no common form.
-        """
-        if self.dtype is None and other.dtype is None and _have_one_form(self.value, other.value):
-            return self
-        dtype, weak, raw = self.kind
-        if (dtype, weak, raw) != other.kind:
-            if not {self.kind, other.kind} <= {(tf.bool, bool, False), (tf.bool, None, False)}:
-                raise _Differs
-            weak = None
-        if dtype is None:
-            raise _Differs
-        # (`or` would not do: a shape of unknown rank is false.)
-        mine, others = (_NUMBER if leaf.shape is None else leaf.shape for leaf in (self, other))
-        shape = mine.most_specific_compatible_shape(others)
-        return _Leaf(dtype, shape, weak, view=self.view and other.view, raw=raw)
-
-    def of(self, tensor: tf.Tensor) -> Any:
-        """Return a tensor in the form of this leaf."""
-        tensor.set_shape(self.shape)
-        return tensor if self.raw else weak_scalar(tensor, self.weak) if self.weak else wrap_tensor(tensor)
-
-
-_NUMBER = tf.TensorShape([])
-#: Types of Python numbers that may have different values for different ranks.
-_NUMBERS = {bool: tf.bool, int: tf.int64, float: tf.float64}
-_VALUES = (bool, int, float, complex, str, bytes, type, np.dtype)
-
-
-def _have_one_form(one: Any, other: Any) -> bool:
-    return one is other or (type(one) is type(other) and isinstance(one, _VALUES) and one == other)
-
-
-class _Differs(Exception):
-    """The results of two ranks have no common form."""
-
-
-def _leaf(value: Any, operand: Any) -> _Leaf:
-    if is_array(value):
-        weak = value.weak if type(value) is scalar else None
-        view = is_array(operand) and type(value) is not scalar and storage_of(value) is storage_of(operand)
-        return _Leaf(value.tensor.dtype, value.tensor.shape, weak, view=view)
-    if isinstance(value, (tf.Tensor, np.ndarray)):
-        tensor = tf.convert_to_tensor(value)
-        return _Leaf(tensor.dtype, tensor.shape, raw=isinstance(value, tf.Tensor))
-    return _Leaf(None, value=value)
-
-
-def _tensor_of(value: Any) -> tf.Tensor:
-    return value.tensor if is_array(value) else tf.convert_to_tensor(value, _NUMBERS.get(type(value)))
-
-
 @dataclass
 class _Outcome:
     """The outcome of a call at one rank: its result, or the exception that NumPy raises.
@@ -239,7 +159,7 @@ class _Outcome:
 
     error: Exception | None = None
     values: tuple[Any, ...] = ()
-    leaves: tuple[_Leaf, ...] = ()
+    leaves: tuple[LeafForm, ...] = ()
     outline: Any = None
     after: tf.Tensor | None = None
 
@@ -259,17 +179,17 @@ class _Cases:
             outcomes = [self._outcome(rank) for rank in range(MOST_AXES + 1)]
         if all(outcome.error for outcome in outcomes):
             raise next(outcome.error for outcome in reversed(outcomes) if outcome.error) from error
-        self.leaves: list[_Leaf] = []
+        self.leaves: list[LeafForm] = []
         try:
             self._join(outcomes)
-        except _Differs:
+        except NoCommonForm:
             # The value of a number may have another type than its leaf.
             if outcomes[0].error or all(outcome.error for outcome in outcomes[1:]):
                 raise error from None
             outcomes[0] = _Outcome(ShapeNeededError("the result has another type if the array has no axes"))
             try:
                 self._join(outcomes)
-            except _Differs:
+            except NoCommonForm:
                 raise error from None
         self.errors = [outcome.error for outcome in outcomes]
 
@@ -278,9 +198,9 @@ class _Cases:
         self.writes = any(outcome.after is not None for outcome in results)
         self.outline = results[0].outline
         if any(outcome.outline != self.outline for outcome in results):
-            raise _Differs
+            raise NoCommonForm
         forms = zip(*(outcome.leaves for outcome in results), strict=True)
-        self.leaves = [functools.reduce(_Leaf.common_form, leaves) for leaves in forms]
+        self.leaves = [functools.reduce(LeafForm.common_form, leaves) for leaves in forms]
 
     def _outcome(self, rank: int) -> _Outcome:
         tensor = ensure_rank(self.tensor, rank)
@@ -289,7 +209,7 @@ class _Cases:
         try:
             result = self.at(operand)
             values = tuple(tf.nest.flatten(result))
-            leaves = tuple(_leaf(value, operand) for value in values)
+            leaves = tuple(leaf_form(value, operand) for value in values)
         except (TypeError, ValueError, IndexError) as error:
             return _Outcome(error)
         except StagingError:
@@ -338,7 +258,7 @@ class _Cases:
         ]
         return tf.nest.pack_sequence_as(self.outline, leaves), changed
 
-    def _view(self, k: int, leaf: _Leaf, tensor: tf.Tensor) -> Any:
+    def _view(self, k: int, leaf: LeafForm, tensor: tf.Tensor) -> Any:
         made = leaf.of(tensor)
         if not leaf.view:
             return made
@@ -356,7 +276,7 @@ class _Cases:
         if outcome.error is not None:
             raise outcome.error
         pairs = zip(outcome.values, self.leaves, strict=True)
-        tensors = [_tensor_of(value) for value, leaf in pairs if leaf.dtype is not None]
+        tensors = [leaf_tensor(value) for value, leaf in pairs if leaf.dtype is not None]
         if self.writes:
             tensors.append(ensure_rank(self.tensor, k) if outcome.after is None else outcome.after)
         return tensors

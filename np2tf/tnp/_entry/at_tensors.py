@@ -17,7 +17,7 @@ from np2tf.tnp._front.at import UPDATES
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._indexing.boolean_masks import expand_mask
 from np2tf.tnp._indexing.selection_keys import restore_masks
-from np2tf.tnp._masked.selection import have_same_parts
+from np2tf.tnp._masked.selected_arrays import have_same_parts
 from np2tf.tnp._operands.conversion import as_view, is_numpy_subclass, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 from np2tf.tnp._ufuncs import table as ufuncs

@@ -22,7 +22,8 @@ from np2tf.tnp._indexing.keys import expand, holds, holds_0d_array, is_parted
 from np2tf.tnp._indexing.selection_indices import fill_at, gather_at, selected_index
 from np2tf.tnp._indexing.selection_keys import get_from_selection, mask_beside, restore_masks
 from np2tf.tnp._indexing.selection_writes import write_repeated, write_selection
-from np2tf.tnp._masked.selection import guard_gradient, mask_selection, selected_array, selection_of
+from np2tf.tnp._masked.selected_arrays import guard_gradient, selected_array, selection_of
+from np2tf.tnp._masked.selection import mask_selection
 from np2tf.tnp._operands.conversion import convert_assigned, to_numpy
 from np2tf.tnp._operands.value_range import refuse_unfit
 from np2tf.tnp._slicing import slice_spec, slicing

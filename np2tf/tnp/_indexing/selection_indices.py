@@ -9,7 +9,8 @@ import tensorflow as tf
 from np2tf.tnp._indexing.advanced_keys import positions
 from np2tf.tnp._masked.chunked_reductions import reduce_selection, round_of
 from np2tf.tnp._masked.element_sources import Round
-from np2tf.tnp._masked.selection import AxisMask, Selection, guard_gradient, selection_of
+from np2tf.tnp._masked.selected_arrays import guard_gradient, selection_of
+from np2tf.tnp._masked.selection import AxisMask, Selection
 from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation, suspend_recording
 
 

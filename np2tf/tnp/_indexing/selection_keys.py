@@ -13,14 +13,8 @@ import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import chain_of, ndarray, tensor_array, tensor_scalar
 from np2tf.tnp._indexing.keys import FULL
-from np2tf.tnp._masked.selection import (
-    AxisMask,
-    Selection,
-    guard_gradient,
-    mask_of_axis,
-    selected_array,
-    selection_of,
-)
+from np2tf.tnp._masked.selected_arrays import guard_gradient, selected_array, selection_of
+from np2tf.tnp._masked.selection import AxisMask, Selection, mask_of_axis
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import staging_for_xla

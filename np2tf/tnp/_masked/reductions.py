@@ -1,22 +1,18 @@
-"""Operations on selections that avoid dynamic shapes: elementwise operations, reductions, products."""
+"""Reductions of selections, which compute on the whole array with a neutral number or a mask."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, wrap_tensor
-from np2tf.tnp._masked import element_sources
-from np2tf.tnp._masked.chunked_reductions import inner, reduce_selection
+from np2tf.tnp._array.ndarray import tensor_array, wrap_tensor
+from np2tf.tnp._masked.chunked_reductions import reduce_selection
 from np2tf.tnp._masked.element_sources import Round, Source
-from np2tf.tnp._masked.selection import AxisMask, Selection, align, selected_array, selection_of, span
-from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._masked.selected_arrays import selected_array, selection_of
+from np2tf.tnp._masked.selection import AxisMask, Selection, span
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.lane_reductions import inner_product
-from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import tensor_of
 
 #: Reduction -> the number that replaces unselected elements without changing the result.
@@ -43,121 +39,6 @@ _DEFAULTS = {
 _CUMULATIVE = {"cumsum": 0, "cumprod": 1}
 #: Function along an axis -> the reduction whose neutral number may replace unselected elements.
 _ALONG = {"cumsum": "sum", "cumprod": "prod", "argmax": "max", "argmin": "min"}
-#: Elementwise functions of one or more arrays that are not ufuncs -> their number of operands.
-_ELEMENTWISE = {"where": 3, "nan_to_num": 1, "around": 1, "round": 1}
-_PRODUCTS = ("dot", "vdot", "inner", "matmul")
-
-
-def selections(operands: Sequence[Any]) -> list[Selection | None] | None:
-    """Return the selection behind each operand, or None for other operands; None if no operand is a
-    selection.
-    """
-    if not staging_for_xla():
-        return None
-    found = [selection_of(operand) for operand in operands]
-    return found if any(selection is not None for selection in found) else None
-
-
-def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) -> Any:
-    """Apply `compute` to the whole array of each operand, and return the result as a selection.
-
-    Returns:
-        None if the parts of the operands do not match.
-    """
-    found = selections(operands)
-    if found is None:
-        return None
-    found = _align_all(found)
-    wholes = [
-        tensor_array(one.whole) if one is not None else _as_it_is(operand)
-        for operand, one in zip(operands, found, strict=True)
-    ]
-    shapes = [tuple(as_tensor(whole).shape.as_list()) for whole in wholes]
-    parts = [
-        one.parts if one is not None else (None,) * len(shape)
-        for one, shape in zip(found, shapes, strict=True)
-    ]
-    merged = _merge_parts(shapes, parts)
-    if merged is None:
-        return None
-    result = compute(wholes)
-    if isinstance(result, tuple):
-        return None
-    return selected_array(Selection(result, merged, _elementwise_source(wholes, found, compute)))
-
-
-def _as_it_is(operand: Any) -> Any:
-    """Return an operand that is not a selection. An np.ndarray becomes a tensor, so that later writes do not
-    matter.
-    """
-    if isinstance(operand, np.ndarray) and type(operand) is not scalar:
-        return tensor_array(as_tensor(operand))
-    return operand
-
-
-def _elementwise_source(
-    wholes: Sequence[Any], found: Sequence[Selection | None], compute: Callable[[list[Any]], Any]
-) -> Source:
-    """Return the source of an elementwise result: it computes from elements that it reads of the operands."""
-
-    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
-        pairs = zip(wholes, found, strict=True)
-        return compute(
-            [
-                whole if one is None else tensor_array(one.read(axis, first, count, entered))
-                for whole, one in pairs
-            ]
-        )
-
-    return read
-
-
-def _align_all(found: Sequence[Selection | None]) -> list[Selection | None]:
-    """Return the selections with their intervals aligned, for each axis of the result.
-
-    On an axis with several intervals, each array is moved so that its interval lies where the shortest
-    array has its own.
-    """
-    made = list(found)
-    for axis in range(1, max(len(one.parts) for one in found if one is not None) + 1):
-        cut = [
-            (k, one, one.parts[-axis])
-            for k, one in enumerate(made)
-            if one is not None and len(one.parts) >= axis and one.parts[-axis] is not None
-        ]
-        if len(cut) < 2:
-            continue
-        shortest = min((part for _, _, part in cut), key=_length)
-        for k, one, _ in cut:
-            made[k] = align(one, len(one.parts) - axis, shortest) or one
-    return made
-
-
-def _length(part: AxisMask | None) -> int:
-    assert part is not None
-    length: int = part.mask.shape[0]
-    return length
-
-
-def _merge_parts(
-    shapes: Sequence[tuple[Any, ...]], parts: Sequence[Sequence[AxisMask | None]]
-) -> tuple[AxisMask | None, ...] | None:
-    """Return the parts of the broadcast result; None if a part meets an axis with another part."""
-    rank = max(map(len, shapes))
-    merged: list[AxisMask | None] = []
-    for axis in range(-rank, 0):
-        here = [(s[axis], p[axis]) for s, p in zip(shapes, parts, strict=True) if len(s) >= -axis]
-        cut = [part for _, part in here if part is not None]
-        if cut:
-            if any(
-                (part is None and size != 1) or (part is not None and part.key != cut[0].key)
-                for size, part in here
-            ):
-                return None
-            merged.append(cut[0])
-        else:
-            merged.append(None)
-    return tuple(merged)
 
 
 def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -336,74 +217,3 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
     if not all(isinstance(one, int) and -rank <= one < rank for one in given):
         return None
     return tuple(one % rank for one in given)
-
-
-def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Return a product of vectors and matrices that have the same part of the summed axis."""
-    if name not in _PRODUCTS or len(args) != 2 or kwargs:
-        return None
-    found = selections(args)
-    if found is None:
-        return None
-    whole = [one or _without_parts(arg) for one, arg in zip(found, args, strict=True)]
-    a, b = whole
-    if (
-        not 1 <= len(a.parts) <= 2
-        or not 1 <= len(b.parts) <= 2
-        or (name in ("vdot", "inner") and len(a.parts) + len(b.parts) > 2)
-    ):
-        return None
-    inner_a, inner_b = len(a.parts) - 1, max(len(b.parts) - 2, 0)
-    fitting = align(b, inner_b, a.parts[inner_a])
-    if fitting is None or a.whole.shape[inner_a] != fitting.whole.shape[inner_b]:
-        return None
-    given, cut = b, a.parts[inner_a]
-    vectors = len(a.parts) == len(b.parts) == 1
-    b = fitting
-    if vectors and a.whole.dtype == b.whole.dtype and a.whole.dtype.is_floating:
-        whole_product = inner_product(a.whole, b.whole, a.mask())
-        return wrap_tensor(whole_product if cut is None else inner(a, given, cut, False, whole_product))
-    left, right = tensor_array(a.fill_outside(0, [inner_a])), tensor_array(b.fill_outside(0, [inner_b]))
-    result = function(left, right)
-    if vectors and cut is not None:
-        return wrap_tensor(inner(a, given, cut, name == "vdot", result.tensor))
-    rest = (*a.parts[:inner_a], *[part for k, part in enumerate(b.parts) if k != inner_b])
-    # The result has no source: in rounds of 64 columns such a product takes 1.5 times as long as on the whole
-    # array, which is twice the work (700 products of 1,050 elements and as many rows: 105 ms and 64).
-    return selected_array(Selection(result.tensor, rest)) if any(rest) else result
-
-
-def _outer(a: Any, b: Any) -> Any:
-    """Return the outer product of two vectors, as the elementwise product of a column and a row."""
-    left, right = (selection_of(one) or _without_parts(one) for one in (a, b))
-    if len(left.parts) != 1 or len(right.parts) != 1:
-        return None
-    columns = left.source and element_sources.add_axis(left.source, -1)
-    rows = right.source and element_sources.add_axis(right.source, -2)
-    column = selected_array(Selection(left.whole[:, None], (*left.parts, None), columns))
-    row = selected_array(Selection(right.whole[None, :], (None, *right.parts), rows))
-    return column * row  # type: ignore[operator]
-
-
-def _without_parts(operand: Any) -> Selection:
-    tensor = operand.tensor if is_array(operand) else as_tensor(operand)
-    return Selection(tensor, (None,) * tensor.shape.rank)
-
-
-def apply_to_selections(
-    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
-) -> Any:
-    """Return the result of an op on selections; None if the op needs their dynamic shape."""
-    if not args or selections(args[:3]) is None:
-        return None
-    if _ELEMENTWISE.get(name) == len(args) and not kwargs:
-        return elementwise(args, lambda wholes: function(*wholes).tensor)
-    if selections(args[:2]) is None:
-        return None
-    if name == "outer" and len(args) == 2 and not kwargs:
-        return _outer(*args)
-    return (
-        product(name, function, args, kwargs)
-        if name in _PRODUCTS
-        else reduction(name, function, args, kwargs)
-    )

@@ -24,7 +24,8 @@ from np2tf.tnp._dispatch.residency import runs_on_host
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._indexing.boolean_masks import where_mask
-from np2tf.tnp._masked.reductions import apply_to_selections, elementwise
+from np2tf.tnp._masked.elementwise import elementwise
+from np2tf.tnp._masked.operations import apply_to_selections
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp._operands.lattice import is_known
 from np2tf.tnp._operands.promotion import promotion_kind, ufunc_loop

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from np2tf.facts.dataflow.reads_writes import Jumps, Names, live_before, live_when_left, loop_head, rebound
+from np2tf.facts.dataflow.liveness import Jumps, live_before, live_when_left, loop_head
+from np2tf.facts.dataflow.reads_writes import Names, rebound
 from np2tf.rewrites.control.common.layout import else_of, statements_of
 from np2tf.rewrites.control.common.leaving import jumps_in
 from np2tf.rewrites.control.common.marks import CannotLower, Marks

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from np2tf.facts.dataflow.counters import step_of
-from np2tf.facts.dataflow.reads_writes import Names, live_before, reads, writes
+from np2tf.facts.dataflow.liveness import live_before
+from np2tf.facts.dataflow.reads_writes import Names, reads, writes
 from np2tf.rewrites.control.common.construct import Judge, StatementConstruct
 from np2tf.rewrites.control.common.layout import (
     blank,

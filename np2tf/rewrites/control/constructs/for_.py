@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.facts.dataflow.reads_writes import Names, bound_targets, loop_head
+from np2tf.facts.dataflow.liveness import loop_head
+from np2tf.facts.dataflow.reads_writes import Names, bound_targets
 from np2tf.rewrites.control.common.construct import Judge, StatementConstruct
 from np2tf.rewrites.control.common.layout import (
     assignment_target,

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from np2tf.facts.dataflow.reads_writes import Names, bound_targets, loop_head
+from np2tf.facts.dataflow.liveness import loop_head
+from np2tf.facts.dataflow.reads_writes import Names, bound_targets
 from np2tf.rewrites.control.common.layout import (
     blank,
     call,

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
-from np2tf.facts.dataflow.reads_writes import Jumps, Names, live_before, live_when_left
+from np2tf.facts.dataflow.liveness import Jumps, live_before, live_when_left
+from np2tf.facts.dataflow.reads_writes import Names
 from np2tf.rewrites.control.common.layout import block_of, statements_of
 from np2tf.rewrites.control.common.leaving import jumps_in
 from np2tf.rewrites.control.common.marks import CannotLower

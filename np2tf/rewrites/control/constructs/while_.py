@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.facts.dataflow.reads_writes import Names, block, loop_head, reads, writes
+from np2tf.facts.dataflow.liveness import loop_head
+from np2tf.facts.dataflow.reads_writes import Names, block, reads, writes
 from np2tf.rewrites.control.common.construct import Judge, StatementConstruct
 from np2tf.rewrites.control.common.flags import is_true
 from np2tf.rewrites.control.common.layout import (

@@ -24,7 +24,7 @@ from np2tf.tnp._dispatch.argument_types import (
 from np2tf.tnp._dispatch.host_results import host_only
 from np2tf.tnp._dispatch.op import OPS, attach, call_numpy, op
 from np2tf.tnp._dispatch.residency import eager_on_host, has_tensor, wrap_result
-from np2tf.tnp._masked.selection import selected_array, selection_of
+from np2tf.tnp._masked.selected_arrays import selected_array, selection_of
 from np2tf.tnp._operands.conversion import as_tensor, as_view, convert_assigned, is_numpy_subclass, to_numpy
 from np2tf.tnp._slicing.view_transforms import BasicIndexing, BroadcastTo, Reshape
 from np2tf.tnp._tensor.storage import current_scope
@@ -302,6 +302,9 @@ def copy(a: View, order: MemoryOrder = "K", subok: bool = False) -> ndarray:
         a: array of any dtype and shape.
         order: the memory order: "C", "F", "A" or "K".
         subok: whether a subclass of np.ndarray is kept.
+
+    Returns:
+        An array in the shape and dtype of `a`, with memory of its own.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.copy.html.
     """

@@ -14,7 +14,7 @@ from np2tf.tnp._array.ndarray import ndarray
 from np2tf.tnp._array.strides import lay_out, lay_out_copy, order_of_new
 from np2tf.tnp._dispatch.argument_types import BoundedShape, COrF, DType, MemoryOrder, bounded_shape_of
 from np2tf.tnp._dispatch.op import op
-from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
+from np2tf.tnp._masked.selected_arrays import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._operands.conversion import as_tensor, as_view
 from np2tf.tnp._operands.promotion import tf_dtype
 from np2tf.tnp._tensor.index_bounds import record_violation
@@ -94,6 +94,9 @@ def zeros(
         device: None or "cpu".
         like: array whose class decides how the result is made.
 
+    Returns:
+        An array of the given shape and dtype.
+
     Raises:
         ValueError: a length is negative.
 
@@ -115,6 +118,9 @@ def empty(
         device: None or "cpu".
         like: array whose class decides how the result is made.
 
+    Returns:
+        An array of the given shape and dtype.
+
     Raises:
         ValueError: a length is negative.
 
@@ -135,6 +141,9 @@ def ones(
         order: "C" or "F".
         device: None or "cpu".
         like: array whose class decides how the result is made.
+
+    Returns:
+        An array of the given shape and dtype.
 
     Raises:
         ValueError: a length is negative.
@@ -163,6 +172,9 @@ def full(
         order: "C" or "F".
         device: None or "cpu".
         like: array whose class decides how the result is made.
+
+    Returns:
+        An array of the given shape and dtype.
 
     Raises:
         ValueError: a length is negative.
@@ -222,6 +234,9 @@ def zeros_like(
         shape: the lengths of the axes; None is the shape of `a`.
         device: None or "cpu".
 
+    Returns:
+        An array in the shape and dtype of `a`, unless others are given.
+
     Raises:
         StagingError: `a` is in another byte order.
 
@@ -250,6 +265,9 @@ def empty_like(
         subok: whether a subclass of np.ndarray is kept.
         shape: the lengths of the axes; None is the shape of `prototype`.
         device: None or "cpu".
+
+    Returns:
+        An array in the shape and dtype of `prototype`, unless others are given.
 
     Raises:
         StagingError: `prototype` is in another byte order.
@@ -281,6 +299,9 @@ def ones_like(
         shape: the lengths of the axes; None is the shape of `a`.
         device: None or "cpu".
 
+    Returns:
+        An array in the shape and dtype of `a`, unless others are given.
+
     Raises:
         StagingError: `a` is in another byte order.
 
@@ -310,6 +331,9 @@ def full_like(
         subok: whether a subclass of np.ndarray is kept.
         shape: the lengths of the axes; None is the shape of `a`.
         device: None or "cpu".
+
+    Returns:
+        An array in the shape and dtype of `a`, unless others are given.
 
     Raises:
         StagingError: `a` is in another byte order.

@@ -13,7 +13,7 @@ from np2tf.tnp._array.ndarray import ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp._dispatch.argument_types import DType, Int, Operand
 from np2tf.tnp._dispatch.host_results import SMALL, host_only
 from np2tf.tnp._dispatch.op import op
-from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
+from np2tf.tnp._masked.selected_arrays import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type_of
 from np2tf.tnp._tensor.index_bounds import record_violation

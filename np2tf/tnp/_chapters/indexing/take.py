@@ -14,7 +14,8 @@ from np2tf.tnp._dispatch.argument_types import Array, Axis, Operand, Operands
 from np2tf.tnp._dispatch.op import attach, op
 from np2tf.tnp._indexing.advanced_keys import positions
 from np2tf.tnp._indexing.boolean_masks import get_masked, true_places
-from np2tf.tnp._masked.selection import guard_gradient, mask_selection, selected_array
+from np2tf.tnp._masked.selected_arrays import guard_gradient, selected_array
+from np2tf.tnp._masked.selection import mask_selection
 from np2tf.tnp._operands.conversion import as_tensor, promote
 from np2tf.tnp._operands.promotion import result_type
 from np2tf.tnp._tensor.dtype_dispatch import gather_parts
@@ -205,6 +206,9 @@ def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
         a: array of any dtype and shape.
         axis: the axis to work along; None is the flattened array.
 
+    Returns:
+        An array in the dtype of `a`, in its shape except for the length of the axis.
+
     Raises:
         ValueError: `condition` does not have one axis.
         IndexError: a true element of `condition` lies beyond the end of the axis.
@@ -247,6 +251,9 @@ def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") ->
         choices: sequence of arrays, which broadcast with `a`.
         out: array to write the result into; None makes a new array.
         mode: "raise", "wrap" or "clip" for numbers out of range.
+
+    Returns:
+        An array in the common shape of all operands and the common dtype of the choices.
 
     Raises:
         ValueError: a number is out of range with mode "raise", or there is no such mode.
@@ -295,6 +302,9 @@ def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
         condlist: sequence of boolean arrays.
         choicelist: sequence of as many arrays.
         default: number or array for elements without a true condition.
+
+    Returns:
+        An array in the common shape of all operands and the common dtype of the choices and `default`.
 
     Raises:
         ValueError: the sequences have different lengths, or are empty.

@@ -1,29 +1,22 @@
-"""Comparisons of whole arrays, with tolerance and without, and tests of kinds and of shared memory."""
+"""Comparisons of whole arrays, with tolerance and without."""
 
 from __future__ import annotations
 
-import math
-import numbers
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import MemoryLayoutError, NoGraphFormError, ShapeNeededError
-from np2tf.tnp._array.layout_probes import layout_probe, memory_of
-from np2tf.tnp._array.ndarray import chain_of, is_array, ndarray, scalar, storage_of
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all
 from np2tf.tnp._dispatch.argument_types import Array, Operand
-from np2tf.tnp._dispatch.op import OPS, op
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, to_numpy
-from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type
-from np2tf.tnp._slicing.view_transforms import read_chain
-from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._operands.promotion import inexact_type, result_type
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 from np2tf.tnp._warnings.value_warnings import warn_where
@@ -33,16 +26,6 @@ __all__ = [
     "array_equal",
     "array_equiv",
     "isclose",
-    "iscomplex",
-    "iscomplexobj",
-    "isneginf",
-    "isposinf",
-    "isreal",
-    "isrealobj",
-    "isscalar",
-    "iterable",
-    "may_share_memory",
-    "shares_memory",
 ]
 
 
@@ -207,211 +190,3 @@ def array_equiv(a1: Array, a2: Array) -> Any:
     except ValueError:
         return False
     return _answer(_reduce_all(_apply("equal", a1, a2)))
-
-
-# -- kinds ---------------------------------------------------------------------------------------------------
-
-
-@op(np.iscomplex)
-def iscomplex(x: Array) -> tf.Tensor:
-    """Return which elements have an imaginary part other than 0.
-
-    Args:
-        x: array of numbers.
-
-    Returns:
-        An array of booleans in the shape of `x`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.iscomplex.html.
-    """
-    if x.dtype not in COMPLEX:
-        return tf.fill(tf.shape(x), False)
-    imaginary = tf.math.imag(x)
-    return tf.not_equal(imaginary, tf.zeros((), imaginary.dtype))
-
-
-@op(np.isreal)
-def isreal(x: Array) -> tf.Tensor:
-    """Return which elements have the imaginary part 0.
-
-    Args:
-        x: array of numbers.
-
-    Returns:
-        An array of booleans in the shape of `x`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.isreal.html.
-    """
-    return ~iscomplex.__wrapped__(x)  # type: ignore[attr-defined]
-
-
-def _infinite(x: tf.Tensor, sign: int, name: str) -> tf.Tensor:
-    if x.dtype in COMPLEX:
-        raise TypeError(
-            f"This operation is not supported for {x.dtype.name} values because it would be ambiguous."
-        )
-    if not x.dtype.is_floating:
-        return tf.fill(tf.shape(x), False)
-    return tf.equal(x, tf.constant(sign * np.inf, x.dtype))
-
-
-@op(np.isposinf)
-def isposinf(x: Array, out: Any = None) -> tf.Tensor:
-    """Return which elements are positive infinity.
-
-    Args:
-        x: array of real numbers.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of booleans in the shape of `x`.
-
-    Raises:
-        TypeError: the numbers are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.isposinf.html.
-    """
-    return _infinite(x, 1, "isposinf")
-
-
-@op(np.isneginf)
-def isneginf(x: Array, out: Any = None) -> tf.Tensor:
-    """Return which elements are negative infinity.
-
-    Args:
-        x: array of real numbers.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of booleans in the shape of `x`.
-
-    Raises:
-        TypeError: the numbers are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.isneginf.html.
-    """
-    return _infinite(x, -1, "isneginf")
-
-
-def iscomplexobj(x: Any) -> bool:
-    """Return whether an object has a complex dtype.
-
-    Args:
-        x: any object.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.iscomplexobj.html.
-    """
-    if not is_array(x) and not isinstance(x, (tf.Tensor, tf.Variable)):
-        return np.iscomplexobj(x)
-    kind = kind_of(x)
-    return kind is complex or (isinstance(kind, np.dtype) and kind.kind == "c")
-
-
-def isrealobj(x: Any) -> bool:
-    """Return whether an object does not have a complex dtype.
-
-    Args:
-        x: any object.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.isrealobj.html.
-    """
-    return not iscomplexobj(x)
-
-
-def isscalar(element: Any) -> bool:
-    """Return whether an object is a scalar: a number, a string, or a scalar of NumPy or np2tf.
-
-    Args:
-        element: any object.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.isscalar.html.
-    """
-    return type(element) is scalar or np.isscalar(element) or isinstance(element, numbers.Number)
-
-
-def iterable(y: Any) -> bool:
-    """Return whether `y` can be iterated over.
-
-    Args:
-        y: any object.
-
-    Raises:
-        StagingError: `y` is a tensor of unknown rank.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.iterable.html.
-    """
-    if isinstance(y, (tf.Tensor, tf.Variable)):
-        if y.shape.rank is None:
-            raise ShapeNeededError.of(what="the rank of a tensor")
-        return y.shape.rank > 0
-    return y.ndim > 0 if is_array(y) else np.iterable(y)
-
-
-def _positions(array: ndarray) -> np.ndarray:
-    """Return the positions in its storage of the elements that an array sees.
-
-    Raises:
-        StagingError: the positions are not known while staging.
-    """
-    if not tf.executing_eagerly():
-        raise MemoryLayoutError("which parts of an array overlap is asked while staging")
-    storage, chain = array.storage_and_chain()
-    shape = storage.value.shape
-    places = tf.reshape(tf.range(math.prod(shape), dtype=tf.int64), shape)
-    return read_chain(places, chain).numpy()
-
-
-def _compare_memory(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
-    if not (is_array(a) and is_array(b)):
-        if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
-            # Raw tensors cannot be written to in part: whether two of them share memory makes no difference.
-            return a is b
-        # Memory of NumPy's and memory of TensorFlow's are never the same.
-        return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
-    storage = storage_of(a)
-    if storage is not storage_of(b):
-        if storage_of(b) in storage.may_alias:
-            raise MemoryLayoutError("whether two staged arrays share memory is known only at run time")
-        return False
-    if a is b or not (chain_of(a) or chain_of(b)):
-        return a.size > 0  # type: ignore[no-any-return]
-    memory = memory_of(a)
-    first, second = layout_probe(a, memory), layout_probe(b, memory)
-    if first is not None and second is not None:
-        return numpy(first, second)
-    return bool(np.isin(_positions(a), _positions(b)).any())
-
-
-def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Return whether two arrays have an element in common.
-
-    Args:
-        a: array of any dtype and shape.
-        b: array of any dtype and shape.
-        max_work: ignored.
-
-    Raises:
-        StagingError: the answer is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.shares_memory.html.
-    """
-    return _compare_memory(np.shares_memory, a, b)
-
-
-def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Return whether the memory ranges of two arrays overlap.
-
-    Args:
-        a: array of any dtype and shape.
-        b: array of any dtype and shape.
-        max_work: ignored.
-
-    Raises:
-        StagingError: the answer is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.may_share_memory.html.
-    """
-    return _compare_memory(np.may_share_memory, a, b)
-
-
-OPS |= {np.iterable: iterable, np.shares_memory: shares_memory, np.may_share_memory: may_share_memory}

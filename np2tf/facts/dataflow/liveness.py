@@ -1,0 +1,123 @@
+"""Liveness: the names whose values are still needed at a statement, within one function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from np2tf.facts.dataflow.reads_writes import (
+    NO_NAMES,
+    Names,
+    assigned_first,
+    block,
+    bound_targets,
+    reads,
+    target_reads,
+    union_of,
+    writes,
+)
+from np2tf.tree.names import target_names
+
+
+@dataclass(frozen=True)
+class Jumps:
+    """The names that are live at the targets of `break` and `continue`."""
+
+    at_break: Names = NO_NAMES
+    at_continue: Names = NO_NAMES
+
+
+def live_before(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps = Jumps()) -> Names:
+    """Return the names whose value is still needed before `statements`, when `after` is needed behind
+    them.
+    """
+    live = after
+    for statement in reversed(statements):
+        live = _live_in(statement, live, jumps)
+    return live
+
+
+#: The most usual statements without blocks.
+_SMALL = frozenset({cst.Assign, cst.AugAssign, cst.Expr, cst.Return, cst.Raise})
+
+
+def _live_in(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
+    if type(node) is cst.SimpleStatementLine:
+        return live_before(node.body, after, jumps)
+    if type(node) in _SMALL:
+        return _live_small(node, after, jumps)
+    if isinstance(node, cst.If):
+        branches = live_before(block(node.body), after, jumps) | live_before(block(node.orelse), after, jumps)
+        return (branches | reads(node.test)) - assigned_first(node.test)
+    if isinstance(node, (cst.While, cst.For)):
+        return _live_loop(node, after, jumps)
+    if isinstance(node, (cst.Try, cst.TryStar)):
+        handled = live_when_left(node, after, jumps)
+        behind = live_before(block(node.finalbody), after, jumps)
+        # The handlers may be entered from anywhere in the body, its `else` only from its end.
+        at_end = handled | live_before(block(node.orelse), behind, jumps)
+        return handled | live_before(block(node.body), at_end, jumps)
+    if isinstance(node, cst.With):
+        live = live_before(block(node.body), after, jumps)
+        for item in reversed(node.items):
+            target = item.asname.name if item.asname is not None else None
+            bound = NO_NAMES if target is None else frozenset(name.value for name in target_names(target))
+            live = (live - bound) | (reads(target) - bound) | reads(item.item)
+        return live
+    if isinstance(node, cst.Match):
+        cases = [live_before(block(case.body), after, jumps) | reads(case.guard) for case in node.cases]
+        return union_of([after, reads(node.subject), *cases])
+    return _live_small(node, after, jumps)
+
+
+def live_when_left(node: cst.Try | cst.TryStar, after: Names, jumps: Jumps) -> Names:
+    """Return the names that are needed when an exception has left the body of a `try`."""
+    behind = live_before(block(node.finalbody), after, jumps)
+    needed = live_before(block(node.finalbody), NO_NAMES, jumps)
+    for handler in node.handlers:
+        own = writes([handler.name]) if handler.name is not None else NO_NAMES
+        needed |= (live_before(block(handler.body), behind, jumps) - own) | reads(handler.type)
+    return needed
+
+
+def _live_small(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
+    if isinstance(node, cst.Break):
+        return jumps.at_break
+    if isinstance(node, cst.Continue):
+        return jumps.at_continue
+    if isinstance(node, (cst.Return, cst.Raise)):
+        return reads(node)
+    if isinstance(node, cst.Assign):
+        killed = {name for target in node.targets for name in bound_targets(target.target)}
+        return ((after - killed) | reads(node)) - assigned_first(node.value)
+    if isinstance(node, cst.AnnAssign):
+        killed = set(bound_targets(node.target)) if node.value else set()
+        return (after - killed) | reads(node)
+    if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+        return (after - {node.name.value}) | reads(node)
+    return (after | reads(node)) - assigned_first(node)
+
+
+def _live_loop(node: cst.While | cst.For, after: Names, jumps: Jumps) -> Names:
+    head = loop_head(node, after, jumps)
+    return head | reads(node.iter) if isinstance(node, cst.For) else head
+
+
+def loop_head(node: cst.While | cst.For, after: Names, jumps: Jumps = Jumps()) -> Names:
+    """Return the names that are live where a loop decides whether to run another iteration.
+
+    At that point the target of a `for` loop is not yet bound.
+    """
+    leave = live_before(block(node.orelse), after, jumps)
+    head = leave
+    while True:
+        body = live_before(block(node.body), head, Jumps(after, head))
+        if isinstance(node, cst.For):
+            grown = leave | (body - set(bound_targets(node.target))) | target_reads(node.target)
+        else:
+            grown = (leave | body | reads(node.test)) - assigned_first(node.test)
+        if grown <= head:
+            return head
+        head |= grown

@@ -1,0 +1,128 @@
+"""Elementwise operations on selections, which compute on the whole arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._array.ndarray import scalar, tensor_array
+from np2tf.tnp._masked.element_sources import Round, Source
+from np2tf.tnp._masked.selected_arrays import selected_array, selection_of
+from np2tf.tnp._masked.selection import AxisMask, Selection, align
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._tensor.storage import staging_for_xla
+
+
+def selections(operands: Sequence[Any]) -> list[Selection | None] | None:
+    """Return the selection behind each operand, or None for other operands; None if no operand is a
+    selection.
+    """
+    if not staging_for_xla():
+        return None
+    found = [selection_of(operand) for operand in operands]
+    return found if any(selection is not None for selection in found) else None
+
+
+def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) -> Any:
+    """Apply `compute` to the whole array of each operand, and return the result as a selection.
+
+    Returns:
+        None if the parts of the operands do not match.
+    """
+    found = selections(operands)
+    if found is None:
+        return None
+    found = _align_all(found)
+    wholes = [
+        tensor_array(one.whole) if one is not None else _as_it_is(operand)
+        for operand, one in zip(operands, found, strict=True)
+    ]
+    shapes = [tuple(as_tensor(whole).shape.as_list()) for whole in wholes]
+    parts = [
+        one.parts if one is not None else (None,) * len(shape)
+        for one, shape in zip(found, shapes, strict=True)
+    ]
+    merged = _merge_parts(shapes, parts)
+    if merged is None:
+        return None
+    result = compute(wholes)
+    if isinstance(result, tuple):
+        return None
+    return selected_array(Selection(result, merged, _elementwise_source(wholes, found, compute)))
+
+
+def _as_it_is(operand: Any) -> Any:
+    """Return an operand that is not a selection. An np.ndarray becomes a tensor, so that later writes do not
+    matter.
+    """
+    if isinstance(operand, np.ndarray) and type(operand) is not scalar:
+        return tensor_array(as_tensor(operand))
+    return operand
+
+
+def _elementwise_source(
+    wholes: Sequence[Any], found: Sequence[Selection | None], compute: Callable[[list[Any]], Any]
+) -> Source:
+    """Return the source of an elementwise result: it computes from elements that it reads of the operands."""
+
+    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        pairs = zip(wholes, found, strict=True)
+        return compute(
+            [
+                whole if one is None else tensor_array(one.read(axis, first, count, entered))
+                for whole, one in pairs
+            ]
+        )
+
+    return read
+
+
+def _align_all(found: Sequence[Selection | None]) -> list[Selection | None]:
+    """Return the selections with their intervals aligned, for each axis of the result.
+
+    On an axis with several intervals, each array is moved so that its interval lies where the shortest
+    array has its own.
+    """
+    made = list(found)
+    for axis in range(1, max(len(one.parts) for one in found if one is not None) + 1):
+        cut = [
+            (k, one, one.parts[-axis])
+            for k, one in enumerate(made)
+            if one is not None and len(one.parts) >= axis and one.parts[-axis] is not None
+        ]
+        if len(cut) < 2:
+            continue
+        shortest = min((part for _, _, part in cut), key=_length)
+        for k, one, _ in cut:
+            made[k] = align(one, len(one.parts) - axis, shortest) or one
+    return made
+
+
+def _length(part: AxisMask | None) -> int:
+    assert part is not None
+    length: int = part.mask.shape[0]
+    return length
+
+
+def _merge_parts(
+    shapes: Sequence[tuple[Any, ...]], parts: Sequence[Sequence[AxisMask | None]]
+) -> tuple[AxisMask | None, ...] | None:
+    """Return the parts of the broadcast result; None if a part meets an axis with another part."""
+    rank = max(map(len, shapes))
+    merged: list[AxisMask | None] = []
+    for axis in range(-rank, 0):
+        here = [(s[axis], p[axis]) for s, p in zip(shapes, parts, strict=True) if len(s) >= -axis]
+        cut = [part for _, part in here if part is not None]
+        if cut:
+            if any(
+                (part is None and size != 1) or (part is not None and part.key != cut[0].key)
+                for size, part in here
+            ):
+                return None
+            merged.append(cut[0])
+        else:
+            merged.append(None)
+    return tuple(merged)
