@@ -252,6 +252,9 @@ def real_if_close(a: Array, tol: Any = 100) -> tf.Tensor:
         a: array of numbers.
         tol: the tolerance, in units of the machine precision; up to 1, an absolute tolerance.
 
+    Returns:
+        An array in the shape of `a`: of real numbers, or `a` itself.
+
     Raises:
         StagingError: the imaginary parts are known only at run time.
 

@@ -84,6 +84,9 @@ def fftshift(x: Array, axes: Axis = None) -> tf.Tensor:
         x: array of any dtype and shape.
         axes: the axis or axes to shift; None is all of them.
 
+    Returns:
+        An array in the shape and dtype of `x`.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.fft.fftshift.html.
     """
     return _shift(x, axes, 1)
@@ -96,6 +99,9 @@ def ifftshift(x: Array, axes: Axis = None) -> tf.Tensor:
     Args:
         x: array of any dtype and shape.
         axes: the axis or axes to shift; None is all of them.
+
+    Returns:
+        An array in the shape and dtype of `x`.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.fft.ifftshift.html.
     """

@@ -90,6 +90,9 @@ def diagonal(x: View, /, *, offset: Int = 0) -> ndarray:
         x: array (..., m, n) of any dtype.
         offset: the diagonal: 0 is the main diagonal, positive numbers lie above it.
 
+    Returns:
+        A read-only view in the dtype of `x`, with the diagonals along its last axis.
+
     Raises:
         ValueError: `x` has fewer than two axes.
 
@@ -108,6 +111,9 @@ def cross(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
         x1: array of numbers with length 3 along the axis.
         x2: array of numbers with length 3 along the axis.
         axis: the axis of the vectors.
+
+    Returns:
+        An array of the common shape and dtype.
 
     Raises:
         ValueError: the axis does not have length 3.
@@ -141,6 +147,9 @@ def matmul(x1: Array, x2: Array, /) -> tf.Tensor:
     Args:
         x1: array (..., m, n) or (n,) of numbers.
         x2: array (..., n, k) or (n,) of numbers.
+
+    Returns:
+        An array (..., m, k) of the common dtype; the axis of a vector is left out.
 
     Raises:
         ValueError: the shapes do not fit.
@@ -180,6 +189,9 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> ndarray:
         x2: array of numbers.
         axes: the number of last axes of `x1` and first axes of `x2`, or a pair of sequences of axes.
 
+    Returns:
+        An array of the common dtype, with the other axes of `x1` and then of `x2`.
+
     Raises:
         ValueError: the lengths of the axes differ.
 
@@ -213,6 +225,9 @@ def multi_dot(arrays: Operands, *, out: Any = None) -> tf.Tensor:
     Args:
         arrays: sequence of at least two matrices; the first and the last may be vectors.
         out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array of the common dtype: a matrix, or a vector or a number if a vector is first or last.
 
     Raises:
         ValueError: there are fewer than two operands.

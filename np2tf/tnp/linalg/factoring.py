@@ -128,6 +128,9 @@ def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
         a: array (..., n, n) of numbers, of which only the same triangle is read.
         upper: whether to return the adjoint.
 
+    Returns:
+        An array (..., n, n) of floating-point or complex numbers.
+
     Raises:
         LinAlgError: a matrix is not square or not positive definite.
         TypeError: `a` is float16.

@@ -48,6 +48,9 @@ def inv(a: Array) -> tf.Tensor:
     Args:
         a: array (..., n, n) of numbers.
 
+    Returns:
+        An array (..., n, n) of floating-point or complex numbers.
+
     Raises:
         LinAlgError: a matrix is not square or is singular.
         TypeError: `a` is float16.
@@ -311,6 +314,9 @@ def tensorinv(a: Array, ind: Int = 2) -> tf.Tensor:
         a: array of numbers whose first `ind` lengths have the same product as its other lengths.
         ind: the number of first axes.
 
+    Returns:
+        An array of floating-point or complex numbers, with the last axes of `a` in front.
+
     Raises:
         ValueError: `ind` is not positive.
         LinAlgError: the array as a matrix is not square or is singular.
@@ -332,6 +338,9 @@ def tensorsolve(a: Array, b: Array, axes: Any = None) -> tf.Tensor:
         a: array of numbers.
         b: array of numbers, whose axes correspond to the first axes of `a`.
         axes: the axes of `a` to move to its end; None moves none.
+
+    Returns:
+        An array of floating-point or complex numbers, in the shape of the last axes of `a`.
 
     Raises:
         LinAlgError: the shapes do not fit, or the system is singular.

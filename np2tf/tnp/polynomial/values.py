@@ -49,6 +49,9 @@ def polyval(x: Array, c: Array, tensor: bool = True) -> tf.Tensor:
         c: array (n, ...) of coefficients, the lowest power first.
         tensor: whether to evaluate every polynomial of `c` at every point; False broadcasts `x` with `c`.
 
+    Returns:
+        An array of the common dtype: for `tensor`, with the axes of the polynomials and then of the points.
+
     Raises:
         IndexError: there are no coefficients.
         StagingError: the degree is known only at run time.
@@ -72,14 +75,17 @@ if hasattr(polynomial, "polyvalnd"):
     def polyvalnd(pts: Any, c: Array) -> Any:
         """Evaluate polynomials of several variables at points.
 
-        Args:
-            pts: sequence of one array of coordinates for each variable, all of the same shape.
-            c: array of coefficients with one axis for each variable in front, the lowest powers first.
+            Args:
+                pts: sequence of one array of coordinates for each variable, all of the same shape.
+                c: array of coefficients with one axis for each variable in front, the lowest powers first.
+
+            Returns:
+            An array of the common dtype, with the axes of the polynomials and then of the points.
 
         Raises:
-            ValueError: the shapes of the coordinates differ.
+                ValueError: the shapes of the coordinates differ.
 
-        See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyvalnd.html.
+            See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyvalnd.html.
         """
         return _spread_over_points(c, *map(as_tensor, pts))
 
@@ -99,6 +105,9 @@ def polyval2d(x: Array, y: Array, c: Array) -> Any:
         y: array of second coordinates, in the same shape.
         c: array (n, m, ...) of coefficients, the lowest powers first.
 
+    Returns:
+        An array of the common dtype, with the axes of the polynomials and then of the points.
+
     Raises:
         ValueError: the shapes of the coordinates differ.
 
@@ -116,6 +125,9 @@ def polyval3d(x: Array, y: Array, z: Array, c: Array) -> Any:
         y: array of second coordinates, in the same shape.
         z: array of third coordinates, in the same shape.
         c: array (n, m, l, ...) of coefficients, the lowest powers first.
+
+    Returns:
+        An array of the common dtype, with the axes of the polynomials and then of the points.
 
     Raises:
         ValueError: the shapes of the coordinates differ.

@@ -29,6 +29,9 @@ def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) ->
         copy: False returns `x` itself if its dtype does not change.
         device: None or "cpu".
 
+    Returns:
+        An array in the shape of `x`, of the new dtype.
+
     Raises:
         TypeError: `x` is not an array.
 

@@ -94,6 +94,9 @@ def concatenate(
         dtype: the dtype of the result; None is NumPy's choice.
         casting: the rule of casting to `dtype`.
 
+    Returns:
+        An array of the common dtype; its length along the axis is the sum of the arrays' lengths.
+
     Raises:
         ValueError: there are no arrays, an array has no axes, or the shapes do not fit.
         TypeError: the rule does not allow a cast.
@@ -123,6 +126,9 @@ def stack(
         out: array to write the result into; None makes a new array.
         dtype: the dtype of the result; None is NumPy's choice.
         casting: the rule of casting to `dtype`.
+
+    Returns:
+        An array of the common dtype, with one axis more than the arrays.
 
     Raises:
         ValueError: there are no arrays, or their shapes differ.
@@ -230,6 +236,9 @@ def block(arrays: Any) -> ndarray:
     Args:
         arrays: nested lists of arrays; the innermost lists are joined along the last axis.
 
+    Returns:
+        An array of the common dtype.
+
     Raises:
         TypeError: a sequence is a tuple.
         ValueError: a list is empty, the depths differ, or the shapes do not fit.
@@ -277,6 +286,9 @@ def append(arr: Array, values: Any, axis: Axis = None) -> ndarray:
         arr: array of any dtype and shape.
         values: array of values; with an axis, in a fitting shape.
         axis: the axis to work along; None is the flattened array.
+
+    Returns:
+        An array of the common dtype; without an axis it has one axis.
 
     Raises:
         ValueError: the shapes do not fit.

@@ -64,6 +64,9 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
         repeats: number, or array of numbers for the places along the axis.
         axis: the axis to work along; None is the flattened array.
 
+    Returns:
+        An array in the dtype of `a`, in its shape except for the length of the axis.
+
     Raises:
         ValueError: a number is negative.
         StagingError: code is staged for XLA, and the numbers are known only at run time.
@@ -92,6 +95,9 @@ def tile(A: Array, reps: Shape) -> ndarray:
         A: array of any dtype and shape.
         reps: the number of repetitions along each axis.
 
+    Returns:
+        An array in the dtype of `A`, whose lengths are multiplied by the repetitions.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.tile.html.
     """
     rank = max(A.shape.rank, len(reps))
@@ -107,6 +113,9 @@ def resize(a: Array, new_shape: Shape) -> ndarray:
     Args:
         a: array of any dtype and shape.
         new_shape: the lengths of the axes.
+
+    Returns:
+        An array of the new shape, in the dtype of `a`.
 
     Raises:
         ValueError: a length is negative.
@@ -136,6 +145,9 @@ def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
         a: array of any dtype and shape.
         shift: the number of places, or one number for each axis.
         axis: the axis or axes; None is the flattened array, which then gets its shape back.
+
+    Returns:
+        An array in the shape and dtype of `a`.
 
     Raises:
         ValueError: there are not as many shifts as axes.
@@ -184,6 +196,9 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
         obj: index, indices, slice or boolean mask.
         values: array of values, which broadcasts to the shape of the inserted part.
         axis: the axis to work along; None is the flattened array.
+
+    Returns:
+        An array in the dtype of `arr`, longer along the axis; without an axis it has one axis.
 
     Raises:
         IndexError: an index is out of bounds or not an integer.
@@ -240,6 +255,9 @@ def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
         obj: index, indices, slice or boolean mask.
         axis: the axis to work along; None is the flattened array.
 
+    Returns:
+        An array in the dtype of `arr`, shorter along the axis; without an axis it has one axis.
+
     Raises:
         IndexError: an index is out of bounds.
         StagingError: several indices or the length of the axis are known only at run time.
@@ -289,6 +307,9 @@ def pad(
         end_values: a keyword of a mode that only NumPy has.
         stat_length: a keyword of a mode that only NumPy has.
         reflect_type: a keyword that only NumPy has.
+
+    Returns:
+        An array in the dtype of `array`, longer along each axis.
 
     Raises:
         TypeError: the widths are not integers.

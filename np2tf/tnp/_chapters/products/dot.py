@@ -58,6 +58,9 @@ def dot(a: Array, b: Array, out: Any = None) -> tf.Tensor:
         b: array of numbers.
         out: array to write the result into; None makes a new array.
 
+    Returns:
+        An array of the common dtype, with the other axes of `a` and then of `b`.
+
     Raises:
         ValueError: the lengths of the axes differ.
 
@@ -82,6 +85,9 @@ def vdot(a: Array, b: Array, /) -> tf.Tensor:
         a: array of numbers.
         b: array of numbers with as many elements.
 
+    Returns:
+        A number of the common dtype.
+
     Raises:
         ValueError: the numbers of elements differ.
 
@@ -100,6 +106,9 @@ def inner(a: Array, b: Array, /) -> tf.Tensor:
     Args:
         a: array of numbers.
         b: array of numbers.
+
+    Returns:
+        An array of the common dtype, with the other axes of `a` and then of `b`.
 
     Raises:
         ValueError: the lengths of the last axes differ.
@@ -162,6 +171,9 @@ def tensordot(a: Array, b: Array, axes: Any = 2) -> ndarray:
         b: array of numbers.
         axes: the number of last axes of `a` and first axes of `b`, or a pair of sequences of axes.
 
+    Returns:
+        An array of the common dtype, with the other axes of `a` and then of `b`.
+
     Raises:
         ValueError: the lengths of the axes differ.
         IndexError: there is no such axis.
@@ -221,6 +233,9 @@ def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DTyp
         axis1: the first axis of the matrices.
         axis2: the second axis of the matrices.
         dtype: the dtype of the result; None is NumPy's choice.
+
+    Returns:
+        An array of numbers in the shape of `a` without the two axes.
 
     Raises:
         ValueError: `a` has fewer than two axes, or both axes are the same.

@@ -94,6 +94,9 @@ def max(
         initial: number that the reduction starts from; None is no number.
         where: boolean mask of the elements to use, which broadcasts to `a`.
 
+    Returns:
+        An array in the dtype of `a`, in its shape without the reduced axes.
+
     Raises:
         ValueError: there are no elements and no `initial`, or `where` is given without `initial`.
         StagingError: the numbers are complex, and the length of an axis is unknown.
@@ -122,6 +125,9 @@ def min(
         initial: number that the reduction starts from; None is no number.
         where: boolean mask of the elements to use, which broadcasts to `a`.
 
+    Returns:
+        An array in the dtype of `a`, in its shape without the reduced axes.
+
     Raises:
         ValueError: there are no elements and no `initial`, or `where` is given without `initial`.
         StagingError: the numbers are complex, and the length of an axis is unknown.
@@ -146,6 +152,9 @@ def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> 
         axis: the axis or axes to reduce; None is all of them.
         out: array to write the result into; None makes a new array.
         keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array in the dtype of `a`, in its shape without the reduced axes.
 
     Raises:
         ValueError: there are no elements.

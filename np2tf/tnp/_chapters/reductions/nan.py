@@ -66,6 +66,9 @@ def nansum(
         initial: number that the reduction starts from; None is no number.
         where: boolean mask of the elements to use, which broadcasts to `a`.
 
+    Returns:
+        An array of numbers in the shape of `a` without the reduced axes.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.nansum.html.
     """
     return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, _mask(a, where))
@@ -92,6 +95,9 @@ def nanprod(
         initial: number that the reduction starts from; None is no number.
         where: boolean mask of the elements to use, which broadcasts to `a`.
 
+    Returns:
+        An array of numbers in the shape of `a` without the reduced axes.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html.
     """
     return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, _mask(a, where))
@@ -116,6 +122,9 @@ def nanmean(
         out: array to write the result into; None makes a new array.
         keepdims: whether the reduced axes remain with length 1.
         where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array of numbers in the shape of `a` without the reduced axes.
 
     Raises:
         TypeError: `a` is of floats or complex numbers, and `dtype` is not.
@@ -162,6 +171,9 @@ def nanvar(
         mean: the mean, with reduced axes of length 1; None computes it.
         correction: another name of `ddof`.
 
+    Returns:
+        An array of real numbers in the shape of `a` without the reduced axes.
+
     Raises:
         ValueError: both `ddof` and `correction` are given.
         StagingError: `a` is complex, and `dtype` is not.
@@ -197,6 +209,9 @@ def nanstd(
         where: boolean mask of the elements to use, which broadcasts to `a`.
         mean: the mean, with reduced axes of length 1; None computes it.
         correction: another name of `ddof`.
+
+    Returns:
+        An array of real numbers in the shape of `a` without the reduced axes.
 
     Raises:
         ValueError: both `ddof` and `correction` are given.
@@ -245,6 +260,9 @@ def nanmax(
         initial: number that the reduction starts from; None is no number.
         where: boolean mask of the elements to use, which broadcasts to `a`.
 
+    Returns:
+        An array in the dtype of `a`, in its shape without the reduced axes.
+
     Raises:
         ValueError: there are no elements.
         StagingError: `initial` or `where` is given.
@@ -272,6 +290,9 @@ def nanmin(
         keepdims: whether the reduced axes remain with length 1.
         initial: number that the reduction starts from; None is no number.
         where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array in the dtype of `a`, in its shape without the reduced axes.
 
     Raises:
         ValueError: there are no elements.

@@ -87,6 +87,9 @@ def sum(
         initial: number that the reduction starts from; None is no number.
         where: boolean mask of the elements to use, which broadcasts to `a`.
 
+    Returns:
+        An array of numbers in the shape of `a` without the reduced axes.
+
     Raises:
         ValueError: `initial` is not a number.
 
@@ -115,6 +118,9 @@ def prod(
         keepdims: whether the reduced axes remain with length 1.
         initial: number that the reduction starts from; None is no number.
         where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array of numbers in the shape of `a` without the reduced axes.
 
     Raises:
         ValueError: `initial` is not a number.
@@ -172,6 +178,9 @@ def mean(
         out: array to write the result into; None makes a new array.
         keepdims: whether the reduced axes remain with length 1.
         where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array of numbers in the shape of `a` without the reduced axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.mean.html.
     """

@@ -123,6 +123,9 @@ def sort(
         stable: has no effect.
         descending: whether to sort in descending order.
 
+    Returns:
+        An array in the dtype of `a` and in its shape; without an axis it has one axis.
+
     Raises:
         ValueError: `order` is given, or `kind` is unknown or given together with other keywords.
 
@@ -198,6 +201,9 @@ def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", or
         axis: the axis to sort along; None is the flattened array.
         kind: must be "introselect".
         order: must be None.
+
+    Returns:
+        An array in the dtype of `a` and in its shape; without an axis it has one axis.
 
     Raises:
         TypeError: `kind` is unknown, or a place is not an integer.

@@ -45,6 +45,9 @@ def diff(a: Array, n: Int = 1, axis: Int = -1, prepend: Any = None, append: Any 
         prepend: array to put before `a` along the axis.
         append: array to put behind `a` along the axis.
 
+    Returns:
+        An array in the dtype of `a`, shorter along the axis by `n`; booleans stay booleans.
+
     Raises:
         ValueError: `n` is negative, or `a` has no axes.
 

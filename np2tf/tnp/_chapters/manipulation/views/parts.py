@@ -75,6 +75,9 @@ def flip(m: View, axis: Axis = None) -> ndarray:
         m: array of any dtype and shape.
         axis: the axis or axes; None is all of them.
 
+    Returns:
+        A view in the shape and dtype of `m`.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.flip.html.
     """
     axes = range(m.ndim) if axis is None else normalize_axis_tuple(axis, m.ndim)
@@ -90,6 +93,9 @@ def fliplr(m: View) -> ndarray:
 
     Args:
         m: array of any dtype with at least two axes.
+
+    Returns:
+        A view in the shape and dtype of `m`.
 
     Raises:
         ValueError: `m` has fewer than two axes.
@@ -107,6 +113,9 @@ def flipud(m: View) -> ndarray:
 
     Args:
         m: array of any dtype with at least one axis.
+
+    Returns:
+        A view in the shape and dtype of `m`.
 
     Raises:
         ValueError: `m` has no axes.
@@ -126,6 +135,9 @@ def rot90(m: View, k: Int = 1, axes: Any = (0, 1)) -> ndarray:
         m: array of any dtype with at least two axes.
         k: the number of quarter turns, from the first axis towards the second axis.
         axes: the two axes of the plane.
+
+    Returns:
+        A view in the dtype of `m`; an odd number of turns exchanges the lengths of the two axes.
 
     Raises:
         ValueError: the axes are not two different axes of `m`.

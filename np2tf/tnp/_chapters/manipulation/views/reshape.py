@@ -130,6 +130,9 @@ def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = N
         order: "C", "F" or "A": which axis varies fastest.
         copy: True copies, None copies only if necessary, False never copies.
 
+    Returns:
+        An array of the given shape, in the dtype of `a`.
+
     Raises:
         ValueError: the number of elements does not fit, the order is "K", or `copy` is False and a copy is
             necessary.
@@ -168,6 +171,9 @@ def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
         a: array of any dtype and shape.
         order: "C", "F", "A" or "K": which axis varies fastest.
 
+    Returns:
+        An array of one axis, in the dtype of `a`.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.ravel.html.
     """
     if order == "K":
@@ -185,6 +191,9 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
     Args:
         a: array of any dtype and shape.
         axis: the axis or axes to remove; None is all axes of length 1.
+
+    Returns:
+        A view in the dtype of `a`.
 
     Raises:
         ValueError: an axis does not have length 1.
@@ -219,6 +228,9 @@ def expand_dims(a: View, axis: Axis) -> ndarray:
     Args:
         a: array of any dtype and shape.
         axis: the place or places of the new axes in the result.
+
+    Returns:
+        A view in the dtype of `a`.
 
     Raises:
         AxisError: a place is out of range.
@@ -264,6 +276,9 @@ def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
         array: array of any dtype and shape.
         shape: the lengths of the axes.
         subok: whether a subclass of np.ndarray is kept.
+
+    Returns:
+        A view of the given shape, in the dtype of `array`.
 
     Raises:
         ValueError: the array does not broadcast to the shape.

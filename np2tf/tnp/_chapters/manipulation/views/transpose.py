@@ -30,6 +30,9 @@ def transpose(a: View, axes: Any = None) -> ndarray:
         a: array of any dtype and shape.
         axes: the axes in their new order; None reverses them.
 
+    Returns:
+        A view in the dtype of `a`.
+
     Raises:
         ValueError: `axes` is not a permutation of the axes.
 
@@ -67,6 +70,9 @@ def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
         axis1: the first axis.
         axis2: the second axis.
 
+    Returns:
+        A view in the dtype of `a`.
+
     Raises:
         AxisError: there is no such axis.
 
@@ -94,6 +100,9 @@ def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
         source: the axis or axes to move.
         destination: the new place or places.
 
+    Returns:
+        A view in the dtype of `a`.
+
     Raises:
         ValueError: there are not as many places as axes.
         AxisError: there is no such axis.
@@ -118,6 +127,9 @@ def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
         a: array of any dtype and shape.
         axis: the axis to move.
         start: the axis before which it is placed.
+
+    Returns:
+        A view in the dtype of `a`.
 
     Raises:
         AxisError: there is no such axis or place.
