@@ -24,32 +24,41 @@ class BufferPermutation:
     variable with its number.
     """
 
-    def __init__(self, loop: Any, plan: LoopAnalysis) -> None:
-        self.names = [k for k in plan.mutable() if is_array(loop.leaves[k])]
-        self.originals: list[Any] = [loop.leaves[k] for k in self.names]
+    def __init__(self, leaves: Sequence[Any], plan: LoopAnalysis) -> None:
+        """Find the variables whose arrays the loop permutes.
+
+        Args:
+            leaves: the values of the loop's variables before it.
+            plan: the loop's analysis.
+        """
+        self.names = [k for k in plan.mutable() if is_array(leaves[k])]
+        self.originals: list[Any] = [leaves[k] for k in self.names]
         exits = [plan.exits.get(k) for k in self.names]
         permuted = set(map(id, exits)) == {id(plan.fresh[k]) for k in self.names}
-        loop.permuted_names = self.names if permuted else []
         self.is_permuted = permuted
         self.initial = [tf.constant(n, tf.int32) for n in range(len(self.names))] if permuted else []
 
-    @staticmethod
-    def after(
-        loop: Any, inner: LoopAnalysis, outs: list[Any], tensors: Sequence[tf.Tensor]
-    ) -> list[tf.Tensor]:
-        """Return the number of the original of each variable at the end of an iteration."""
-        owner = {id(inner.fresh[k]): n for n, k in enumerate(loop.permuted_names)}
-        return [tensors[owner[id(storage_of(outs[k]))]] for k in loop.permuted_names]
+    def after(self, inner: LoopAnalysis, outs: list[Any], tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+        """Return the number of the original of each variable at the end of an iteration.
 
-    def write_back(self, leaves: list[Any], slots: list[tf.Tensor]) -> None:
+        Args:
+            inner: the analysis of the iteration.
+            outs: the values of the variables at its end.
+            tensors: the numbers at its beginning.
+        """
+        names = self.names if self.is_permuted else []
+        owner = {id(inner.fresh[k]): n for n, k in enumerate(names)}
+        return [tensors[owner[id(storage_of(outs[k]))]] for k in names]
+
+    def write_back(self, leaves: list[Any], numbers: list[tf.Tensor]) -> None:
         """After the loop, write the contents into the original arrays, and record which array each variable
         may be.
         """
         for n, original in enumerate(self.originals):
             if self.is_permuted:
                 value = original.tensor
-                for k, slot in zip(self.names, slots, strict=True):
-                    value = tf.where(tf.equal(slot, n), leaves[k].tensor, value)
+                for k, number in zip(self.names, numbers, strict=True):
+                    value = tf.where(tf.equal(number, n), leaves[k].tensor, value)
                 original.store(value)
             else:
                 _poison(storage_of(original))
@@ -60,7 +69,7 @@ class BufferPermutation:
             storage_of(leaves[k]).distinct = mark
             known = all(not chain_of(one) and storage_of(one).identity is None for one in self.originals)
             if self.is_permuted and known:
-                storage_of(leaves[k]).identity = slots[n], tuple(storages)
+                storage_of(leaves[k]).identity = numbers[n], tuple(storages)
 
 
 def _poison(storage: Storage) -> None:
@@ -77,12 +86,19 @@ class RebindingFlags:
     An example is ``if better: best = x + step``. Each such variable carries a boolean along.
     """
 
-    def __init__(self, loop: Any, plan: LoopAnalysis, slots: BufferPermutation) -> None:
-        written = {*plan.mutable(), *slots.names}
+    def __init__(self, leaves: Sequence[Any], plan: LoopAnalysis, permutation: BufferPermutation) -> None:
+        """Find the variables that only some iterations bind.
+
+        Args:
+            leaves: the values of the loop's variables before it.
+            plan: the loop's analysis.
+            permutation: the variables that carry the number of an array already.
+        """
+        written = {*plan.mutable(), *permutation.names}
         self.names = [
             k
             for k in sorted(plan.rebinding_variables)
-            if k not in written and is_array(loop.leaves[k]) and not chain_of(loop.leaves[k])
+            if k not in written and is_array(leaves[k]) and not chain_of(leaves[k])
         ]
         self.initial = [tf.constant(True) for _ in self.names]
 
@@ -92,10 +108,16 @@ class RebindingFlags:
             still & _is_storage(outs[k], inner.fresh[k]) for k, still in zip(self.names, tensors, strict=True)
         ]
 
-    def write_back(self, loop: Any, leaves: list[Any], stayed: list[tf.Tensor]) -> None:
-        """Record which array each variable is after the loop."""
-        for k, still in zip(self.names, stayed, strict=True):
-            storages, number = storages_with_itself(storage_of(loop.leaves[k]))
+    def write_back(self, before: Sequence[Any], leaves: list[Any], flags: list[tf.Tensor]) -> None:
+        """Record which array each variable is after the loop.
+
+        Args:
+            before: the values of the variables before the loop.
+            leaves: their values after it.
+            flags: the flags after it.
+        """
+        for k, still in zip(self.names, flags, strict=True):
+            storages, number = storages_with_itself(storage_of(before[k]))
             storage_of(leaves[k]).identity = tf.where(still, tf.cast(number, tf.int32), -1), storages
 
 

@@ -86,7 +86,6 @@ class DiscoveredLoop:
         self.state = state
         self.leaves, self.rebuild, self.outline = flatten(state)
         self.runs_once = rounds.exact and bool(rounds.maximum)
-        self.permuted_names: list[int] = []
         self._read_storages: set[Storage] = set()
         self._code = likely.code
         plan = self._plan_for_xla(likely)

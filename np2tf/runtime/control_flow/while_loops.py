@@ -48,21 +48,21 @@ class StagedLoop(DiscoveredLoop):
             self.trace.shown_text.join(form_of(leaf), form)
             self.trace.shown_text.join(end, form)
         before = [storage.value for storage in plan.storages]
-        slots = BufferPermutation(self, plan)
-        self._entries = RebindingFlags(self, plan, slots)
+        self._permutation = permutation = BufferPermutation(self.leaves, plan)
+        self._flags = RebindingFlags(self.leaves, plan, permutation)
         carried_in = [
             tensor
             for leaf, form in zip(self.leaves, plan.forms, strict=True)
             if form is not None
             for tensor in form.tensors(leaf)
         ]
-        inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *self._entries.initial, *before]
+        inputs = [tf.constant(0, tf.int64), *carried_in, *permutation.initial, *self._flags.initial, *before]
         try:
             results = self._foresee(inputs) if self.trace.throw_aways else self._make_results(inputs)
         finally:
             for storage, value in zip(plan.storages, before, strict=True):
                 storage.rebase(value)
-        state = self._leave(list(results), slots)
+        state = self._leave(list(results), permutation)
         if self.is_compiled and self.trace.log and self.trace.log.is_of(plan.storages):
             put_logged(self.trace)
         return state
@@ -128,9 +128,9 @@ class StagedLoop(DiscoveredLoop):
                     if form is not None
                     for tensor in form.tensors(out)
                 ]
-                moved = BufferPermutation.after(self, inner, outs, tensors[carried_count:])
-                flags = tensors[carried_count + len(moved) :][: len(self._entries.names)]
-                moved += self._entries.after(inner, outs, flags)
+                moved = self._permutation.after(inner, outs, tensors[carried_count:])
+                flags = tensors[carried_count + len(moved) :][: len(self._flags.names)]
+                moved += self._flags.after(inner, outs, flags)
                 written = [storage.value for storage in plan.storages]
                 results = [*new, *moved, *written]
             if self.trace.xla:
@@ -147,19 +147,19 @@ class StagedLoop(DiscoveredLoop):
             storage.rebase(value)
         return state
 
-    def _leave(self, results: list[tf.Tensor], slots: BufferPermutation) -> Any:
+    def _leave(self, results: list[tf.Tensor], permutation: BufferPermutation) -> Any:
         plan = self.plan
         leaves = list(self.leaves)
         rest = iter(results[1:])
         for k, form in enumerate(plan.forms):
             if form is not None:
                 leaves[k] = form.of(rest)
-        slots.write_back(leaves, [next(rest) for _ in slots.initial])
-        stayed = [next(rest) for _ in self._entries.initial]
+        permutation.write_back(leaves, [next(rest) for _ in permutation.initial])
+        flags = [next(rest) for _ in self._flags.initial]
         for storage in plan.storages:
             storage.write(next(rest))
-        self._note_aliases(leaves, slots, results[0] > 0)
-        self._entries.write_back(self, leaves, stayed)
+        self._note_aliases(leaves, permutation, results[0] > 0)
+        self._flags.write_back(self.leaves, leaves, flags)
         self._count(leaves)
         return put_back(trim_after_loop(self.rebuild(leaves)), containers(self.state), plan.kept_paths)
 
@@ -170,7 +170,7 @@ class StagedLoop(DiscoveredLoop):
             if rounds.exact and rounds.maximum is not None and type(entry) is int and self.plan.forms[k]:
                 leaves[k] = entry + amount * rounds.maximum
 
-    def _note_aliases(self, leaves: list[Any], slots: BufferPermutation, ran: tf.Tensor) -> None:
+    def _note_aliases(self, leaves: list[Any], permutation: BufferPermutation, ran: tf.Tensor) -> None:
         """Record which variables may be the same array after the loop: by equal exits, and by arrays from
         before it.
         """
@@ -183,7 +183,7 @@ class StagedLoop(DiscoveredLoop):
             link_aliases(storage_of(leaves[k]), [storage_of(one) for one in others if is_array(one)])
         for k in self.plan.fresh:
             exit_storage = self.plan.exits.get(k)
-            if exit_storage is None or k in slots.names:
+            if exit_storage is None or k in permutation.names:
                 continue
             earlier = [self.leaves[j] for j in self.plan.passed_on(k)]
             if earlier:
