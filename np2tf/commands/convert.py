@@ -129,7 +129,7 @@ def _find_files(
 ) -> list[FoundFile]:
     search = search_of(choices, configurations)
     search.every_name = choices["out"] is not None
-    search.others = choices["copy_other"]
+    search.finds_other_files = choices["copy_other"]
     search.apart_from = choices["out"]
     return list(search.files(Path(path) for path in paths))
 

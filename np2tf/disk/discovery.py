@@ -25,7 +25,7 @@ class FoundFile:
     root: Path
     """The folder under which it was found: the argument, or the folder of a named file."""
     is_source: bool = True
-    """True for a Python file; False for one of the other files that `Search.others` asks for."""
+    """True for a Python file; False for one of the other files that `Search.finds_other_files` asks for."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Search:
         gitignore: whether .gitignore files count.
         force_exclude: whether named paths can be excluded like found ones.
         every_name: whether a file is found under each of its names, and not under the first name only.
-        others: whether to find files that are not Python, too.
+        finds_other_files: whether to find files that are not Python, too.
         apart_from: a folder that is not searched.
         pages: endings of names of files that are searched in addition to the patterns of `include`.
     """
@@ -71,7 +71,7 @@ class Search:
     gitignore: bool = True
     force_exclude: bool = False
     every_name: bool = False
-    others: bool = False
+    finds_other_files: bool = False
     apart_from: Path | None = None
     pages: tuple[str, ...] = ()
     _real_paths: set[str] = field(default_factory=set, init=False, repr=False)
@@ -132,7 +132,7 @@ class Search:
                 continue
             is_source = including.says(shown) is True or entry.name.endswith(self.pages)
             known = None if entry.is_symlink() else os.path.join(real, entry.name)
-            if (is_source or self.others) and self._is_new(path, known):
+            if (is_source or self.finds_other_files) and self._is_new(path, known):
                 yield FoundFile(path, root, is_source)
         for inner in folders:
             if not (inner / "pyvenv.cfg").exists() and not self._is_apart(inner):

@@ -64,7 +64,7 @@ def run(row: Row, way: str, text: str) -> list[str]:
     """What differs from NumPy when the translation runs this way."""
     settings, mode, counter = WAYS[way]
     counts.fallbacks.clear()
-    counts._known.clear()
+    counts._fallback_by_key.clear()
     if counter == "compiled" and row.graph_only:
         counter = "graph"
     problems = []

@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("NP2TF_CACHE", "on")
     monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "cache"))
     store.cache.cache_clear()
-    monkeypatch.setattr(store, "_TOLD", [])
+    monkeypatch.setattr(store, "_REPORTED_CACHES", [])
     yield tmp_path / "cache" / "translations"
     store.cache.cache_clear()
 

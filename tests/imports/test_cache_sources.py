@@ -21,7 +21,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A source file, an empty cache, and file times that count at once."""
     monkeypatch.setenv("NP2TF_CACHE", "on")
     monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(sources, "_SETTLED", 0)
+    monkeypatch.setattr(sources, "_SETTLING_TIME", 0)
     new_process()
     path = tmp_path / "source_of_functions.py"
     path.write_bytes(SOURCE)
@@ -82,7 +82,7 @@ def test_a_source_replaced_by_another_file_is_read(source: Path):
 
 
 def test_a_source_touched_a_moment_ago_is_read_again(source: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sources, "_SETTLED", 60 * 10**9)
+    monkeypatch.setattr(sources, "_SETTLING_TIME", 60 * 10**9)
     reads: list[str] = []
     constants(source, reads)
     new_process()

@@ -31,7 +31,7 @@ from np2tf.staging import (
 
 #: A function with this many traces and fewer than this many calls per trace is not compiled any more.
 MOST_TRACES, CALLS_PER_TRACE = 48, 2
-_Traced = TypeVar("_Traced")
+_Result = TypeVar("_Result")
 
 
 class CompiledCode:
@@ -104,7 +104,7 @@ class CompiledCode:
                 call = self._preparation.prepare(call.args, call.kwargs, call.changing_places)
                 cache = self._cache_of(call)
 
-    def trace_apart(self, args: tuple[Any, ...], trace: Callable[[PreparedCall, Any], _Traced]) -> _Traced:
+    def trace_apart(self, args: tuple[Any, ...], trace: Callable[[PreparedCall, Any], _Result]) -> _Result:
         """Return what `trace` makes of a prepared call, apart from the compiled code that calls use.
 
         The call is prepared again if the trace finds a function with unknown dependencies, or a list that is

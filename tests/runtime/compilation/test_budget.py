@@ -40,8 +40,8 @@ class _Time:
 def time(monkeypatch: pytest.MonkeyPatch) -> _Time:
     made = _Time()
     monkeypatch.setattr(clock, "perf_counter", made)
-    monkeypatch.setattr(clock.clock, "spent", 0.0)
-    monkeypatch.setattr(budget, "_all", Costs())
+    monkeypatch.setattr(clock.clock, "host_seconds", 0.0)
+    monkeypatch.setattr(budget, "_all_costs", Costs())
     monkeypatch.setattr(budget, "_queue", budget._Queue())
     return made
 
@@ -116,7 +116,7 @@ def test_what_is_slower_than_the_host_makes_the_next_attempt_harder(time: _Time)
 
 def test_a_caller_is_expected_to_cost_what_its_callees_have(time: _Time) -> None:
     inner = _budget(10.0)
-    with inner.tracing():
+    with inner.count_trace():
         pass
     inner.note_compiling(8.0)
 

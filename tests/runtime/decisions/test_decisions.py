@@ -410,7 +410,7 @@ class _Compiled:
         take_apart(3, signature)
         self.cache.start_from(known, signature)
         self.cache.digest = KIND
-        with self.budget.tracing():
+        with self.budget.count_trace():
             pass
         self.budget.note_compiling(0.5)
         made.follow(self.budget, lambda: [self.cache])
@@ -455,7 +455,7 @@ def test_no_more_is_compiled_at_once_than_has_paid(folder: Path, monkeypatch: py
     made.follow(budget, tuple)
     for _ in range(2):
         assert made.advice(ARGUMENTS, {}) is True
-        with budget.tracing():
+        with budget.count_trace():
             pass
     assert made.advice(ARGUMENTS, {}) is None
 

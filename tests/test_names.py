@@ -1,0 +1,212 @@
+"""Names are nouns for things and verbs for actions: no participle and no pronoun stands alone as a name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "np2tf"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+PRONOUNS = _words(
+    """one ones other others another those these this that it its they them mine ours theirs yours his hers
+    what which who whom each either neither both all any some same such rest none nothing something anything
+    everything most few many several own us we"""
+)
+#: Participles that no ending gives away.
+IRREGULAR = _words(
+    """held kept made found given taken placed put gone met told known shown seen done been become begun
+    bound broken brought built bought caught chosen come cut dealt drawn driven fallen fed forgotten frozen
+    got grown heard hidden hit laid led left lent lost meant paid read rebuilt run said sent set shaken shut
+    sold sought spent split spread spoken stood stolen stuck taught thought thrown torn understood undone
+    unset won worn written overridden rewritten unbound"""
+)
+#: Words that end like participles, and are none.
+OTHER_WORDS = _words("children fromstring hamming hanning ring")
+#: Participles that are also the base form of their verb: a function of the name says what it does.
+VERBS = _words("cut put read run set split spread open flatten widen")
+#: Words of these forms that are nouns.
+NOUNS = _words(
+    """binding encoding finding listing lowering matching naming packing rebinding recording rounding routing
+    run spacing staging typing drawing tracing"""
+)
+#: Names that may stay, by the reason.
+ALLOWED: dict[str, frozenset[str]] = {
+    "names of NumPy, Python and TensorFlow": _words(
+        """np2tf.runtime.staged_operators.builtins:any np2tf.runtime.staged_operators.builtins:all
+        np2tf.runtime.staged_operators.iterables:reversed np2tf.tnp._chapters.reductions.truth:any
+        np2tf.tnp._chapters.reductions.truth:all np2tf.tnp._chapters.creation.from_shape:ones
+        np2tf.pytree.containers:SET np2tf.tnp._chapters.sorting.sort:searchsorted
+        np2tf.tnp._chapters.indexing.put
+        np2tf.runtime.environment.tensorflow_import:_WatchedSpec._initializing"""
+    ),
+    "public names, which programs use": _words(
+        """np2tf.operators.undefined:Undefined np2tf.operators.undefined:undefined np2tf.config:Config.using
+        np2tf.imports.hooks.hook:translating np2tf.counts:Counts.compiled np2tf.counts:Counts.unjitted
+        np2tf.counts:TakenOver.compiled np2tf.counts:TakenOver.compiling np2tf.counts:TakenOver.returned
+        np2tf.runtime.report.report:Function.compiled np2tf.runtime.report.report:Function.compiling
+        np2tf.runtime.report.report:Function.inlined np2tf.runtime.report.report:Report.compiled
+        np2tf.runtime.report.report:Report.compiling np2tf.runtime.report.report:Report.unjitted
+        np2tf.runtime.compilation.explanation:Explanation.fixed np2tf.report.runs:RanFunction.compiled
+        np2tf.report.runs:RanFunction.compiling np2tf.verify.own_tests:OwnTestsOutcome.translated
+        np2tf.verify.own_tests:Pair.translated np2tf.verify.compare:Difference.expected
+        np2tf.options:Options.everything"""
+    ),
+    "terms of the glossary, and of what they name": _words(
+        """np2tf.runtime.structures.carried_values:Carried np2tf.operators.table:Operator.staged
+        np2tf.rewrites.control.fates:STAGED np2tf.rewrites.control.fates:CALLED
+        np2tf.rewrites.mutation.order:Effect.FIXED np2tf.operators.undefined
+        np2tf.runtime.compilation.compiled_code:CompiledCode._jitted np2tf.tnp._masked"""
+    ),
+    "functions that are kept as an attribute or under a second name": _words(
+        "np2tf.runtime.introspection.places:Place.read np2tf.runtime.structures.carried_values:flatten"
+    ),
+}
+#: Folders whose names are still to be judged.
+PENDING = (
+    "np2tf.transforms",
+    "np2tf.serving",
+    "np2tf.rewrites.tensorflow_target",
+    "np2tf.runtime.replacement",
+    "np2tf.runtime.jit",
+)
+
+
+class Definition(NamedTuple):
+    """A name that a module defines: its place, its kind, and whether it names a truth value."""
+
+    place: str
+    name: str
+    kind: str
+    is_flag: bool = False
+
+
+def word_of(name: str) -> str:
+    """Return a name as lower-case words that underscores separate."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip("_")).lower()
+
+
+def is_fault(definition: Definition) -> bool:
+    """Return whether a name is a pronoun, or a participle that neither is a noun nor names a truth value."""
+    word = word_of(definition.name)
+    if definition.name.startswith("__") or "_" in word or word in OTHER_WORDS:
+        return False
+    if word in NOUNS or (word in VERBS and definition.kind == "function"):
+        return False
+    if word in PRONOUNS:
+        return True
+    if definition.is_flag:
+        return False
+    # A form in -ing names an activity as the subject of a module or class.
+    endings = r"(ed|en)$" if definition.kind in ("module", "class") else r"(ed|en|ing)$"
+    return word in IRREGULAR or (len(word) > 3 and re.search(endings, word) is not None)
+
+
+def _is_truth(annotation: ast.expr | None, value: ast.expr | None = None) -> bool:
+    annotated = annotation is not None and ast.unparse(annotation) in ("bool", "bool | None")
+    return annotated or (isinstance(value, ast.Constant) and isinstance(value.value, bool))
+
+
+def definitions(module: str, tree: ast.Module) -> Iterator[Definition]:
+    """Yield the module's name, and its variables, classes, functions, methods and fields."""
+    yield Definition(module, module.rpartition(".")[2], "module")
+    yield from _inside(module, tree, "", tree)
+
+
+def _inside(module: str, node: ast.AST, path: str, tree: ast.Module) -> Iterator[Definition]:
+    for child in ast.iter_child_nodes(node):
+        place = f"{module}:{path}"
+        if isinstance(child, ast.ClassDef):
+            yield Definition(place + child.name, child.name, "class")
+            yield from _inside(module, child, f"{path}{child.name}.", tree)
+            yield from _own_fields(place, child)
+        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield Definition(place + child.name, child.name, "function", _is_truth(child.returns))
+        elif isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name):
+            name = child.target.id
+            yield Definition(place + name, name, "variable", _is_truth(child.annotation, child.value))
+        elif isinstance(child, ast.Assign):
+            for target in child.targets:
+                for part in ast.walk(target):
+                    if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                        yield Definition(place + part.id, part.id, "variable", _is_truth(None, child.value))
+        elif isinstance(child, (ast.If, ast.Try, ast.With, ast.For)):
+            yield from _inside(module, child, path, tree)
+
+
+def _own_fields(place: str, node: ast.ClassDef) -> Iterator[Definition]:
+    flags = {
+        part.attr
+        for statement in ast.walk(node)
+        if isinstance(statement, (ast.Assign, ast.AnnAssign))
+        and _is_truth(getattr(statement, "annotation", None), statement.value)
+        for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
+        for part in ast.walk(target)
+        if isinstance(part, ast.Attribute)
+    }
+    for part in ast.walk(node):
+        is_stored = isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store)
+        if is_stored and ast.unparse(part.value) == "self":
+            yield Definition(f"{place}{node.name}.{part.attr}", part.attr, "variable", part.attr in flags)
+
+
+def modules() -> dict[str, ast.Module]:
+    """Return the trees of the package's modules by their full names."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+MODULES = modules()
+FAULTS = {
+    definition.place
+    for module, tree in MODULES.items()
+    for definition in definitions(module, tree)
+    if is_fault(definition)
+}
+EXCEPTIONS = frozenset[str]().union(*ALLOWED.values())
+PARTS = sorted({".".join(module.split(".")[:3]) for module in MODULES})
+
+
+def is_pending(place: str) -> bool:
+    """Return whether a place lies in a folder that is still to be judged."""
+    return place.partition(":")[0].startswith(PENDING)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_names(part: str) -> None:
+    """No module, class, function, field or variable of a module is named by a mere participle or pronoun."""
+    inside = {place for place in FAULTS if re.match(rf"{re.escape(part)}(?![\w])", place)}
+    assert sorted(place for place in inside - EXCEPTIONS if not is_pending(place)) == []
+
+
+def test_exceptions_are_needed() -> None:
+    """An exception is of a name that exists and would be a fault; a folder that is pending has faults."""
+    assert not EXCEPTIONS - FAULTS
+    assert [folder for folder in PENDING if not any(place.startswith(folder) for place in FAULTS)] == []
+
+
+def test_the_test_sees_names() -> None:
+    """Participles and pronouns are found wherever a name is defined; verbs, nouns and flags are none."""
+    text = (
+        "kept = 1\n_ONES = 2\nclass Held:\n    others: int = 0\n    known: bool = False\n"
+        "    def __init__(self):\n        self.made = {}\n        self.begun = False\n"
+        "    def placed(self): ...\n    def read(self): ...\n    def changed(self) -> bool: ...\n"
+        "def given(): ...\nfor each in range(3):\n    taken = each\nfinding = written_names = 3\n"
+    )
+    found = [one.place for one in definitions("m.moved", ast.parse(text)) if is_fault(one)]
+    expected = ["kept", "_ONES", "Held", "Held.others", "Held.placed", "Held.made", "given", "taken"]
+    assert found == ["m.moved", *[f"m.moved:{name}" for name in expected]]
+    assert len(FAULTS) > 20
+    assert len(PARTS) > 50
