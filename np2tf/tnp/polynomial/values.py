@@ -75,17 +75,17 @@ if hasattr(polynomial, "polyvalnd"):
     def polyvalnd(pts: Any, c: Array) -> Any:
         """Evaluate polynomials of several variables at points.
 
-            Args:
-                pts: sequence of one array of coordinates for each variable, all of the same shape.
-                c: array of coefficients with one axis for each variable in front, the lowest powers first.
+        Args:
+            pts: sequence of one array of coordinates for each variable, all of the same shape.
+            c: array of coefficients with one axis for each variable in front, the lowest powers first.
 
-            Returns:
+        Returns:
             An array of the common dtype, with the axes of the polynomials and then of the points.
 
         Raises:
-                ValueError: the shapes of the coordinates differ.
+            ValueError: the shapes of the coordinates differ.
 
-            See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyvalnd.html.
+        See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyvalnd.html.
         """
         return _spread_over_points(c, *map(as_tensor, pts))
 
