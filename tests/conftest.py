@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -30,6 +31,16 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_configure(config: pytest.Config) -> None:
     """Workers that need too much memory are replaced."""
     config.pluginmanager.register(Recycling())
+
+
+def pytest_collection_finish() -> None:
+    """Objects that imports and the collection have made stay: no look for garbage goes through them again.
+
+    TensorFlow has a million of them. Tests that ask for a collection get one, of what is younger.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 
 import pytest
 from doc_pages import DOCS, ROOT
@@ -21,6 +22,7 @@ def words(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip("_")).lower()
 
 
+@cache
 def defined() -> dict[str, list[str]]:
     """The functions, methods and classes of the package, by their words, with the places."""
     found: dict[str, list[str]] = {}
@@ -32,13 +34,10 @@ def defined() -> dict[str, list[str]]:
     return found
 
 
-DEFINED = defined()
-
-
 @pytest.mark.parametrize("name", RETIRED)
 def test_retired_names_do_not_come_back(name: str) -> None:
     """Nothing is called so."""
-    assert DEFINED.get(words(name), []) == []
+    assert defined().get(words(name), []) == []
 
 
 def test_the_test_sees_names() -> None:
@@ -47,4 +46,4 @@ def test_the_test_sees_names() -> None:
     assert {"settle", "twins", "renewed"} <= set(RETIRED)
     assert words("_FrozenInstances") == "frozen_instances"
     for name in ("specialization_cache", "write_back", "prefers_host", "trace_once", "mutation_guard"):
-        assert DEFINED[name]
+        assert defined()[name]

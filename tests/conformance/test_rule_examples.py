@@ -6,6 +6,7 @@ What does not is listed in rule_example_limits.toml with the reason; a limit tha
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,12 @@ LIMITS = tomllib.loads(Path(__file__).with_name("rule_example_limits.toml").read
 CHAPTERS = [stem for stem in rules.chapters() if stem != "removed"]
 
 
-def points(chapter: str, dtype: str, mode: str) -> list[Point]:
-    """What is evaluated in a mode. Compiled, what NumPy refuses is left out, and what ends the process."""
+def points(chapter: str, dtype: str, mode: str, is_whole: bool = True) -> list[Point]:
+    """What is evaluated in a mode. Compiled, what NumPy refuses is left out, and what ends the process.
+
+    Without `is_whole` every example is compiled for float64, over the first shape that NumPy takes, and
+    for one of the four other dtypes, in turn.
+    """
     found = [p for p in rule_examples.points(chapter, DTYPES, tuple(SHAPES)) if p.dtype == dtype]
     if mode in ("graph", "xla") and dtype not in ("float64", "int32"):
         # Shapes matter less to the other dtypes than the seconds that tracing takes.
@@ -33,11 +38,24 @@ def points(chapter: str, dtype: str, mode: str) -> list[Point]:
     shapes = ("matrix", "vector") if dtype == "float64" else ("matrix",)
     found = [point for point in found if point.shape in shapes]
     aborts = LIMITS["aborts"]["examples"]
-    return [
+    found = [
         point
         for point in found
         if not isinstance(rule_examples.expected(point), Raised) and point.expression not in aborts
     ]
+    if is_whole:
+        return found
+    if dtype == "float64":
+        found = sorted(found, key=lambda point: shapes.index(point.shape))
+        return list({point.expression: point for point in reversed(found)}.values())
+    turn = {name: number % 4 for number, name in enumerate(_expressions())}
+    return [point for point in found if turn[point.expression] == DTYPES.index(dtype) - 1]
+
+
+@cache
+def _expressions() -> list[str]:
+    """Every example, in the order of the rules."""
+    return list(dict.fromkeys(one for several in rules.examples().values() for one in several))
 
 
 def listed(mode: str, dtype: str, evaluated: list[Point]) -> dict[str, str]:
@@ -61,7 +79,33 @@ def listed(mode: str, dtype: str, evaluated: list[Point]) -> dict[str, str]:
 @pytest.mark.filterwarnings("ignore")
 def test_examples_give_what_numpy_gives(mode: str, dtype: str) -> None:
     """One function per chapter; what differs is what is listed."""
-    evaluated = {chapter: points(chapter, dtype, mode) for chapter in CHAPTERS}
+    judge(mode, dtype, is_whole=mode != "xla")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.filterwarnings("ignore")
+def test_all_examples_give_what_numpy_gives_compiled(dtype: str) -> None:
+    """Every example under XLA for every dtype, for float64 also over vectors. It takes minutes."""
+    judge("xla", dtype, is_whole=True)
+
+
+def test_the_selection_covers_the_examples() -> None:
+    """Each example that can be compiled is compiled for float64, and most are for another dtype, too."""
+    for chapter in CHAPTERS:
+        whole, part = (
+            {dtype: {one.expression for one in points(chapter, dtype, "xla", is_whole)} for dtype in DTYPES}
+            for is_whole in (True, False)
+        )
+        assert part["float64"] == whole["float64"]
+        others = [part[dtype] for dtype in DTYPES[1:]]
+        assert len(set().union(*others)) == sum(map(len, others)), "an example has two turns"
+        assert len(set().union(*others)) >= 0.5 * len(set().union(*[whole[dtype] for dtype in DTYPES[1:]]))
+
+
+def judge(mode: str, dtype: str, is_whole: bool) -> None:
+    """Evaluate the points, and compare what differs with the list."""
+    evaluated = {chapter: points(chapter, dtype, mode, is_whole) for chapter in CHAPTERS}
     known = listed(mode, dtype, [point for group in evaluated.values() for point in group])
     found: dict[str, str] = {}
     for group in evaluated.values():

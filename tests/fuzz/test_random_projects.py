@@ -215,7 +215,7 @@ def judge(seed: int, tier: str, folder: Path) -> None:
 #: programs that run with the other tests, and in one test
 PROGRAMS, CHUNK = 100, 20
 #: tier -> one program of how many runs in it there; compiling takes the most time
-SHARE = {"compile": 10, "auto": 5}
+SHARE = {"compile": 20, "auto": 10}
 
 
 @pytest.mark.parametrize("start", range(0, PROGRAMS, CHUNK))
@@ -227,7 +227,7 @@ def test_random_projects(tier: str, start: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("start", range(PROGRAMS, PROGRAMS + 2000, 100))
+@pytest.mark.parametrize("start", range(0, PROGRAMS + 2000, 100))
 @pytest.mark.parametrize("tier", TIERS)
 def test_many_random_projects(tier: str, start: int, tmp_path: Path) -> None:
     for seed in range(start, start + 100):

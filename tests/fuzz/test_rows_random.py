@@ -45,7 +45,11 @@ def f(a, c, d, k):
 CALL = "*(np.cos(np.arange(147.0) * 1.5).reshape(3, 7, 7)), np.arange(7) * 3 % 7"
 
 
-@pytest.mark.parametrize("seed", range(24))
+#: Of 24 programs, 8 run with the other tests, and all with `-m long`.
+SEEDS = [pytest.param(seed, marks=pytest.mark.long if seed % 3 else ()) for seed in range(24)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_rows_and_columns(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_before_update, "_LARGE", 1)
     body = "\n".join(lines(random.Random(seed), LINES, 2, WORDS))

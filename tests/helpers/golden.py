@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from np2tf.files import Outcome, translated_bytes
@@ -41,8 +42,12 @@ class Case:
         """The options with which the case is translated."""
         return Options(jit=self.source.parent.name not in PLAIN)
 
+    @cache  # noqa: B019 (cases are few, and live as long as the process)
     def translated(self) -> Outcome:
-        """Return the present translation; it passes the safety check, or has the finding that it fails."""
+        """Return the present translation; it passes the safety check, or has the finding that it fails.
+
+        It is made once: several tests look at it, and none changes it.
+        """
         data = self.source.read_bytes()
         return translated_bytes(data, self.source, self.source.parent, self.options, is_safe=True)
 

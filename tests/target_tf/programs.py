@@ -33,12 +33,17 @@ def refusals(result: Result) -> list[str]:
     return [one.code for one in result.diagnostics if one.severity == "error"]
 
 
+def fixture_paths() -> dict[str, Path]:
+    """Every fixture by its name. None is translated: a worker that runs none of these tests takes no time."""
+    paths = sorted([*FIXTURES.glob("*/*.np.py"), *FIXTURES.glob("programs/*.py")])
+    return {f"{path.parent.name}/{path.name.removesuffix('.py').removesuffix('.np')}": path for path in paths}
+
+
 @lru_cache(maxsize=1)
 def fixtures() -> dict[str, tuple[str, Result]]:
     """Every fixture that can be parsed: its text and what becomes of it."""
     found = {}
-    for path in sorted([*FIXTURES.glob("*/*.np.py"), *FIXTURES.glob("programs/*.py")]):
-        name = f"{path.parent.name}/{path.name.removesuffix('.py').removesuffix('.np')}"
+    for name, path in fixture_paths().items():
         try:
             source = Source.of(path.read_bytes(), str(path))
         except SourceError:

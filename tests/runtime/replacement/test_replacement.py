@@ -512,7 +512,11 @@ def test_loops_that_are_taken_over(name: str, taken: Taken) -> None:
     assert (taken.over > 0) == (over > 0)
 
 
-@pytest.mark.parametrize("start", range(0, 80, 20))
+#: Of 80 programs, 20 run with the other tests, and all with `-m long`.
+STARTS = [0, *(pytest.param(start, marks=pytest.mark.long) for start in range(20, 80, 20))]
+
+
+@pytest.mark.parametrize("start", STARTS)
 def test_loops_of_random_programs(start: int, taken: Taken) -> None:
     for seed in range(start, start + 20):
         made = program(seed)
