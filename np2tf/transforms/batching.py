@@ -11,12 +11,18 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import is_array
+from np2tf.staging import NotStagedError
+from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transform_errors import TransformArgumentError
+from np2tf.transforms import together
 from np2tf.transforms.collectives import run_lanes
+from np2tf.transforms.compiled_batches import CompiledBatch, compiled_batch
 from np2tf.transforms.core.functions import check_callable, name_like, runnable_for
 from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
 from np2tf.transforms.core.structures import Structure, broadcast_prefix, map_leaves
+from np2tf.transforms.together import Lanes, Together, run_together
 
 
 def vmap(
@@ -50,10 +56,14 @@ def vmap(
     """
     check_callable(fun, "vmap")
 
+    axes = (in_axes, out_axes, axis_name, axis_size)
+
+    def staged(*args: Any, **kwargs: Any) -> Any:
+        return _batch(fun, args, kwargs, axes, _anywhere, must_be_together=True)
+
     def batched(*args: Any, **kwargs: Any) -> Any:
-        return _batch(
-            fun, args, kwargs, (in_axes, out_axes, axis_name, axis_size), lambda lane: nullcontext()
-        )
+        compiled = compiled_batch(fun, axes, staged) if current_scope() is None else None
+        return _batch(fun, args, kwargs, axes, _anywhere, compiled)
 
     return name_like(batched, fun, "vmap")  # type: ignore[no-any-return]
 
@@ -96,6 +106,10 @@ def pmap(
     return name_like(spread, fun, "pmap")  # type: ignore[no-any-return]
 
 
+def _anywhere(lane: int) -> AbstractContextManager[Any]:
+    return nullcontext()
+
+
 def _devices() -> list[str]:
     every = tf.config.list_logical_devices()
     accelerators = [one.name for one in every if one.device_type != "CPU"]
@@ -108,6 +122,8 @@ def _batch(
     kwargs: dict[str, Any],
     axes: tuple[Any, Any, Any, int | None],
     place: Callable[[int], AbstractContextManager[Any]],
+    compiled: CompiledBatch | None = None,
+    must_be_together: bool = False,
 ) -> Any:
     in_axes, out_axes, axis_name, axis_size = axes
     form = Form((args, kwargs))
@@ -115,6 +131,10 @@ def _batch(
     entries = [*_in_axes(in_axes, args), *[0] * len(Structure(kwargs).leaves)]
     slices = [None if one is None else _axis_of(one, leaf) for one, leaf in zip(entries, structure.leaves)]
     size = _size(slices, structure.leaves, axis_size)
+    if compiled is not None and compiled.is_due(fun, form, size):
+        result = compiled.run(args, kwargs, form)
+        if result is not None:
+            return result[0]
     run = runnable_for(fun, form)
 
     def lane(k: int) -> Any:
@@ -128,7 +148,35 @@ def _batch(
 
     if not size:
         return _of_no_lanes(lambda: run(*args, **kwargs))
-    return _stack(run_lanes(lane, size, axis_name), out_axes, form)
+    if size >= together.FEW and current_scope() is not None:
+        made = run_together(Lanes(run, fun, structure, slices, size), axis_name)
+        if made is not None:
+            return _moved(made, out_axes, form)
+        if must_be_together:
+            raise NotStagedError("the lanes of a vmap cannot be staged together")
+    with nullcontext() if compiled is None else compiled.timing():
+        results = run_lanes(lane, size, axis_name)
+    return _stack(results, out_axes, form)
+
+
+def _moved(made: Together, out_axes: Any, form: Form) -> Any:
+    """Return results along the axes that the caller wants them to be stacked along."""
+    if isinstance(out_axes, list):
+        out_axes = tuple(out_axes)
+    structure = made.structure
+    entries = broadcast_prefix(out_axes, structure.build(structure.leaves), "vmap out_axes")
+    leaves = []
+    for row, axis, is_equal in zip(made.rows, entries, made.equal, strict=True):
+        if axis is None and not is_equal:
+            raise _differing()
+        leaves.append(row[0] if axis is None else as_tensor(tnp.moveaxis(tensor_array(row), 0, axis)))
+    return form.build(structure, leaves)
+
+
+def _differing() -> TransformArgumentError:
+    return TransformArgumentError(
+        "vmap has mapped output but out_axes is None: the results of the lanes differ; give an axis"
+    )
 
 
 def _of_no_lanes(call: Callable[[], Any]) -> Any:
@@ -216,9 +264,7 @@ def _join(parts: Sequence[Any], axis: Any, form: Form) -> Any:
     if axis is None:
         first = parts[0]
         if any(one is not first and not _are_equal(one, first) for one in parts):
-            raise TransformArgumentError(
-                "vmap has mapped output but out_axes is None: the results of the lanes differ; give an axis"
-            )
+            raise _differing()
         return first
     shapes = {tuple(shape_of(one)) for one in parts}
     if len(shapes) > 1:

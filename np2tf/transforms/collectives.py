@@ -1,15 +1,17 @@
 """Collectives: operations over all lanes of a `vmap` or `pmap` with an axis name.
 
-Lanes run one after another, so a lane does not know the values of the others. A lane stops at its first
-collective. When all lanes have stopped there, the collective is computed, and every lane runs again with the
-result. So a function with n collectives runs n + 1 times for each lane, and must compute the same each time.
+A lane does not know the values of the others while it runs or is staged. It stops at its first collective.
+When all lanes have stopped there, the collective is computed, and every lane runs again with the result. So a
+function with n collectives runs n + 1 times for each lane, and must compute the same each time.
 """
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from tensorflow.python.eager import record
@@ -20,52 +22,73 @@ from np2tf.transform_errors import AxisNameError, TransformArgumentError
 from np2tf.transforms.core.recordings import recordings
 from np2tf.transforms.core.structures import Structure
 
-#: Lanes -> result of a collective in each lane.
-Combine = Callable[[Sequence[Any]], Sequence[Any]]
 
+@dataclass(frozen=True)
+class Combine:
+    """How a collective joins the lanes' values of one leaf.
 
-class _Stopped(BaseException):
-    """Raised by a collective in a lane that must wait for the others. (User code cannot catch it by
-    accident.)
+    Args:
+        lanes: the values of the lanes -> the result, which is the same for all lanes.
+        stacked: an array of the values, with the lanes along its first axis -> the result.
     """
 
-    def __init__(self, axis: _Axis, value: Any, combine: Combine, name: str) -> None:
+    lanes: Callable[[Sequence[Any]], Any]
+    stacked: Callable[[Any], Any]
+
+
+class Stopped(BaseException):
+    """Raised by a collective in a lane that must wait for the others. (User code cannot catch it by
+    accident.)
+
+    Attributes:
+        axis: the axis of the collective.
+        value: the operand in this lane, a nested value.
+        combine: how the leaves of the operands are joined.
+        name: the name of the collective.
+    """
+
+    def __init__(self, axis: NamedAxis, value: Any, combine: Combine, name: str) -> None:
         super().__init__(name)
         self.axis, self.value, self.combine, self.name = axis, value, combine, name
 
 
-class _Axis:
+class NamedAxis:
     """An axis with a name, while its lanes run.
 
     Attributes:
         name, size: the name of the axis, and the number of lanes.
-        lane: the lane that runs now.
+        lane: the number of the lane that runs now: an int, or a staged int if all lanes are staged together.
         met: the number of collectives that this lane has met.
-        known: for each collective, the results in the lanes.
+        known: the result of each collective, the same in all lanes.
     """
 
     def __init__(self, name: Any, size: int) -> None:
         self.name, self.size = name, size
-        self.lane = self.met = 0
-        self.known: list[Sequence[Any]] = []
+        self.lane: Any = 0
+        self.met = 0
+        self.known: list[Any] = []
         self.recordings = recordings.depth
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Let collectives in the with block find this axis."""
+        _axes.stack.append(self)
+        try:
+            yield
+        finally:
+            _axes.stack.pop()
+
+    def begin(self, lane: Any) -> None:
+        """Begin to run a lane."""
+        self.lane, self.met = lane, 0
 
 
 class _Axes(threading.local):
     def __init__(self) -> None:
-        self.stack: list[_Axis] = []
+        self.stack: list[NamedAxis] = []
 
 
 _axes = _Axes()
-
-
-@contextmanager
-def _entered(axis: _Axis) -> Iterator[None]:
-    _axes.stack.append(axis)
-    try:
-        yield
-    finally:
-        _axes.stack.pop()
 
 
 def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
@@ -77,16 +100,16 @@ def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
     """
     if name is None:
         return [lane(k) for k in range(size)]
-    axis = _Axis(name, size)
-    with _entered(axis):
+    axis = NamedAxis(name, size)
+    with axis.entered():
         while True:
             results: list[Any] = []
-            stopped: list[_Stopped] = []
+            stopped: list[Stopped] = []
             for k in range(size):
-                axis.lane, axis.met = k, 0
+                axis.begin(k)
                 try:
                     results.append(lane(k))
-                except _Stopped as one:
+                except Stopped as one:
                     if one.axis is not axis:
                         raise
                     stopped.append(one)
@@ -97,10 +120,17 @@ def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
                     f"a collective over the axis {name!r} is met in some lanes only: "
                     f"{sorted({one.name for one in stopped})}; call it in every lane, outside of branches"
                 )
-            axis.known.append(stopped[0].combine([one.value for one in stopped]))
+            axis.known.append(_combined(stopped))
 
 
-def _find(name: Any) -> _Axis:
+def _combined(stopped: Sequence[Stopped]) -> Any:
+    structure = Structure(stopped[0].value)
+    others = [structure.leaves_of(one.value, "the operand") for one in stopped[1:]]
+    columns = zip(structure.leaves, *others, strict=True)
+    return structure.build([stopped[0].combine.lanes(parts) for parts in columns])
+
+
+def _find(name: Any) -> NamedAxis:
     for axis in reversed(_axes.stack):
         if axis.name == name:
             return axis
@@ -115,12 +145,12 @@ def _collective(name: str, x: Any, axis_name: Any, combine: Combine) -> Any:
     axis = _find(axis_name)
     axis.met += 1
     if axis.met <= len(axis.known):
-        return axis.known[axis.met - 1][axis.lane]
+        return axis.known[axis.met - 1]
     _refuse_inner_derivative(name, x, axis)
-    raise _Stopped(axis, x, combine, name)
+    raise Stopped(axis, x, combine, name)
 
 
-def _refuse_inner_derivative(name: str, x: Any, axis: _Axis) -> None:
+def _refuse_inner_derivative(name: str, x: Any, axis: NamedAxis) -> None:
     """Refuse a collective of values that are differentiated lane by lane, because it would be a constant."""
     if recordings.depth <= axis.recordings:
         return
@@ -132,33 +162,32 @@ def _refuse_inner_derivative(name: str, x: Any, axis: _Axis) -> None:
         )
 
 
-def _leafwise(combine: Callable[[Sequence[Any]], Any]) -> Combine:
-    """Return a collective whose result is the same in all lanes, made leaf by leaf."""
-
-    def every(values: Sequence[Any]) -> Sequence[Any]:
-        structure = Structure(values[0])
-        leaves = [structure.leaves, *[structure.leaves_of(value, "the operand") for value in values[1:]]]
-        result = structure.build([combine(parts) for parts in zip(*leaves, strict=True)])
-        return [result] * len(values)
-
-    return every
-
-
 def _sum(parts: Sequence[Any]) -> Any:
-    total = parts[0]
-    for part in parts[1:]:
-        total = tnp.add(total, part)
-    return total
+    return functools.reduce(tnp.add, parts)
 
 
-def _pairwise(name: str) -> Callable[[Sequence[Any]], Any]:
-    def fold(parts: Sequence[Any]) -> Any:
-        found = parts[0]
-        for part in parts[1:]:
-            found = getattr(tnp, name)(found, part)
-        return found
+def _sum_stacked(stacked: Any) -> Any:
+    return tnp.sum(stacked, axis=0, dtype=stacked.dtype)
 
-    return fold
+
+_SUM = Combine(_sum, _sum_stacked)
+_MEAN = Combine(lambda parts: _sum(parts) / len(parts), lambda all_: _sum_stacked(all_) / len(all_))
+_MAX = Combine(lambda parts: functools.reduce(tnp.maximum, parts), lambda stacked: tnp.max(stacked, axis=0))
+
+
+def _gather(axis: int, tiled: bool) -> Combine:
+    if not tiled:
+        return Combine(
+            lambda parts: tnp.stack(list(parts), axis=axis), lambda stacked: tnp.moveaxis(stacked, 0, axis)
+        )
+
+    def tile(stacked: Any) -> Any:
+        lengths = list(stacked.shape[1:])
+        place = range(len(lengths))[axis]
+        lengths[place] *= len(stacked)
+        return tnp.reshape(tnp.moveaxis(stacked, 0, place), lengths)
+
+    return Combine(lambda parts: tnp.concatenate(list(parts), axis=axis), tile)
 
 
 def psum(x: Any, axis_name: Any) -> Any:
@@ -176,7 +205,7 @@ def psum(x: Any, axis_name: Any) -> Any:
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.lax.psum.html.
     """
-    return _collective("psum", x, axis_name, _leafwise(_sum))
+    return _collective("psum", x, axis_name, _SUM)
 
 
 def pmean(x: Any, axis_name: Any) -> Any:
@@ -194,7 +223,7 @@ def pmean(x: Any, axis_name: Any) -> Any:
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.lax.pmean.html.
     """
-    return _collective("pmean", x, axis_name, _leafwise(lambda parts: _sum(parts) / len(parts)))
+    return _collective("pmean", x, axis_name, _MEAN)
 
 
 def pmax(x: Any, axis_name: Any) -> Any:
@@ -212,7 +241,7 @@ def pmax(x: Any, axis_name: Any) -> Any:
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.lax.pmax.html.
     """
-    return _collective("pmax", x, axis_name, _leafwise(_pairwise("maximum")))
+    return _collective("pmax", x, axis_name, _MAX)
 
 
 def all_gather(x: Any, axis_name: Any, *, axis: int = 0, tiled: bool = False) -> Any:
@@ -233,18 +262,17 @@ def all_gather(x: Any, axis_name: Any, *, axis: int = 0, tiled: bool = False) ->
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.lax.all_gather.html.
     """
-    join = tnp.concatenate if tiled else tnp.stack
-    return _collective("all_gather", x, axis_name, _leafwise(lambda parts: join(list(parts), axis=axis)))
+    return _collective("all_gather", x, axis_name, _gather(axis, tiled))
 
 
-def axis_index(axis_name: Any) -> int:
+def axis_index(axis_name: Any) -> Any:
     """Return the number of the lane along a named axis.
 
     Args:
         axis_name: the name that `vmap` or `pmap` has got.
 
     Returns:
-        An int from 0 to the number of lanes - 1.
+        An int from 0 to the number of lanes - 1; a staged int where all lanes are staged together.
 
     Raises:
         AxisNameError: no vmap around the call has an axis of this name.

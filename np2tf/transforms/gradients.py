@@ -52,7 +52,8 @@ def grad(
         value, found = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
-    return name_like(gradient, fun, "grad")  # type: ignore[no-any-return]
+    options = (argnums, has_aux, holomorphic, allow_int)
+    return name_like(gradient, fun, "grad", options)  # type: ignore[no-any-return]
 
 
 def value_and_grad(
@@ -78,7 +79,8 @@ def value_and_grad(
     """
     check_callable(fun, "value_and_grad")
     made = _value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, "value_and_grad")
-    return name_like(made, fun, "value_and_grad")  # type: ignore[no-any-return]
+    options = (argnums, has_aux, holomorphic, allow_int)
+    return name_like(made, fun, "value_and_grad", options)  # type: ignore[no-any-return]
 
 
 def _value_and_grad(

@@ -72,7 +72,8 @@ def jacrev(
         ]
         return _result(form, recording, arguments, blocks, has_aux)
 
-    return name_like(jacobian, fun, "jacrev")  # type: ignore[no-any-return]
+    options = (argnums, has_aux, holomorphic, allow_int)
+    return name_like(jacobian, fun, "jacrev", options)  # type: ignore[no-any-return]
 
 
 def jacfwd(
@@ -124,7 +125,8 @@ def jacfwd(
             inexact += 1
         return _result(form, recording, arguments, blocks, has_aux)
 
-    return name_like(jacobian, fun, "jacfwd")  # type: ignore[no-any-return]
+    options = (argnums, has_aux, holomorphic)
+    return name_like(jacobian, fun, "jacfwd", options)  # type: ignore[no-any-return]
 
 
 def hessian(

@@ -90,12 +90,28 @@ def bind_arguments(
     return bound.args
 
 
-def name_like(made: Any, function: Any, transform: str) -> Any:
-    """Give the result of a transform the name and the docstring of its function, and return it."""
+def name_like(made: Any, function: Any, transform: str, options: tuple[Any, ...] | None = None) -> Any:
+    """Give the result of a transform the name and the docstring of its function, and return it.
+
+    Args:
+        made: the result of the transform.
+        function: its function.
+        transform: the name of the transform.
+        options: the other arguments of the transform, if it is one of those that differentiate.
+    """
     for attribute in WRAPPER_ASSIGNMENTS:
         if attribute not in ("__module__", "__type_params__", "__annotations__") and hasattr(
             function, attribute
         ):
             setattr(made, attribute, getattr(function, attribute))
     made.__name__ = f"{transform}({getattr(function, '__name__', type(function).__name__)})"
+    if options is not None:
+        made.made_by = (function, transform, *options)
     return made
+
+
+def origin_of(function: Any) -> Any:
+    """Return the user's function that transforms have differentiated; `function` itself for any other."""
+    while type(function) is types.FunctionType and hasattr(function, "made_by"):
+        function = function.made_by[0]
+    return function

@@ -21,9 +21,9 @@ from np2tf.transforms.core.structures import Structure
 
 
 class _Recordings(threading.local):
-    """The number of recordings of this thread whose functions are running now."""
+    """The number of recordings of this thread whose functions are running now, and of all that were made."""
 
-    depth = 0
+    depth = made = 0
 
 
 recordings = _Recordings()
@@ -32,6 +32,7 @@ recordings = _Recordings()
 @contextmanager
 def _counted() -> Iterator[None]:
     recordings.depth += 1
+    recordings.made += 1
     try:
         yield
     finally:

@@ -1,0 +1,336 @@
+"""The lanes of a `vmap`, staged once and run together: the size of the graph does not depend on their number.
+
+One lane is traced into a throw-away graph. If it only computes, all lanes run as batches of TensorFlow's
+operations (`tf.vectorized_map`), or as a staged loop where an operation has no batched form. A lane that
+draws, prints, or writes to what it has not made is not run together with others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf import tnp
+from np2tf.runtime.arguments.traced_arguments import same_contents
+from np2tf.runtime.control_flow.attribute_staging import attributes_within
+from np2tf.runtime.staged_operators.control import for_loop
+from np2tf.runtime.structures.containers import guard_closures
+from np2tf.runtime.tracing.trace import Trace, trace_of
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array, tensor_array, weak_scalar, wrap_tensor
+from np2tf.tnp._front.at import at
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import current_scope, staging_scope
+from np2tf.tnp._tensor.symint import SymInt
+from np2tf.transform_errors import TransformError
+from np2tf.transforms.collectives import NamedAxis, Stopped
+from np2tf.transforms.core.leaves import as_array, dtype_of
+from np2tf.transforms.core.missing_gradients import quiet_tensorflow
+from np2tf.transforms.core.structures import Structure
+
+#: The ways to run lanes together, the preferred first.
+ROUTES: tuple[str, ...] = ("batches", "loop")
+#: Fewer lanes are staged one by one.
+FEW = 2
+#: The limit for the memory of all lanes together, in elements of the largest array.
+LARGEST = 2**26
+_BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
+_LOOPS = frozenset({"While", "StatelessWhile"})
+#: Operations with a state that a lane may use: they only read.
+_READING = frozenset({"ReadVariableOp", "ResourceGather"})
+#: Errors that end the attempt to run lanes together. If the function is to blame, its lanes raise them again.
+_FAILURES = (
+    *(StagingError, TransformError, ValueError, TypeError, NotImplementedError, LookupError),
+    *(ArithmeticError, AttributeError, NameError, tf.errors.OpError, np.exceptions.AxisError),
+)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """A call of `vmap`: the function, and arguments for all lanes.
+
+    Args:
+        run: the function of a lane, ready to be staged.
+        function: the user's function.
+        structure: the structure of the arguments, with their leaves.
+        slices: for each leaf the axis of the lanes, or None for a leaf that all lanes get whole.
+        size: the number of lanes.
+    """
+
+    run: Callable[..., Any]
+    function: Any
+    structure: Structure
+    slices: Sequence[int | None]
+    size: int
+
+    def stacked(self) -> list[tf.Tensor]:
+        """Return the leaves that are sliced, with the lanes along the first axis."""
+        moved = [
+            tnp.moveaxis(tnp.asarray(as_array(leaf)), axis, 0)
+            for leaf, axis in zip(self.structure.leaves, self.slices, strict=True)
+            if axis is not None
+        ]
+        return [as_tensor(one) for one in moved]
+
+    def call(self, slices: Sequence[tf.Tensor]) -> Any:
+        """Return the result of a lane."""
+        own = iter(slices)
+        leaves = [
+            as_array(leaf) if axis is None else wrap_tensor(tf.identity(next(own)))
+            for leaf, axis in zip(self.structure.leaves, self.slices, strict=True)
+        ]
+        args, kwargs = self.structure.build(leaves)
+        return self.run(*args, **kwargs)
+
+
+@dataclass(frozen=True)
+class Together:
+    """The results of all lanes.
+
+    Args:
+        structure: the structure of a lane's result.
+        rows: the leaves of the results, with the lanes along the first axis.
+        equal: for each leaf whether its value is visibly the same in all lanes.
+    """
+
+    structure: Structure
+    rows: list[tf.Tensor]
+    equal: list[bool]
+
+
+def run_together(lanes: Lanes, axis_name: Any) -> Together | None:
+    """Return the results of lanes that are staged once; None if they must be staged one by one."""
+    scope = current_scope()
+    assert scope is not None
+    trace = trace_of(scope)
+    before = trace.violations.value
+    axis = None if axis_name is None else NamedAxis(axis_name, lanes.size)
+    try:
+        staging = _Staging(lanes, trace, axis)
+        while True:
+            seen = staging.trial()
+            if seen is None:
+                return None
+            rows = staging.rows(seen)
+            if rows is None:
+                return None
+            if seen.stopped is None or axis is None:
+                return Together(seen.structure, rows, seen.equal)
+            axis.known.append(_combined(seen, rows, lanes.size))
+    except (*_FAILURES, Stopped):
+        # (`Stopped` belongs to an axis around this one, whose collective needs the values of single lanes.)
+        trace.violations.rebase(before)
+        return None
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What a lane has returned, or the operand of the collective at which it has stopped."""
+
+    structure: Structure
+    stopped: Stopped | None
+
+    def tensors(self) -> list[tf.Tensor]:
+        """Return the leaves as tensors, of the dtypes that stacked results have.
+
+        Raises:
+            TypeError: a leaf is no number.
+        """
+        if any(dtype_of(leaf) is None for leaf in self.structure.leaves):
+            raise TypeError("a result is no number")
+        return [as_tensor(tnp.asarray(leaf)) for leaf in self.structure.leaves]
+
+
+@dataclass(frozen=True)
+class _Seen(_Outcome):
+    """An outcome, and the facts about a lane that a trial has shown.
+
+    Args:
+        kinds: shape and dtype of each leaf.
+        equal: for each leaf whether it depends on no sliced argument.
+        kinds_of_ops: the types of the operations, also in loops and branches.
+        largest: the number of elements of the largest tensor.
+    """
+
+    kinds: list[tuple[list[int], tf.DType]]
+    equal: list[bool]
+    kinds_of_ops: frozenset[str]
+    largest: int
+
+
+class _Staging:
+    def __init__(self, lanes: Lanes, trace: Trace, axis: NamedAxis | None) -> None:
+        self._lanes, self._trace, self._axis = lanes, trace, axis
+        self._stacked = lanes.stacked()
+
+    def _outcome(self, counter: tf.Tensor, slices: Sequence[tf.Tensor]) -> _Outcome:
+        axis = self._axis
+        if axis is None:
+            return _Outcome(Structure(self._lanes.call(slices)), None)
+        axis.begin(weak_scalar(counter, int, SymInt.fresh(counter, 0, axis.size - 1)))
+        with axis.entered():
+            try:
+                return _Outcome(Structure(self._lanes.call(slices)), None)
+            except Stopped as one:
+                if one.axis is not axis:
+                    raise
+                return _Outcome(Structure(one.value), one)
+
+    def trial(self) -> _Seen | None:
+        """Trace a lane into a throw-away graph, and return its facts; None if it does more than compute."""
+        function, trace = self._lanes.function, self._trace
+        with tf.__internal__.FuncGraph("lane").as_default() as graph:
+            counter = tf.compat.v1.placeholder(tf.int64, ())
+            slices = [tf.compat.v1.placeholder(one.dtype, one.shape[1:]) for one in self._stacked]
+            untouched = guard_closures(function)
+            objects = attributes_within(trace, function)
+            before = objects.read()
+            with staging_scope(trace) as scope, trace.all_at_once():
+                try:
+                    outcome, after = objects.run_apart(lambda: self._outcome(counter, slices))
+                    tensors = outcome.tensors()
+                finally:
+                    written, hidden = set(scope.writes), list(scope.poisoned_storages)
+                    scope.undo()
+                    untouched.check()
+            operations = graph.get_operations()
+        if written - {trace.violations} or hidden:
+            return None
+        if len(before) != len(after) or not all(map(same_contents, before, after)):
+            return None
+        if not all(one.shape.is_fully_defined() for one in tensors):
+            return None
+        found = _all_operations(operations)
+        if any(one.op_def.is_stateful and one.type not in (*_READING, *_LOOPS, *_BRANCHES) for one in found):
+            return None
+        depending = _depending(operations, [counter, *slices])
+        own = [one for one in found if one.type != "Placeholder"]  # placeholders are values from outside
+        sizes = [tensor.shape.num_elements() for one in own for tensor in one.outputs]
+        return _Seen(
+            outcome.structure,
+            outcome.stopped,
+            [(one.shape.as_list(), one.dtype) for one in tensors],
+            [one.ref() not in depending for one in tensors],
+            frozenset(one.type for one in found),
+            max((size or 0 for size in sizes), default=0),
+        )
+
+    def rows(self, seen: _Seen) -> list[tf.Tensor] | None:
+        """Return the leaves for all lanes, along a new first axis; None if no way to compute them fits."""
+        for route in ROUTES:
+            before = self._trace.violations.value
+            try:
+                if route == "loop":
+                    return self._in_a_loop(seen)
+                if self._fits_in_batches(seen):
+                    return self._in_batches(seen)
+            except _FAILURES:
+                self._trace.violations.rebase(before)
+        return None
+
+    def _fits_in_batches(self, seen: _Seen) -> bool:
+        """Return whether a batch computes what single lanes compute, in a reasonable amount of memory."""
+        if seen.kinds_of_ops & (_BRANCHES | _LOOPS):
+            return False
+        return seen.largest * self._lanes.size <= LARGEST
+
+    def _in_batches(self, seen: _Seen) -> list[tf.Tensor]:
+        trace = self._trace
+
+        def row(given: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+            before = trace.violations.value
+            with staging_scope(trace), trace.all_at_once():
+                trace.violations.rebase(tf.constant(False))
+                try:
+                    tensors = self._outcome(given[0], given[1:]).tensors()
+                    return (*tensors, trace.violations.value)
+                finally:
+                    trace.violations.rebase(before)
+
+        counters = tf.range(self._lanes.size, dtype=tf.int64)
+        with quiet_tensorflow():
+            *rows, violated = tf.vectorized_map(row, (counters, *self._stacked), fallback_to_while_loop=False)
+        if tf.get_static_value(violated) is None or tf.get_static_value(violated).any():
+            record_violation(tf.reduce_any(violated))
+        return [self._checked(one, kind) for one, kind in zip(rows, seen.kinds, strict=True)]
+
+    def _checked(self, row: tf.Tensor, kind: tuple[list[int], tf.DType]) -> tf.Tensor:
+        shape, dtype = kind
+        if row.dtype != dtype:
+            raise TypeError("a batch has another dtype than a lane")
+        return tf.ensure_shape(row, [self._lanes.size, *shape])
+
+    def _in_a_loop(self, seen: _Seen) -> list[tf.Tensor]:
+        stacked: list[Any] = [tensor_array(one) for one in self._stacked]
+        buffers = [tnp.zeros((self._lanes.size, *shape), dtype.as_numpy_dtype) for shape, dtype in seen.kinds]
+
+        def step(k: Any, *buffers: Any) -> tuple[Any, ...]:
+            slices = [as_tensor(one[k]) for one in stacked]
+            tensors = self._outcome(tf.cast(as_tensor(k), tf.int64), slices).tensors()
+            return tuple(
+                at(buffer)[k].set(wrap_tensor(one)) for buffer, one in zip(buffers, tensors, strict=True)
+            )
+
+        made = for_loop(range(self._lanes.size), step, tuple(buffers))
+        return [self._checked(as_tensor(one), kind) for one, kind in zip(made, seen.kinds, strict=True)]
+
+
+def _combined(seen: _Seen, rows: Sequence[tf.Tensor], size: int) -> Any:
+    """Return the result of a collective."""
+    assert seen.stopped is not None
+    combine = seen.stopped.combine
+    return seen.structure.build(
+        [
+            wrap_tensor(as_tensor(combine.stacked(tensor_array(row))))
+            if is_array(leaf)
+            else combine.lanes([leaf] * size)
+            for leaf, row in zip(seen.structure.leaves, rows, strict=True)
+        ]
+    )
+
+
+def _all_operations(operations: Sequence[tf.Operation]) -> list[tf.Operation]:
+    """Return operations, and those of the functions that loops and branches among them run."""
+    found: list[tf.Operation] = []
+    graphs: list[Any] = []
+    waiting = list(operations)
+    while waiting:
+        one = waiting.pop()
+        found.append(one)
+        for value in _functions_of(one):
+            if not any(value is other for other in graphs):
+                graphs.append(value)
+                waiting.extend(value.get_operations())
+    return found
+
+
+def _functions_of(operation: tf.Operation) -> list[Any]:
+    """Return the graphs of the functions that an operation runs.
+
+    Raises:
+        NotImplementedError: a function has no graph that can be looked into.
+    """
+    graphs = []
+    for name in operation.node_def.attr:
+        attribute = operation.node_def.attr[name]
+        for one in [attribute.func] if attribute.HasField("func") else attribute.list.func:
+            made = operation.graph._get_function(one.name)
+            graph = getattr(made, "graph", None)
+            if graph is None:
+                raise NotImplementedError(f"the function {one.name} cannot be looked into")
+            graphs.append(graph)
+    return graphs
+
+
+def _depending(operations: Sequence[tf.Operation], sources: Sequence[tf.Tensor]) -> set[Any]:
+    """Return the tensors that depend on some of them, as references."""
+    found = {one.ref() for one in sources}
+    for operation in operations:  # (in the order in which they were made)
+        if any(one.ref() in found for one in operation.inputs):
+            found.update(one.ref() for one in operation.outputs)
+    return found
