@@ -113,7 +113,30 @@ def documented_parameters(text: str) -> list[str]:
     """Return the names in the section Args of a docstring."""
     section = text.partition("\nArgs:\n")[2]
     rest = _SECTION.search(section)
-    return re.findall(r"^    \*{0,2}(\w+): ", section[: rest.start()] if rest else section, re.MULTILINE)
+    lines = section[: rest.start()] if rest else section
+    found = re.findall(r"^    (\*{0,2}\w+(?:, \*{0,2}\w+)*): ", lines, re.MULTILINE)
+    return re.findall(r"\w+", " ".join(found))
+
+
+def gives(node: ast.FunctionDef, kind: type[ast.Return] | type[ast.Raise]) -> bool:
+    """Return whether a function, and not one within it, returns or raises something."""
+    waiting: list[ast.AST] = list(node.body)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            continue
+        given = one.value if isinstance(one, ast.Return) else getattr(one, "exc", None)
+        if isinstance(one, kind) and given is not None and ast.unparse(given) != "None":
+            return True
+        waiting += ast.iter_child_nodes(one)
+    return False
+
+
+def missing_sections(node: ast.FunctionDef) -> list[str]:
+    """Return the sections that the docstring of a function should have and lacks."""
+    sections = set(_SECTION.findall(ast.get_docstring(node) or ""))
+    needed = {"Returns": ast.Return, "Raises": ast.Raise}
+    return [name for name, kind in needed.items() if name not in sections and gives(node, kind)]
 
 
 def faults(node: ast.FunctionDef) -> list[str]:
@@ -122,7 +145,7 @@ def faults(node: ast.FunctionDef) -> list[str]:
     found = [] if _LINK.search(text) else ["a link"]
     if _LINK.match(text):
         found.append("a summary")
-    return found + sorted({*parameters_of(node)} ^ {*documented_parameters(text)})
+    return found + sorted({*parameters_of(node)} ^ {*documented_parameters(text)}) + missing_sections(node)
 
 
 FILES = [
@@ -137,7 +160,9 @@ FILES = [
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(PACKAGE).as_posix())
 def test_functions_of_the_namespace_tell_their_parameters(file: Path) -> None:
-    """Every function of NumPy's and SciPy's namespaces has a summary, a link, and Args for its parameters."""
+    """Every function of NumPy's and SciPy's namespaces has a summary, a link, Args for its parameters, and
+    Returns and Raises if it returns and raises something.
+    """
     functions = [node for node in top_level(parsed(file)) if is_of_namespace(node)]
     assert functions
     assert {node.name: faults(node) for node in functions if faults(node)} == {}  # type: ignore[attr-defined, arg-type]
@@ -168,10 +193,23 @@ def own_names() -> dict[str, _Documented]:
     return {name: node for name, node in found.items() if node is not None}
 
 
+#: Names for which neither NumPy, TensorFlow, Python nor JAX has a page.
+OF_NP2TF_ALONE = frozenset(
+    {"Options", "StagingError", "call", "convert", "translate", "translating", "use_backend"}
+)
+
+
 @pytest.mark.parametrize("name", sorted(own_names()))
 def test_public_names_tell_their_use(name: str) -> None:
-    """A public name of np2tf has a docstring with a link, Args or Returns."""
-    assert _TELLS.search(ast.get_docstring(own_names()[name]) or "")
+    """A public name of np2tf has a docstring with a link, Args for the parameters, Returns and Raises."""
+    node = own_names()[name]
+    text = ast.get_docstring(node) or ""
+    assert ("https://" in text) is (name not in OF_NP2TF_ALONE)
+    if isinstance(node, ast.FunctionDef):
+        assert sorted(parameters_of(node)) == sorted(documented_parameters(text))
+        assert missing_sections(node) == []
+    else:
+        assert _TELLS.search(text)
 
 
 # -- the rules themselves ------------------------------------------------------------------------------------
@@ -197,5 +235,9 @@ def test_the_rules_see_what_they_should() -> None:
     assert is_of_namespace(function)
     assert not is_of_namespace(tree.body[3])
     assert faults(function) == ["a link", "axis", "b"]
+    returning = ast.parse(
+        "def f():\n    if a:\n        raise b\n    return c\ndef g():\n    return None\n"
+    ).body
+    assert [missing_sections(one) for one in returning] == [["Returns", "Raises"], []]  # type: ignore[arg-type]
     assert len(FILES) > 30
     assert len(own_names()) > 15

@@ -25,7 +25,7 @@ from np2tf.transforms.core.structures import Structure
 
 @dataclass(frozen=True)
 class Combine:
-    """How a collective joins the lanes' values of one leaf.
+    """The two forms of a collective's operation on the values that one leaf has in the lanes.
 
     Args:
         lanes: the values of the lanes -> the result, which is the same for all lanes.

@@ -57,7 +57,8 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Args:
         fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
-        same. *args, **kwargs: the arguments: arrays, numbers, or `ShapeDtypeStruct` in their place.
+            same.
+        *args, **kwargs: the arguments: arrays, numbers, or `ShapeDtypeStruct` in their place.
 
     Returns:
         A value of the structure of the result, with a `ShapeDtypeStruct` for each array and number.

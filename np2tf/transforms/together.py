@@ -130,7 +130,7 @@ def run_together(lanes: Lanes, axis_name: Any) -> Together | None:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What a lane has returned, or the operand of the collective at which it has stopped."""
+    """The result of a lane, or the operand of the collective at which the lane has stopped."""
 
     structure: Structure
     stopped: Stopped | None

@@ -148,6 +148,9 @@ def percent(template: builtins.str, values: Any) -> Any:
         template: a format string.
         values: a value, or a tuple or dict of values; arrays and numbers may be staged.
 
+    Returns:
+        A str; for staged values a `DeferredText`.
+
     See https://docs.python.org/3/library/stdtypes.html#printf-style-string-formatting.
     """
     if _is_eager():

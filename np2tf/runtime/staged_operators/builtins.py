@@ -255,6 +255,8 @@ def list_of(element: Any, iterable: Any, where: Any = None) -> Any:
 
     Raises:
         StagingError: if the loop cannot be staged with Python's meaning kept.
+
+    See https://docs.python.org/3/reference/expressions.html#displays-for-lists-sets-and-dictionaries.
     """
     parts = element.__code__.co_argcount > 1
     if parts:

@@ -333,6 +333,9 @@ def and_(left: Any, right: Callable[[], Any]) -> Any:
         left: a Python value or an array of one element, of any dtype.
         right: a function without parameters that returns the second operand.
 
+    Returns:
+        The operand that Python's ``and`` returns; for a staged `left`, a staged value of shape ().
+
     See https://www.tensorflow.org/api_docs/python/tf/cond.
     """
     staged = _staged_test(left)
@@ -346,6 +349,9 @@ def or_(left: Any, right: Callable[[], Any]) -> Any:
         left: a Python value or an array of one element, of any dtype.
         right: a function without parameters that returns the second operand.
 
+    Returns:
+        The operand that Python's ``or`` returns; for a staged `left`, a staged value of shape ().
+
     See https://www.tensorflow.org/api_docs/python/tf/cond.
     """
     staged = _staged_test(left)
@@ -357,6 +363,9 @@ def not_(value: Any) -> Any:
 
     Args:
         value: a Python value or an array of one element, of any dtype.
+
+    Returns:
+        A bool; for a staged value an array of shape () and dtype bool.
 
     See https://www.tensorflow.org/api_docs/python/tf/math/logical_not.
     """

@@ -26,6 +26,9 @@ def on_host(kinds: Any) -> Any:
     Args:
         kinds: an exception class, or a tuple of them.
 
+    Returns:
+        `kinds`; the function returns only on the host.
+
     Raises:
         HandledOnHost: if the function is being staged, because no handler of staged code can take the
             exception.

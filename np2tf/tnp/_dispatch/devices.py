@@ -84,6 +84,9 @@ def device_get(x: Any) -> Any:
     Args:
         x: an array of either kind, a tensor, or a list, tuple or dict of these.
 
+    Returns:
+        A np.ndarray of the shape and dtype of `x`; containers of the types of those in `x`.
+
     Raises:
         StagingError: the value is not known while staging.
 
