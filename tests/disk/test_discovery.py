@@ -228,8 +228,8 @@ def test_a_folder_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_other_files(tmp_path: Path) -> None:
-    """`others` gives what is not Python as well, and what is taken out not even then."""
+    """`finds_other_files` gives what is not Python as well, and what is taken out not even then."""
     make(tmp_path, ["a.py", "data.csv", "venv/x.csv", "pkg/py.typed", "out/b.py"])
-    searching = Search(others=True, apart_from=tmp_path / "out")
+    searching = Search(finds_other_files=True, apart_from=tmp_path / "out")
     names = [(str(one.path.relative_to(tmp_path)), one.is_source) for one in searching.files([tmp_path])]
     assert names == [("a.py", True), ("data.csv", False), ("pkg/py.typed", False)]

@@ -87,7 +87,7 @@ def test_equal(expected, actual):
 def test_first_difference(expected, actual, what, where):
     found = first_difference(expected, actual)
     assert found is not None
-    assert found.what == what
+    assert found.property == what
     assert str(found).startswith(f"{where}: {what} ")
 
 

@@ -133,7 +133,7 @@ def f(x):
 
 
 @pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
-@pytest.mark.parametrize("lines", [3, effect_log.QUEUED, effect_log.QUEUED + 1])
+@pytest.mark.parametrize("lines", [3, effect_log.QUEUE_LENGTH, effect_log.QUEUE_LENGTH + 1])
 def test_outside_of_loops(lines: int, capsys: pytest.CaptureFixture[str]) -> None:
     prints = "\n        ".join(f'print("line {k}", x[1] > {k})' for k in range(lines))
     reference, translated = functions(MANY.replace("LINES", prints))
