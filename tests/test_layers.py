@@ -139,8 +139,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     **stacked("np2tf.rewrites.control", ("common", "constructs", "analysis"), ("np2tf.options", *FACTS)),
     "np2tf.rewrites.control": (*CONTROL, "np2tf.rewrites.planning", "np2tf.options", *FACTS),
     "np2tf.rewrites.tensorflow_target.model": ("np2tf.rewrites.planning", *FACTS),
-    "np2tf.rewrites.tensorflow_target": (
+    "np2tf.rewrites.tensorflow_target.staging": (
         *("np2tf.rewrites.tensorflow_target.model", "np2tf.rewrites.planning", "np2tf.rewrites.mutation"),
+        *FACTS,
+    ),
+    "np2tf.rewrites.tensorflow_target": (
+        *("np2tf.rewrites.tensorflow_target.model", "np2tf.rewrites.tensorflow_target.staging"),
+        *("np2tf.rewrites.planning", "np2tf.rewrites.mutation"),
         *("np2tf.options", *FACTS),
     ),
     "np2tf.rewrites": REWRITES,

@@ -630,8 +630,19 @@ def _tensor(x):
 
 def _positions(x, key):
     """Where the elements that a key chooses lie in the flat array."""
-    count = x.shape.num_elements()
-    return tf.reshape(tf.range(count, dtype=tf.int64), x.shape)[key]
+    positions = tf.reshape(tf.range(x.shape.num_elements(), dtype=tf.int64), x.shape)
+    parts = key if isinstance(key, tuple) else (key,)
+    numbers = [_is_number(part) for part in parts]
+    if not any(numbers) or not all(one or type(part) in (int, slice) for one, part in zip(numbers, parts)):
+        return positions[key]
+    # The shape of a part is known in graphs only where the others are chosen before.
+    chosen = positions[tuple(slice(None) if one else part for one, part in zip(numbers, parts))]
+    axis = sum(one or type(part) is slice for one, part in zip(numbers, parts))
+    for number, part in zip(reversed(numbers), reversed(parts)):
+        axis -= number or type(part) is slice
+        if number:
+            chosen = tf.gather(chosen, _from_start(part, chosen.shape[axis]), axis=axis)
+    return chosen
 
 
 def _spread(value, shape, dtype):
@@ -644,20 +655,35 @@ def _spread(value, shape, dtype):
     return tf.broadcast_to(tf.cast(value, dtype), shape)
 
 
+def _is_number(part):
+    """Whether a part of a key is a whole number in an array without axes."""
+    return tf.is_tensor(part) and part.dtype.is_integer and part.shape.rank == 0
+
+
+def _from_start(part, count):
+    """The number of an element, counted from the start."""
+    if tf.is_tensor(part):
+        part = tf.cast(part, tf.int64)
+        return tf.where(part < 0, part + count, part)
+    if not -count <= part < count:
+        raise IndexError(f"index {part} is out of bounds for axis with size {count}")
+    return part + count if part < 0 else part
+
+
 def _set_item(x, key, value):
     """The array after `x[key] = value`; where an element is chosen twice, the last value stays."""
     x = _tensor(x)
     parts = key if isinstance(key, tuple) else (key,)
-    if len(parts) == len(x.shape) and all(type(part) is int for part in parts):
-        place = [part + count if part < 0 else part for part, count in zip(parts, x.shape)]
-        if not all(0 <= part < count for part, count in zip(place, x.shape)):
-            raise IndexError(f"index {key} is out of bounds for shape {tuple(x.shape)}")
+    numbers = [type(part) is int or _is_number(part) for part in parts]
+    if len(parts) == len(x.shape) and all(numbers):
+        place = [_from_start(part, count) for part, count in zip(parts, x.shape)]
         return tf.tensor_scatter_nd_update(x, [place], tf.reshape(_spread(value, (), x.dtype), [1]))
     positions = _positions(x, key)
     values = tf.reshape(_spread(value, positions.shape, x.dtype), [-1])
     positions = tf.reshape(positions, [-1])
     flat = tf.reshape(x, [-1])
-    if all(type(part) in (int, slice, type(None), type(...)) for part in parts):
+    basic = (slice, type(None), type(...))
+    if all(type(part) in basic or is_number for part, is_number in zip(parts, numbers)):
         return tf.reshape(tf.tensor_scatter_nd_update(flat, positions[:, None], values), x.shape)
     order = tf.range(tf.size(positions), dtype=tf.int64)
     last = tf.math.unsorted_segment_max(order, positions, tf.size(flat))

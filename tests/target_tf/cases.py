@@ -80,6 +80,63 @@ TRANSLATED = {
         "y = np.zeros((3, 4))\ny[i] = 1\ny[j, i:] += 2\n"
         "return x[i], x[:, i], x[i, :, j], x[j, i:], x[..., i], x[1:, i, None], x[-i], [5, 6, 7][i], y"
     ),
+    "handlers": main_of(
+        "x, told = np.arange(4.0), []\nfor text in ('1', 'a', '2'):\n    try:\n        x[0] += 1\n"
+        "        x[1] = int(text)\n        x[2] += 1\n    except ValueError as error:\n"
+        "        told.append(type(error).__name__)\n        x[3] = -1\n    else:\n        x[3] += 10\n"
+        "    finally:\n        x = x * 2\ntry:\n    {}['a']\nexcept (KeyError, OSError):\n    x[0] = 0.5\n"
+        "try:\n    raise RuntimeError('own')\nexcept:\n    told.append('all')\nreturn x, told"
+    ),
+    "jumps out of handlers": main_of(
+        "x, k = np.zeros(3), 0\nwhile True:\n    k += 1\n    try:\n        if k == 2:\n            continue\n"
+        "        x[k] = int('7' if k < 2 else 'a')\n    except ValueError:\n        x[0] = k\n        break\n"
+        "    finally:\n        x += 1\nreturn x, k"
+    ),
+    "managers": "import contextlib\nimport io\n"
+    + main_of(
+        "x = np.arange(3.0)\nwith np.errstate(divide='ignore', invalid='ignore'):\n    # quietly\n"
+        "    y = x / 0\n    x[0] = 5\nwith io.StringIO() as told, contextlib.redirect_stdout(told):\n"
+        "    print(x)\n    x[1] = 7\n    text = told.getvalue()\nreturn x, y, text"
+    ),
+    "choices": main_of(
+        "x = np.arange(3.0)\nfor how in ('sum', 'top', 'no'):\n    match how:\n"
+        "        case 'sum' | 'total':\n            x[0] = x.sum()\n        case 'top' if len(x) > 1:\n"
+        "            x[1] = x.max()\n        case other:\n            name = other\nreturn x, name"
+    ),
+    "counters of others": main_of(
+        "n = 0\nx = np.arange(4.0)\ndef seen(v):\n    nonlocal n\n    n += 1\n    return v * n\n"
+        "y = [seen(v) for v in x]\nreturn y, n, COUNT + bump() + bump(), COUNT",
+        "COUNT = 0\n\n\ndef bump():\n    global COUNT\n    COUNT += 1\n    return COUNT\n",
+    ),
+    "rounds of a graph": main_of(
+        "x, v, rows, ends = np.array([1.0, 0.5]), np.zeros(2), [], []\nu = np.zeros((70, 3))\n"
+        "for k in range(1, 70):\n    v = v - 0.01 * pull(x)\n    x = x + 0.1 * v\n    u[k, 1:] = x\n"
+        "    u[k - 1, 0] = u[-k, 1] - 1\n    rows.append(x)\n    ends.append(x[0])\n"
+        "    if x[0] > v[1]:\n        w = x * 2\n        v = v + w[0] * 0.001\n"
+        "return x, v, u, np.array(rows), rows[3], len(ends), np.stack(ends)",
+        "def pull(x):\n    scale = 2.0\n    return np.sin(x) * scale\n",
+    ),
+    "rounds in rounds of a graph": main_of(
+        "u = np.arange(24.0).reshape(3, 8) % 7\nfor sweep in range(64):\n    for j in range(1, 7):\n"
+        "        u[1, j] = 0.25 * (u[1, j - 1] + u[1, j + 1] + u[0, j] + u[2, j])\n"
+        "    change = u.max()\nreturn u"
+    ),
+    "rounds until something is small": main_of(
+        "x, change, total = np.array([5.0, -3.0]), 1.0, np.zeros(2, np.float32)\nwhile change > 0.015:\n"
+        "    new = x * 0.98 + 0.02\n    change = np.abs(new - x).max()\n    if new[0] > 2:\n"
+        "        new[1] += 0.01\n"
+        "    else:\n        new -= 0.01\n    x = new\n    total += x\nreturn x, change, total"
+    ),
+    "rounds that Python decides": main_of(
+        "x, s, n, y = np.arange(100), 0, np.float32(1), np.ones(2, np.float32)\nt = np.zeros(3)\n"
+        "for k in range(100):\n    s += x[k]\n    y = y * 0.5 if s > 50 else y + 1\n"
+        "for k in range(90):\n    t = np.append(t, x[k])[-3:]\n    y = y + x[x > k].sum()\n"
+        "for k in range(100):\n    n = n + max(x[k], n)\nfor k in range(80):\n    y = y / 2\n"
+        "    y = y + 1.5\nreturn s, n, y, t"
+    ),
+    "rounds of which one fails": main_of(
+        "x, y = np.arange(70.0), np.zeros(2)\nfor k in range(71):\n    y = y + x[k]\nreturn y"
+    ),
     "several targets": main_of(
         "x = np.arange(4.0)\nx[0], x[-1] = x[-1], x[0]\nx[1] = x[2] = n = 7\nreturn x, n  # the end"
     ),
@@ -174,7 +231,53 @@ REFUSED = {
     "a list beside an array": (main_of("return np.ones(2, np.float32) + [1.5, 2.5]"), "NP2TF602"),
     "shifts": (main_of("return np.arange(3) << 1"), "NP2TF602"),
     "a class": (main_of("return np.ones(1)", "class A:\n    pass\n"), "NP2TF603"),
-    "try": (main_of("try:\n    return np.ones(1)\nfinally:\n    pass"), "NP2TF603"),
+    "a finally that drops an exception": (
+        main_of(
+            "for k in range(2):\n    try:\n        x = np.ones(k)\n    finally:\n        break\nreturn x"
+        ),
+        "NP2TF603",
+    ),
+    "what a handler reads": (
+        main_of(
+            "x = np.zeros(2)\ny = x\ntry:\n    x[0] = 1\n    int('a')\nexcept ValueError:\n"
+            "    return y\nreturn x"
+        ),
+        "NP2TF604",
+    ),
+    "a result that `finally` writes to": (
+        main_of("x = np.zeros(2)\ntry:\n    return x\nfinally:\n    x[0] = 1"),
+        "NP2TF604",
+    ),
+    "a write of a call that is given up": (
+        main_of(
+            "x = np.zeros(2)\ntry:\n    f(x)\nexcept ValueError:\n    pass\nreturn x",
+            "def f(x):\n    x[0] = 1\n    raise ValueError\n",
+        ),
+        "NP2TF608",
+    ),
+    "an index out of bounds that is caught": (
+        main_of("x = np.zeros(2)\ntry:\n    return x[int('3')]\nexcept IndexError:\n    return 0"),
+        "NP2TF603",
+    ),
+    "an exception that is dropped": (
+        "import contextlib\n"
+        + main_of("x = np.zeros(2)\nwith contextlib.suppress(ValueError):\n    x = x + 1\nreturn x"),
+        "NP2TF603",
+    ),
+    "warnings as errors": (
+        main_of("with np.errstate(divide='raise'):\n    return np.ones(2) / 0"),
+        "NP2TF601",
+    ),
+    "an array in a global": (
+        main_of(
+            "keep(np.ones(2))\nreturn KEPT", "KEPT = 0\n\n\ndef keep(x):\n    global KEPT\n    KEPT = x\n"
+        ),
+        "NP2TF603",
+    ),
+    "an array in an outer name": (
+        main_of("x = np.ones(2)\ndef f():\n    nonlocal x\n    x = x + 1\nf()\nreturn x"),
+        "NP2TF603",
+    ),
     "type": (main_of("return isinstance(np.sum(np.ones(2)), float)"), "NP2TF606"),
     "hash": (main_of("x = np.arange(2)\nreturn {x[0]: 1}"), "NP2TF606"),
     "identity": (main_of("x = np.ones(1)\ny = x + 0\nreturn x is y"), "NP2TF606"),

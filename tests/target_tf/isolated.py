@@ -34,6 +34,8 @@ import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 import tensorflow.experimental.numpy as tnp  # noqa: E402
 
+#: Of translations with loops as graphs: how many loops were left to Python.
+LEFT_TO_PYTHON = {}
 DTYPES = (np.float64, np.float32, np.int64, np.int32, np.bool_)
 
 
@@ -93,6 +95,8 @@ def outcome(source, name):
             result = described(module.main()) if hasattr(module, "main") else ("plain", "nothing", None)
     except Exception as error:
         return ("raised", f"{type(error).__name__}: {error}"), printed.getvalue()
+    if "_as_graph" in module.__dict__:
+        LEFT_TO_PYTHON[name] = len(getattr(module._as_graph, "failed", ()))
     return result, printed.getvalue()
 
 
@@ -148,7 +152,8 @@ def measured(rules):
     """For each example of each function: the dtypes for which it is not NumPy's, and why."""
     table = tomllib.loads((rules / "tensorflow" / "functions.toml").read_text())
     helpers = {}
-    exec((rules / "tensorflow" / "helpers.py").read_text(), helpers)
+    for file in ("helpers.py", "control.py"):
+        exec((rules / "tensorflow" / file).read_text(), helpers)
     ours = translated_numpy(table, helpers)
     examples = dict(table["examples"])
     for path in sorted(rules.glob("*.toml")):
@@ -180,5 +185,6 @@ def measured(rules):
 if __name__ == "__main__":
     cases_file, results_file, rules_folder = map(Path, sys.argv[1:])
     results = {"programs": judged(json.loads(cases_file.read_text())), "functions": measured(rules_folder)}
+    results["left_to_python"] = LEFT_TO_PYTHON
     assert "np2tf" not in sys.modules
     results_file.write_text(json.dumps(results))

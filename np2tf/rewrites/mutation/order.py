@@ -49,7 +49,7 @@ _RUNS_CODE = (cst.Await, cst.Yield, cst.NamedExpr, cst.GeneratorExp)
 def effect(facts: Facts, node: cst.CSTNode) -> Effect:
     """Return the strongest effect that computing `node` may have."""
     if isinstance(node, cst.Call):
-        if not _is_pure(facts, node):
+        if not is_pure_call(facts, node):
             return Effect.CALLS
         inner = [effect(facts, part) for part in children(node)]
         return max([Effect.READS, *inner])
@@ -80,7 +80,7 @@ def _name(facts: Facts, node: cst.Name) -> Effect:
     return Effect.READS if rebound else Effect.FIXED
 
 
-def _is_pure(facts: Facts, call: cst.Call) -> bool:
+def is_pure_call(facts: Facts, call: cst.Call) -> bool:
     """Return whether a call is known to change nothing that another expression could read."""
     if any(arg.keyword is not None and arg.keyword.value == "out" for arg in call.args):
         return False

@@ -11,6 +11,7 @@ from np2tf.rewrites.tensorflow_target.attributes import ARRAY_ATTRIBUTES, is_num
 from np2tf.rewrites.tensorflow_target.calls import call
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, choose, element_of
+from np2tf.rewrites.tensorflow_target.model.shared import is_shared, refuse_shared
 from np2tf.rewrites.tensorflow_target.model.values import (
     ARRAYS,
     CONTAINERS,
@@ -54,6 +55,8 @@ def _name(node: cst.Name, frame: Frame) -> Value:
     qualified = world.facts.imports.numpy_name(node)
     if qualified is not None:
         return numpy_name(node, qualified, frame)
+    if is_shared(node, frame):
+        return frame.shared_names(name).get(name, NOTHING)
     if name in frame.env:
         return _read(node, frame.env[name], frame)
     owner = world.facts.scopes.of(node).owner_of(name)
@@ -318,6 +321,7 @@ def _conditional(node: cst.IfExp, frame: Frame) -> Value:
 def _walrus(node: cst.NamedExpr, frame: Frame) -> Value:
     value = evaluate(node.value, frame)
     assert isinstance(node.target, cst.Name)
+    refuse_shared(node, node.target.value, value, frame)
     frame.bind(node.target.value, value)
     return value
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.dataflow.liveness import Jumps, live_before, loop_head
+from np2tf.facts.dataflow.liveness import Jumps, live_before, live_when_left, loop_head
 from np2tf.facts.dataflow.reads_writes import NO_NAMES, Names, block, free_names, reads
 from np2tf.rewrites.tensorflow_target.calls import parameter_names
+from np2tf.rewrites.tensorflow_target.model.shared import shared_names
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, plain, unknown
 from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary, World
 from np2tf.rewrites.tensorflow_target.returned_writes import end_with_return, inline_call
@@ -25,6 +26,7 @@ _ROUNDS = 30
 def follow_module(facts: Facts) -> World:
     """A module, followed to the end."""
     world = World(facts)
+    world.shared = shared_names(facts)
     world.on_inline_write = lambda node, functions, frame: inline_call(node, functions, frame, may_write)
     for _ in range(_ROUNDS):
         world.changed = False
@@ -124,20 +126,37 @@ def _live_behind(body: Sequence[cst.CSTNode]) -> Mapping[cst.CSTNode, Names]:
     """Of each statement of a function: the names that are needed behind it."""
     found: dict[cst.CSTNode, Names] = {}
 
-    def visit(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps) -> None:
+    def visit(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps, always: Names) -> None:
+        """`always` is what handlers around may read, which are entered from anywhere."""
         live = after
         for node in reversed(statements):
-            found[node] = live
+            found[node] = live | always
             if isinstance(node, cst.SimpleStatementLine):
-                visit(node.body, live, jumps)
+                visit(node.body, live, jumps, always)
             elif isinstance(node, cst.If):
-                visit(block(node.body), live, jumps)
-                visit(block(node.orelse), live, jumps)
+                visit(block(node.body), live, jumps, always)
+                visit(block(node.orelse), live, jumps, always)
             elif isinstance(node, (cst.While, cst.For)):
                 head = loop_head(node, live, jumps)
-                visit(block(node.body), head, Jumps(live, head))
-                visit(block(node.orelse), live, jumps)
+                visit(block(node.body), head, Jumps(live, head), always)
+                visit(block(node.orelse), live, jumps, always)
+            elif isinstance(node, cst.With):
+                visit(block(node.body), live, jumps, always)
+            elif isinstance(node, cst.Match):
+                for case in node.cases:
+                    visit(block(case.body), live, jumps, always)
+            elif isinstance(node, cst.Try):
+                last = block(node.finalbody)
+                behind = live_before(last, live, jumps)
+                needed = live_before(last, NO_NAMES, jumps) | always
+                handled = live_when_left(node, live, jumps)
+                visit(last, live, jumps, always)
+                visit(block(node.orelse), behind, jumps, needed)
+                for handler in node.handlers:
+                    visit(block(handler.body), behind, jumps, needed)
+                at_end = handled | live_before(block(node.orelse), behind, jumps)
+                visit(block(node.body), at_end, jumps, needed | handled)
             live = live_before([node], live, jumps)
 
-    visit(body, NO_NAMES, Jumps())
+    visit(body, NO_NAMES, Jumps(), NO_NAMES)
     return found

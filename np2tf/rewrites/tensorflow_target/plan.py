@@ -12,6 +12,7 @@ from np2tf.rewrites.planning.uses import quoted_annotations
 from np2tf.rewrites.tensorflow_target.functions import follow_module
 from np2tf.rewrites.tensorflow_target.imports import left_over, passed_on, plan_annotations, plan_imports
 from np2tf.rewrites.tensorflow_target.model.world import World
+from np2tf.rewrites.tensorflow_target.staging.loops import plan_loops
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
@@ -35,6 +36,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
             report.add(code, *_place(facts, node), **words)
     if refused:
         return
+    plan_loops(world)
     helpers: set[str] = set()
     for node, decision in world.decisions.items():
         helpers |= decision.helpers

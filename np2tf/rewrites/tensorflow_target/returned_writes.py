@@ -71,7 +71,8 @@ def return_writes_of_call(
     world = frame.world
     summary = world.summary(function)
     arguments = _arguments(node, function)
-    if arguments is None:
+    # A handler would see what the function has written before it raised an exception.
+    if arguments is None or frame.raised:
         world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
         return
     names: list[str] = []
@@ -101,7 +102,13 @@ def inline_call(
     world, statement = frame.world, frame.statement
     arguments = _arguments(node, functions[0])
     summary = world.summary(functions[0])
-    if len(functions) != 1 or arguments is None or statement is None or not summary.returns_value:
+    if (
+        len(functions) != 1
+        or frame.raised
+        or arguments is None
+        or statement is None
+        or not summary.returns_value
+    ):
         world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
         return
     for parameter in written_in_order(summary):

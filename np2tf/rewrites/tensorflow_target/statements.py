@@ -9,12 +9,13 @@ from typing import Any
 import libcst as cst
 
 from np2tf.facts.dataflow.reads_writes import block
-from np2tf.rewrites.tensorflow_target import writes
+from np2tf.rewrites.tensorflow_target import guarded, writes
 from np2tf.rewrites.tensorflow_target.expressions import evaluate
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
+from np2tf.rewrites.tensorflow_target.model.shared import refuse_shared
 from np2tf.rewrites.tensorflow_target.model.turns import Turns
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, list_value, plain
-from np2tf.rewrites.tensorflow_target.model.world import Frame, merge
+from np2tf.rewrites.tensorflow_target.model.world import Frame, Passage, merge
 from np2tf.tree.names import dotted_name
 
 Env = dict[str, Value]
@@ -22,12 +23,7 @@ Env = dict[str, Value]
 _ROUNDS = 12
 _REFUSED: dict[type[cst.CSTNode], str] = {
     cst.ClassDef: "a class",
-    cst.Try: "`try`",
-    cst.TryStar: "`try`",
-    cst.With: "`with`",
-    cst.Match: "`match`",
-    cst.Global: "`global`",
-    cst.Nonlocal: "`nonlocal`",
+    cst.TryStar: "`except*`",
     cst.TypeAlias: "a type alias",
 }
 
@@ -49,7 +45,10 @@ def run_statement(node: cst.CSTNode, frame: Frame) -> bool:
     frame.world.forget(node)
     if isinstance(node, cst.SimpleStatementLine):
         return run(node.body, frame)
-    frame.statement = node if isinstance(node, cst.BaseSmallStatement) else None
+    if isinstance(node, cst.BaseSmallStatement):
+        frame.statement = node
+        for states in frame.raised:
+            states.append(dict(frame.env))
     told = _REFUSED.get(type(node))
     if told is not None:
         frame.world.refuse(node, "NP2TF603", what=told)
@@ -58,7 +57,11 @@ def run_statement(node: cst.CSTNode, frame: Frame) -> bool:
     if handler is None:
         frame.world.refuse(node, "NP2TF603", what=type(node).__name__)
         return True
-    return handler(node, frame) is not False
+    reached = handler(node, frame) is not False
+    if isinstance(node, cst.BaseSmallStatement):
+        for states in frame.raised:
+            states.append(dict(frame.env))
+    return reached
 
 
 def _assign(node: cst.Assign, frame: Frame) -> None:
@@ -78,8 +81,11 @@ def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode
     """An assignment target gets a value."""
     if isinstance(target, cst.Name):
         owner = frame.world.facts.scopes.of(target).owner_of(target.value)
-        if owner is not None and frame.function is not None and owner.node is not frame.function:
+        is_shared = (frame.function, target.value) in frame.world.shared
+        is_own = owner is None or frame.function is None or owner.node is frame.function
+        if not is_own and not is_shared:
             frame.world.refuse(target, "NP2TF603", what="a name of an outer scope that is bound")
+        refuse_shared(target, target.value, value, frame)
         frame.bind(target.value, value)
     elif isinstance(target, (cst.Tuple, cst.List)):
         starred = any(isinstance(one, cst.StarredElement) for one in target.elements)
@@ -118,8 +124,9 @@ def _return(node: cst.Return, frame: Frame) -> bool:
 
 
 def _if(node: cst.If, frame: Frame) -> bool:
-    evaluate(node.test, frame)
+    tested = evaluate(node.test, frame)
     before = dict(frame.env)
+    frame.world.passages[node] = Passage(frame, before, tested)
     first = run(block(node.body), frame)
     after_first: Env | None = frame.env if first else None
     frame.env = before
@@ -138,11 +145,11 @@ def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
     endless = isinstance(node, cst.While) and isinstance(node.test, cst.Name) and node.test.value == "True"
     breaks: list[Env] = []
     entry: Env = dict(frame.env)
-    head, turns = entry, Turns(node)
+    head, turns, tested = entry, Turns(node), plain("bool")
     for _ in range(_ROUNDS):
         frame.env = dict(head)
         if isinstance(node, cst.While):
-            evaluate(node.test, frame)
+            tested = evaluate(node.test, frame)
         elif iterated is not None:
             bind(node.target, element_of(iterated), frame, node)
         outer = frame.breaks, frame.continues
@@ -156,6 +163,7 @@ def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
         head = back
     else:
         frame.world.refuse(node, "NP2TF603", what="a loop whose values do not settle")
+    frame.world.passages[node] = Passage(frame, head, iterated if iterated is not None else tested)
     frame.env = dict(head)
     reached = not endless
     if node.orelse is not None and reached:
@@ -209,6 +217,8 @@ def _function(node: cst.FunctionDef, frame: Frame) -> None:
                 world.refuse(param.default, "NP2TF603", what="an array or container as a default")
             known = Value(default.kinds, default.dtype, default.rank, items=default.items, certain=False)
             world.learn(summary.parameters, param.name.value, known)
+    if (frame.function, node.name.value) in world.shared:
+        world.refuse(node, "NP2TF603", what="`global` and `nonlocal` of what is no number")
     frame.bind(node.name.value, Value(frozenset(["function"]), functions=frozenset([node])))
 
 
@@ -265,4 +275,9 @@ _HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], bool | None]] = {
     cst.Import: _import,
     cst.ImportFrom: _import,
     cst.Pass: _pass,
+    cst.Global: _pass,
+    cst.Nonlocal: _pass,
+    cst.Try: lambda node, frame: guarded.follow_try(node, frame, run, bind),
+    cst.With: lambda node, frame: guarded.follow_with(node, frame, run, bind),
+    cst.Match: lambda node, frame: guarded.follow_match(node, frame, run, bind),
 }

@@ -14,6 +14,7 @@ from np2tf.rewrites.tensorflow_target.expressions import evaluate, key_part
 from np2tf.rewrites.tensorflow_target.methods import put_into
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import choose, element_of, helper_of, result_of, unfit
+from np2tf.rewrites.tensorflow_target.model.shared import is_shared, refuse_shared
 from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, join, promote
 from np2tf.rewrites.tensorflow_target.model.world import Frame
 from np2tf.rewrites.tensorflow_target.returned_writes import return_with, return_writes_of_call
@@ -33,8 +34,10 @@ def may_write(name: str, value: Value, place: cst.CSTNode, statement: cst.CSTNod
 
 def _other_owner(name: str, value: Value, statement: cst.CSTNode, frame: Frame) -> str | None:
     """Return who else may see the memory of a name after a statement."""
-    if name not in frame.env:
+    if name not in frame.env or (frame.function, name) in frame.world.shared:
         return _OUTSIDE
+    if frame.is_returned:
+        return "the result that is returned"
     live = (frame.live.get(statement, frozenset()) | frame.always_live) - _bound_outright(statement, frame)
     for other, held in frame.env.items():
         needed = frame.function is None or other in live or other.startswith("<")
@@ -166,7 +169,7 @@ def augmented_assignment(node: cst.AugAssign, frame: Frame) -> None:
 def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: Frame) -> None:
     world, name = frame.world, target.value
     old = evaluate(target, frame)
-    if name not in frame.env:
+    if name not in frame.env and not is_shared(target, frame):
         world.refuse(node, "NP2TF604", name=name, other=_OUTSIDE)
         return
     wrong = unfit(node.operator, old, right)
@@ -187,6 +190,7 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
     if not old.may("array"):
         if operation is not None:
             world.edit(node, edits.augment_with(None, operation), *used)
+        refuse_shared(node, name, new, frame)
         frame.bind(name, new)
         return
     if not may_write(name, old, node, node, frame):

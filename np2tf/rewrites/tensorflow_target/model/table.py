@@ -53,13 +53,14 @@ def table() -> Table:
 
 @lru_cache(maxsize=1)
 def _helpers() -> dict[str, str]:
-    """The text of every helper, in the file's order."""
-    text = (rules.rules_folder() / "tensorflow" / "helpers.py").read_text(encoding="utf-8")
-    return {
-        node.name: ast.get_source_segment(text, node) or ""
-        for node in ast.parse(text).body
-        if isinstance(node, ast.FunctionDef)
-    }
+    """The text of every helper, in the order of the files."""
+    found = {}
+    for file in ("helpers.py", "control.py"):
+        text = (rules.rules_folder() / "tensorflow" / file).read_text(encoding="utf-8")
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.FunctionDef):
+                found[node.name] = ast.get_source_segment(text, node) or ""
+    return found
 
 
 def helpers_with(names: Iterable[str]) -> dict[str, str]:

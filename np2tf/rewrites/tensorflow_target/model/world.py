@@ -43,6 +43,17 @@ class Decision:
     refusals: list[tuple[str, dict[str, str]]] = field(default_factory=list)
 
 
+@dataclass
+class Passage:
+    """A loop or branch, as it was followed last."""
+
+    frame: Frame
+    before: dict[str, Value]
+    """What names are where it begins, and where a loop's next round does."""
+    value: Value
+    """What a loop goes over, or what a test gives."""
+
+
 def _not_set(node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> None:
     raise AssertionError("nobody has said what becomes of such calls")
 
@@ -58,6 +69,9 @@ class World:
         self.summaries: dict[cst.CSTNode, Summary] = {}
         self.globals: dict[str, Value] = {}
         self.decisions: dict[cst.CSTNode, Decision] = {}
+        self.passages: dict[cst.CSTNode, Passage] = {}
+        self.shared: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
+        """Names that several functions bind: function (None for the module) and name -> whose name it is."""
         self.changed = False
         """Whether something was found out in this round."""
         self.on_inline_write: Callable[[cst.Call, list[cst.FunctionDef], Frame], None] = _not_set
@@ -122,6 +136,10 @@ class Frame:
     """Names that inner functions may read at any time."""
     breaks: list[dict[str, Value]] = field(default_factory=list)
     continues: list[dict[str, Value]] = field(default_factory=list)
+    raised: list[list[dict[str, Value]]] = field(default_factory=list)
+    """Of each `try` around: what names may be where its body is left by an exception."""
+    is_returned: bool = False
+    """What follows runs when a result has been computed: a `finally`."""
     statement: cst.CSTNode | None = None
     """The simple statement at hand."""
     writing_call: cst.Call | None = None
@@ -135,9 +153,17 @@ class Frame:
     def bind(self, name: str, value: Value) -> None:
         """A name is bound in this scope."""
         self.env[name] = value
+        if (self.function, name) in self.world.shared:
+            self.world.learn(self.shared_names(name), name, value)
+            return
         summary = self.summary
         known = self.world.globals if summary is None else summary.history
         self.world.learn(known, name, value)
+
+    def shared_names(self, name: str) -> dict[str, Value]:
+        """Return where the values of a name are, that several functions bind."""
+        owner = self.world.shared[self.function, name]
+        return self.world.globals if owner is None else self.world.summary(owner).history  # type: ignore[arg-type]
 
     def inner(self) -> Frame:
         """Return this place with names of its own, as a comprehension has."""
@@ -149,7 +175,7 @@ def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
     arriving = [env for env in envs if env is not None]
     if not arriving:
         return None
-    names = {name for env in arriving for name in env}
+    names = dict.fromkeys(name for env in arriving for name in env)  # in an order that no hash decides
     return {name: union(env.get(name) for env in arriving) for name in names}
 
 

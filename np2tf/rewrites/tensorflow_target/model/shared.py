@@ -1,0 +1,48 @@
+"""Names that several functions bind (`global`, `nonlocal`): what they may be does not depend on the place."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.rewrites.tensorflow_target.model.values import Value
+from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.tree.names import words
+
+#: Kinds of values that nobody can write to.
+_FIXED = words("int float bool complex str none range dtype shape scalar")
+
+
+def shared_names(facts: Facts) -> dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None]:
+    """Return the names that several functions bind: function and name -> the function whose name it is.
+
+    The module is None, in the place of a function.
+    """
+    found: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
+    for scope in facts.scopes.module.within():
+        for name in scope.nonlocals | scope.globals:
+            owner = scope.module if name in scope.globals else scope.owner_of(name)
+            node = None if owner is None or owner.is_module else owner.node
+            found[None if scope.is_module else scope.node, name] = node
+            found[node, name] = node
+    return found
+
+
+def is_shared(node: cst.Name, frame: Frame) -> bool:
+    """Return whether a name is one that several functions bind, and not the variable of a comprehension."""
+    key = (frame.function, node.value)
+    if key not in frame.world.shared:
+        return False
+    owner = frame.world.facts.scopes.of(node).owner_of(node.value)
+    wanted = frame.world.shared[key]
+    return owner is None or (owner.is_module if wanted is None else owner.node is wanted)
+
+
+def refuse_shared(node: cst.CSTNode, name: str, value: Value, frame: Frame) -> None:
+    """Refuse to bind an array, or what may hold one, where other functions may bind the name as well."""
+    if (
+        (frame.function, name) in frame.world.shared
+        and not value.is_undetermined
+        and not value.kinds <= _FIXED
+    ):
+        frame.world.refuse(node, "NP2TF603", what="`global` and `nonlocal` of what is no number")

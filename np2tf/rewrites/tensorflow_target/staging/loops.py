@@ -1,0 +1,341 @@
+"""Loops over arrays as functions of their state: a helper runs them, in Python or as one graph.
+
+A loop is planned so only where its rounds do nothing but compute: they print nothing, change no object but
+the lists that they append to, and jump nowhere. Whether a graph gives the same is decided when the program
+runs (rules/tensorflow/control.py), so that nothing has to be known here of dtypes and shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from np2tf.facts.dataflow.liveness import loop_head
+from np2tf.facts.dataflow.reads_writes import block, bound_targets, ordered_writes
+from np2tf.facts.dataflow.reads_writes import parameters as parameter_names
+from np2tf.rewrites.mutation.order import is_pure_call
+from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS
+from np2tf.rewrites.tensorflow_target.model.world import Edit, Passage, World
+from np2tf.rewrites.tensorflow_target.staging.rounds import branch_as_functions, loop_as_function
+from np2tf.tree.walk import children, walk
+
+#: Expressions that run code of others, or show a value.
+_NOT_COMPUTED = (
+    *(
+        cst.Lambda,
+        cst.NamedExpr,
+        cst.GeneratorExp,
+        cst.FormattedString,
+        cst.Await,
+        cst.Yield,
+        cst.StarredElement,
+    ),
+    *(cst.BooleanOperation, cst.Not),
+)
+_SHOW = frozenset(
+    {"str", "repr", "print", "format", "float", "int", "bool", "complex", "round", "tolist", "item"}
+)
+_FEW = 8
+
+
+def plan_loops(world: World) -> None:
+    """Plan the loops of a module whose values have all been followed."""
+    loops = [node for node in world.passages if isinstance(node, (cst.For, cst.While))]
+    done: set[cst.CSTNode] = set()
+    for node in sorted(loops, key=lambda one: len(list(world.facts.parents.above(one)))):
+        if node in done or any(up in done for up in world.facts.parents.above(node)):
+            continue
+        made = _Planner(world)
+        if made.loop(node):
+            done.add(node)
+            for one, edit, helper in made.edits:
+                world.edit(one, edit, helper)
+
+
+class _Planner:
+    """Looks whether one outermost loop can be planned, and collects the edits of all within."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.facts = world.facts
+        self.edits: list[tuple[cst.CSTNode, Edit, str]] = []
+        self._lists: tuple[str, ...] = ()
+        self._computing: dict[cst.FunctionDef, bool] = {}
+
+    def loop(self, node: cst.For | cst.While, is_inner: bool = False) -> bool:
+        """Return whether a loop can be planned."""
+        passage = self.world.passages.get(node)
+        function = passage.frame.function if passage is not None else None
+        if passage is None or not isinstance(function, cst.FunctionDef) or node.orelse is not None:
+            return False
+        if not isinstance(node.body, cst.IndentedBlock) or self._is_in_try(node, function):
+            return False
+        head_fits = (
+            self._counts(node, passage, is_inner) if isinstance(node, cst.For) else self._tests(node, passage)
+        )
+        live = passage.frame.live.get(node)
+        if not head_fits or live is None:
+            return False
+        body = block(node.body)
+        counter = bound_targets(node.target) if isinstance(node, cst.For) else []
+        lists = () if is_inner or isinstance(node, cst.While) else self._appended(body, passage)
+        state = self._state(node, body, passage, {*counter, *lists}, loop_head(node, live))
+        if not state or not live.isdisjoint(counter):
+            return False
+        before, self._lists = self._lists, lists
+        fits = all(self._statement(one) for one in body)
+        self._lists = before
+        if not fits:
+            return False
+        helper = "_for_loop" if isinstance(node, cst.For) else "_while_loop"
+        names = [self.world.name(one, node, passage.frame) for one in ("step", "keep_going")]
+        edit = loop_as_function(
+            names, state, lists, self.world.helper(helper), _is_first(self.facts.parents[node], node)
+        )
+        self.edits.append((node, edit, helper))
+        return True
+
+    def _is_in_try(self, node: cst.CSTNode, function: cst.FunctionDef) -> bool:
+        return self.facts.parents.nearest(node, cst.Try, cst.FunctionDef) is not function
+
+    def _counts(self, node: cst.For, passage: Passage, is_inner: bool) -> bool:
+        """Return whether a loop goes over `range`, and its number only chooses elements."""
+        call = node.iter
+        if not isinstance(node.target, cst.Name) or not isinstance(call, cst.Call):
+            return False
+        builtin = isinstance(call.func, cst.Name) and call.func.value == "range"
+        if not builtin or not passage.value.only("range") or not self._computes(call):
+            return False
+        literal = all(isinstance(arg.value, cst.Integer) for arg in call.args)
+        if literal and not is_inner and max(int(arg.value.value) for arg in call.args) < 64:  # type: ignore[attr-defined]
+            return False
+        return all(self._is_index(one) for one in _names(block(node.body), node.target.value))
+
+    def _is_index(self, node: cst.CSTNode) -> bool:
+        """Return whether a name is, with numbers added, the index of an element."""
+        parents = self.facts.parents
+        up = parents[node]
+        while isinstance(up, (cst.BinaryOperation, cst.UnaryOperation)):
+            if not isinstance(up.operator, (cst.Add, cst.Subtract, cst.Minus)):
+                return False
+            if isinstance(up, cst.BinaryOperation) and not isinstance(
+                up.right if up.left is node else up.left, cst.Integer
+            ):
+                return False
+            node, up = up, parents[up]
+        return isinstance(up, cst.Index)
+
+    def _tests(self, node: cst.While, passage: Passage) -> bool:
+        return passage.value.may(*ARRAYS) and self._computes(node.test)
+
+    def _appended(self, body: Sequence[cst.CSTNode], passage: Passage) -> tuple[str, ...]:
+        """The lists of which each round appends something, and that it does not use otherwise."""
+        found = []
+        for statement in body:
+            name = _append_to(statement)
+            value = passage.before.get(name) if name is not None else None
+            if value is not None and value.only("list") and name not in found:
+                used = len(list(_names(body, str(name))))
+                if used == sum(_append_to(one) == name for one in body):
+                    found.append(str(name))
+        return tuple(found)
+
+    def _state(
+        self,
+        node: cst.For | cst.While | cst.If,
+        body: Sequence[cst.CSTNode],
+        passage: Passage,
+        own: set[str],
+        live: frozenset[str],
+    ) -> list[str]:
+        """The names that a round hands on; none where one of them cannot be handed on."""
+        bound = [name for name in ordered_writes(body) if name not in own]
+        state = [name for name in bound if name in passage.before and self._is_bound(name, node, passage)]
+        others = {*bound, *own} - set(state)
+        shared = {name for function, name in self.world.shared if function is passage.frame.function}
+        if not passage.frame.always_live.isdisjoint({*bound, *own}) or not shared.isdisjoint(bound):
+            return []
+        if not live.isdisjoint(others - set(self._lists) - own):
+            return []
+        for name in state:
+            value = passage.before[name]
+            if not value.only(*ARRAYS, *NUMBERS) or not value.may(*ARRAYS):
+                return []
+        return state
+
+    def _is_bound(self, name: str, node: cst.CSTNode, passage: Passage) -> bool:
+        """Return whether a name is bound for sure where a statement begins."""
+        function = passage.frame.function
+        assert isinstance(function, cst.FunctionDef)
+        if name in parameter_names(function.params):
+            return True
+        below: cst.CSTNode = node
+        for up in self.facts.parents.above(node):
+            if up is function:
+                return False
+            if isinstance(up, cst.For) and name in bound_targets(up.target):
+                return True
+            for one in getattr(up, "body", ()) if isinstance(up, cst.IndentedBlock) else ():
+                if one is below:
+                    break
+                if isinstance(one, cst.SimpleStatementLine) and any(
+                    isinstance(small, cst.Assign)
+                    and name in [bound for target in small.targets for bound in bound_targets(target.target)]
+                    for small in one.body
+                ):
+                    return True
+            below = up
+        return False
+
+    def _statement(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, cst.SimpleStatementLine):
+            return all(self._small(one, node) for one in node.body)
+        if isinstance(node, cst.For) and _is_short(node):
+            return all(self._statement(one) for one in block(node.body))
+        if isinstance(node, (cst.For, cst.While)):
+            return self.loop(node, is_inner=True)
+        return isinstance(node, cst.If) and self._branch(node)
+
+    def _small(self, node: cst.CSTNode, line: cst.CSTNode) -> bool:
+        is_write = any(
+            one in self.world.decisions and self.world.decisions[one].edits for one in (node, line)
+        )
+        if isinstance(node, cst.Assign):
+            targets = [one.target for one in node.targets]
+            names = all(isinstance(one, cst.Name) or _is_names(one) for one in targets)
+            return (names or is_write) and self._computes(node.value) and all(map(self._computes, targets))
+        if isinstance(node, cst.AugAssign):
+            fits = isinstance(node.target, cst.Name) or is_write
+            return fits and self._computes(node.value) and self._computes(node.target)
+        if isinstance(node, cst.Expr):
+            name = _append_to(line)
+            if name is not None:
+                assert isinstance(node.value, cst.Call)
+                return name in self._lists and self._computes(node.value.args[0].value)
+            call = node.value if isinstance(node.value, cst.Call) else None
+            if call is None or not is_write:
+                return False
+            of_numpy = self.facts.imports.numpy_name(call.func) is not None
+            is_method = isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Name)
+            return (of_numpy or is_method) and all(self._computes(arg.value) for arg in call.args)
+        return isinstance(node, cst.Pass)
+
+    def _branch(self, node: cst.If) -> bool:
+        passage = self.world.passages.get(node)
+        if passage is None or isinstance(node.orelse, cst.If) or not self._computes(node.test):
+            return False
+        body = [*block(node.body), *block(node.orelse)]
+        if not all(self._statement(one) for one in body):
+            return False
+        if passage.value.is_plain:
+            return True
+        live = passage.frame.live.get(node)
+        if live is None or not isinstance(node.body, cst.IndentedBlock):
+            return False
+        if node.orelse is not None and not isinstance(node.orelse.body, cst.IndentedBlock):
+            return False
+        state = self._state(node, body, passage, set(), live)
+        if not state:
+            return False
+        names = [self.world.name(one, node, passage.frame) for one in ("then", "otherwise")]
+        is_first = _is_first(self.facts.parents[node], node)
+        self.edits.append(
+            (node, branch_as_functions(names, state, self.world.helper("_cond"), is_first), "_cond")
+        )
+        return True
+
+    def _computes(self, node: cst.CSTNode) -> bool:
+        """Return whether an expression does nothing but compute."""
+        for one in walk(node):
+            if isinstance(one, _NOT_COMPUTED):
+                return False
+            if isinstance(one, cst.Call):
+                name = one.func.attr if isinstance(one.func, cst.Attribute) else one.func
+                shows = isinstance(name, cst.Name) and name.value in _SHOW
+                if shows or not (is_pure_call(self.facts, one) or self._calls_computing(one)):
+                    return False
+        return True
+
+    def _calls_computing(self, call: cst.Call) -> bool:
+        """Return whether a call is of a function of the module that does nothing but compute."""
+        owner = (
+            self.facts.scopes.of(call.func).owner_of(call.func.value)
+            if isinstance(call.func, cst.Name)
+            else None
+        )
+        bindings = owner.bindings[call.func.value] if owner is not None else []  # type: ignore[attr-defined]
+        function = bindings[0] if len(bindings) == 1 else None
+        if not isinstance(function, cst.FunctionDef) or any(arg.star for arg in call.args):
+            return False
+        if function in self._computing:
+            return self._computing[function]
+        self._computing[function] = False  # also where a function calls itself
+        summary = self.world.summaries.get(function)
+        known = summary is not None and not summary.writes and not function.decorators
+        fits = known and all(map(self._only_computes, block(function.body)))
+        self._computing[function] = fits
+        return fits
+
+    def _only_computes(self, node: cst.CSTNode) -> bool:
+        """Return whether a statement of a function does nothing but compute."""
+        if isinstance(node, cst.SimpleStatementLine):
+            return all(map(self._only_computes, node.body))
+        if isinstance(node, (cst.Return, cst.Expr)):
+            is_text = isinstance(node, cst.Expr) and isinstance(node.value, cst.SimpleString)
+            return is_text or (
+                isinstance(node, cst.Return) and (node.value is None or self._computes(node.value))
+            )
+        if isinstance(node, (cst.Assign, cst.AugAssign)):
+            line = self.facts.parents[node]
+            assert line is not None
+            return self._small(node, line)
+        if isinstance(node, cst.If):
+            body = [*block(node.body), *block(node.orelse)]
+            return self._computes(node.test) and all(map(self._only_computes, body))
+        return isinstance(node, cst.Pass)
+
+
+def _is_names(target: cst.CSTNode) -> bool:
+    return isinstance(target, (cst.Tuple, cst.List)) and all(
+        isinstance(one, cst.Element) and isinstance(one.value, cst.Name) for one in target.elements
+    )
+
+
+def _is_short(node: cst.For) -> bool:
+    """Return whether a loop goes over a few things that are written out."""
+    is_display = isinstance(node.iter, (cst.Tuple, cst.List)) and len(node.iter.elements) <= _FEW
+    return is_display and node.orelse is None and isinstance(node.body, cst.IndentedBlock)
+
+
+def _append_to(statement: cst.CSTNode) -> str | None:
+    """The list of a statement `list.append(value)`."""
+    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
+    call = small.value if isinstance(small, cst.Expr) else None
+    if not isinstance(call, cst.Call) or len(call.args) != 1 or len(statement.body) > 1:  # type: ignore[attr-defined]
+        return None
+    func = call.func
+    if not isinstance(func, cst.Attribute) or func.attr.value != "append":
+        return None
+    return func.value.value if isinstance(func.value, cst.Name) else None
+
+
+def _names(body: Sequence[cst.CSTNode], name: str) -> Iterator[cst.Name]:
+    """Yield where statements use a name as a variable."""
+    for statement in body:
+        for node in walk(statement):
+            for child in children(node):
+                is_attribute = isinstance(node, cst.Attribute) and child is node.attr
+                is_keyword = isinstance(node, cst.Arg) and child is node.keyword
+                if (
+                    isinstance(child, cst.Name)
+                    and child.value == name
+                    and not is_attribute
+                    and not is_keyword
+                ):
+                    yield child
+
+
+def _is_first(above: cst.CSTNode | None, node: cst.CSTNode) -> bool:
+    """Return whether a statement is the first of its block."""
+    return isinstance(above, cst.IndentedBlock) and above.body[0] is node
