@@ -141,6 +141,19 @@ TRANSLATED = {
         "x = np.arange(4.0)\nx[0], x[-1] = x[-1], x[0]\nx[1] = x[2] = n = 7\nreturn x, n  # the end"
     ),
 }
+#: Programs that handle an error of NumPy's. TensorFlow raises another, which no handler may take for it.
+LOUD = {
+    "a shape that does not fit": main_of(
+        "x, n = np.ones((2, 3)), len('four')\ntry:\n    return np.reshape(x, (n, 2))\n"
+        "except Exception:\n    return 0"
+    ),
+    "operands that do not fit": main_of(
+        "x, y = np.ones(3), np.ones(4)\ntry:\n    return x + y\nexcept ValueError:\n    return 0"
+    ),
+    "matrices that do not fit, and any handler": main_of(
+        "x = np.zeros((2, 3))\ntry:\n    return x @ np.ones((2, 2))\nexcept:\n    return 0"
+    ),
+}
 REFUSED = {
     "a view that is read": (main_of("x = np.zeros(3)\ny = x[1:]\nx[1] = 5\nreturn y"), "NP2TF604"),
     "another name": (main_of("x = np.zeros(3)\ny = x\nx += 1\nreturn x, y"), "NP2TF604"),

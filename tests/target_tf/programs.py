@@ -75,8 +75,8 @@ def random_programs() -> dict[str, tuple[str, Result]]:
 
 def every_translation() -> list[tuple[str, str, str]]:
     """Name, source and translation of all that is translated."""
-    from cases import TRANSLATED
+    from cases import LOUD, TRANSLATED
 
     made = [(name, fixtures()[name][0], fixtures()[name][1].text) for name in translated_fixtures()]
-    made += [(name, text, for_tensorflow(text).text) for name, text in TRANSLATED.items()]
+    made += [(name, text, for_tensorflow(text).text) for name, text in {**TRANSLATED, **LOUD}.items()]
     return made + [(name, text, result.text) for name, (text, result) in random_programs().items()]

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from cases import REFUSED, TRANSLATED
+from cases import LOUD, REFUSED, TRANSLATED
 from programs import fixture_paths, fixtures, for_tensorflow, random_programs, refusals, translated_fixtures
 
 
@@ -29,6 +29,15 @@ def test_cases(name: str, results: dict[str, Any]) -> None:
     """What differs between NumPy and tf.experimental.numpy, or is a write, is translated rightly."""
     assert refusals(for_tensorflow(TRANSLATED[name])) == []
     assert results["programs"][name] == ""
+
+
+@pytest.mark.parametrize("name", LOUD)
+def test_errors_of_tensorflow_are_not_handled(name: str, results: dict[str, Any]) -> None:
+    """A handler of NumPy's error never takes TensorFlow's, which may come where NumPy has none."""
+    assert refusals(for_tensorflow(LOUD[name])) == []
+    assert re.search(
+        "is \\('raised', .(SystemError: an error of TensorFlow's|InvalidArgument)", results["programs"][name]
+    )
 
 
 def test_loops_become_graphs(results: dict[str, Any]) -> None:

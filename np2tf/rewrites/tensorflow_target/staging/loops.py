@@ -1,4 +1,4 @@
-"""Loops over arrays as functions of their state: a helper runs them, in Python or as one graph.
+"""Rewrites loops over arrays as functions of their state, which a helper runs in Python or as one graph.
 
 A loop is planned so only where its rounds do nothing but compute: they print nothing, change no object but
 the lists that they append to, and jump nowhere. Whether a graph gives the same is decided when the program
