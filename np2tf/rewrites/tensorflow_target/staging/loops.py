@@ -1,8 +1,8 @@
 """Rewrites loops over arrays as functions of their state, which a helper runs in Python or as one graph.
 
 A loop is planned so only where its rounds do nothing but compute: they print nothing, change no object but
-the lists that they append to, and jump nowhere. Whether a graph gives the same is decided when the program
-runs (rules/tensorflow/control.py), so that nothing has to be known here of dtypes and shapes.
+the lists that they append to, and jump nowhere. The program itself decides at run time whether a graph gives
+the same (rules/tensorflow/control.py), so that nothing has to be known here of dtypes and shapes.
 """
 
 from __future__ import annotations
