@@ -27,7 +27,10 @@ def configuration(aside: Sequence[str], is_own: bool) -> str:
     lines += ['target = "np2tf"', 'select = ["ALL"]']
     if aside:
         listed = ", ".join(json.dumps(pattern, ensure_ascii=False) for pattern in aside)
-        lines += ["# What judges or describes the programs stays on NumPy.", f"extend-exclude = [{listed}]"]
+        lines += [
+            "# Files that judge or describe the programs stay on NumPy.",
+            f"extend-exclude = [{listed}]",
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -19,10 +19,10 @@ class LeafForm:
     shape: tf.TensorShape | None = None
     weak: type | None = None
     value: Any = None
-    #: Whether the leaf is a view of the operand.
+    #: True if the leaf is a view of the operand.
     view: bool = False
 
-    #: Whether the leaf is a raw tensor, and not an array on TensorFlow.
+    #: True if the leaf is a raw tensor, and not an array on TensorFlow.
     raw: bool = False
 
     @property

@@ -24,7 +24,7 @@ from np2tf.tnp._tensor.symint import Int, SymInt
 class ViewTransform(Protocol):
     """One step from an array to a view of it."""
 
-    #: Whether the view of an array in C order is in C order, too, apart from axes of length 1.
+    #: True if the view of an array in C order is in C order, too, apart from axes of length 1.
     keeps_order: ClassVar[bool]
 
     def get(self, base: tf.Tensor) -> tf.Tensor:

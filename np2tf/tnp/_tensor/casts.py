@@ -14,7 +14,7 @@ def _takes_the_lowest() -> bool:
     return bool((made == np.iinfo(np.int64).min).all())
 
 
-#: Whether this CPU converts numbers out of range to the lowest integer. XLA gives the nearest integer, or 0
+#: True if this CPU converts numbers out of range to the lowest integer. XLA gives the nearest integer, or 0
 #: for NaN.
 _LOWEST = _takes_the_lowest()
 

@@ -208,7 +208,7 @@ class Storage:
         self.order: tuple[int, ...] | GappedLayout | None = None
         self.may_alias: tuple[Storage, ...] = ()
         self.is_poisoned = False
-        #: Whether this is an input of the trace, to be written back to the caller.
+        #: True if this is an input of the trace, to be written back to the caller.
         self.argument = False
         #: Storages with the same mark never alias each other; each may still alias others.
         self.distinct: object = None

@@ -144,7 +144,7 @@ def _subtracts_at_once() -> bool:
         return bool(np.square(np.full(8, 1e200 + 1e200j)).real[0] == -np.inf)
 
 
-#: Whether NumPy, on this processor, subtracts a product from another without rounding that one first.
+#: True if NumPy, on this processor, subtracts one product from another without rounding the first product.
 _HAS_FUSED_PRODUCTS = _subtracts_at_once()
 
 

@@ -19,7 +19,7 @@ from np2tf.tnp._front.numpy_version import NUMPY
 __all__ = ["trim_zeros"]
 
 
-#: Whether NumPy trims arrays of several axes. NumPy 2.1 asks for the truth value of each row.
+#: True if NumPy trims arrays of several axes. NumPy 2.1 asks for the truth value of each row.
 _ANY_AXES = NUMPY >= (2, 2)
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 

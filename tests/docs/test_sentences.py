@@ -1,0 +1,75 @@
+"""Sentences in comments and pages name their subject, as in docstrings (tests/test_docstrings.py)."""
+
+from __future__ import annotations
+
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+from doc_pages import DOCS, ROOT
+
+PACKAGE = ROOT / "np2tf"
+#: The beginning of a sentence that names no subject; questions may begin so.
+_UNNAMED = re.compile(r"(?:^|(?<=[.:;] ))(What|Whether|Which) [a-z][^?]*$")
+_SENTENCE_END = re.compile(r"(?<=[.?!]) ")
+
+
+def unnamed(text: str) -> list[str]:
+    """Return the sentences of a paragraph that begin with "What", "Whether" or "Which", without questions."""
+    return [one for one in _SENTENCE_END.split(text) if _UNNAMED.search(one)]
+
+
+def comments(path: Path) -> str:
+    """Return the comments of a file; comments on successive lines are one paragraph, and a line."""
+    found: list[str] = []
+    last = -1
+    with tokenize.open(path) as file:
+        for token in tokenize.generate_tokens(file.readline):
+            if token.type == tokenize.COMMENT:
+                text = token.string.lstrip("#: ")
+                if token.start[0] == last + 1:
+                    found[-1] += f" {text}"
+                else:
+                    found.append(text)
+                last = token.start[0]
+    return "\n".join(found)
+
+
+def paragraphs(page: Path) -> list[str]:
+    """Return the paragraphs, items and cells of a page, without code and headings."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^#.*$", "", text, flags=re.MULTILINE)
+    parts = re.split(r"\n\s*\n|^\s*(?:[*-]|\d+\.) |\|", text, flags=re.MULTILINE)
+    return [" ".join(part.split()) for part in parts]
+
+
+def _relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in PACKAGE.rglob("*.py")}), ids=_relative)
+def test_comments(folder: Path) -> None:
+    """No sentence of a comment begins so."""
+    found = [
+        (path.name, sentence)
+        for path in sorted(folder.glob("*.py"))
+        for comment in comments(path).split("\n")
+        for sentence in unnamed(comment)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("page", sorted([ROOT / "README.md", *DOCS.glob("*.md")]), ids=lambda path: path.name)
+def test_pages(page: Path) -> None:
+    """No sentence of a page begins so."""
+    assert [one for part in paragraphs(page) for one in unnamed(part)] == []
+
+
+def test_the_rule_sees_what_it_should() -> None:
+    """The rule finds such sentences, and leaves questions and other sentences alone."""
+    assert unnamed("It is right. What it gives is x. What is x? The rest: Whether it is y.") == [
+        "What it gives is x.",
+        "The rest: Whether it is y.",
+    ]
+    assert unnamed("Return whether it is what is wanted.") == []
