@@ -24,7 +24,8 @@ from np2tf.runtime.environment.tensorflow_patches import note_translated
 from np2tf.tree.source import Source, SourceError
 
 _FACTORY = "__np2tf_names__"
-#: Members that arrays have and raw tensors lack, or have with another meaning: methods, attributes, writes to elements.
+#: Members that arrays have, and that raw tensors lack or have with another meaning: methods, attributes,
+#: writes to elements.
 _OF_ARRAYS = (ast.Attribute, ast.Subscript)
 _Def = ast.FunctionDef | ast.AsyncFunctionDef
 
