@@ -87,7 +87,7 @@ def test_it_does_what_it_does_on_numpy(project: Project):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["stepwise", "tapline"])
+@pytest.mark.parametrize("name", [pytest.param("stepwise", marks=pytest.mark.long), "tapline"])
 def test_two_do_so_compiled_at_the_first_call(name: str):
     check_compiled(*[project for project in PROJECTS if project.name == name])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from differential import HEAD, compare, load, translation
+from selections import in_turn
 
 import np2tf
 from np2tf import tnp
@@ -27,8 +28,7 @@ def matrices(n: int, dtype: str) -> tuple[np.ndarray, np.ndarray]:
     return a + 20 * np.eye(n, dtype=dtype)[generator.permutation(n)], b
 
 
-@pytest.mark.parametrize("n", range(1, ROWS + 1))
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("n", "dtype"), in_turn(range(1, ROWS + 1), DTYPES))
 def test_solutions_inverses_and_determinants(n: int, dtype: str) -> None:
     a, b = matrices(n, dtype)
     found = solved(a, b)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from differential import HEAD, arguments_of, compare, load, observe, translation
+from selections import in_turn
 
 import np2tf
 from np2tf.tnp._masked import chunked_loops
@@ -15,6 +16,7 @@ LENGTH = 704
 #: Around one and several rounds of 1, 8 and 64 elements, and all of an array.
 LENGTHS = (0, 1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 200, LENGTH - 1, LENGTH)
 #: Statements about a length `k`; `n` is that of the arrays, `a` has 24 rows of 704 and `t` 704 rows of 24.
+DTYPES = ["float64", "float32", "int64", "complex128"]
 READ = {
     "sum": "out[i] = x[:k].sum()",
     "sum from a place on": "out[i] = np.sum(x[n - k :])",
@@ -112,8 +114,7 @@ def check(statement: str, dtype: str, loops: list[int]) -> None:
         assert set(function.lower(*arguments_of(call)).loops) == {"xla"}
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
-@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize(("name", "dtype"), in_turn(READ, DTYPES))
 def test_reductions_and_products(name: str, dtype: str, loops: list[int]) -> None:
     check(READ[name], dtype, loops)
 
@@ -124,8 +125,7 @@ def test_greatest_and_least(name: str, dtype: str, loops: list[int]) -> None:
     check(ORDERED[name], dtype, loops)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize(("name", "dtype"), in_turn(WRITTEN, DTYPES))
 def test_writes(name: str, dtype: str, loops: list[int]) -> None:
     statement = WRITTEN[name]
     if dtype == "complex128":
