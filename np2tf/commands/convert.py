@@ -193,6 +193,8 @@ def _deliver(
                 # The module that imports the file is not translated with it, and would get tensors.
                 args = (("other", str(needed[task.path])),)
                 made = TaskResult(task.path, [Diagnostic("NP2TF610", str(task.path), 1, 1, args)])
+            if sys.stdout.isatty():
+                bar.hide()
             done = deliver(delivery, task, made)
             settings = configurations.of(task.path)
             shown = [one for one in done.diagnostics if settings.is_selected(one.code, task.path)]

@@ -35,8 +35,13 @@ class Bar:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.hide()
+
+    def hide(self) -> None:
+        """Remove the bar until the next task is finished, so that other output gets lines of its own."""
         if self._bar is not None:
             self._bar[0].stop()
+            self._bar = None
 
     def advance(self) -> None:
         """Count one more finished task."""

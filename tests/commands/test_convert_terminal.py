@@ -132,3 +132,26 @@ def test_a_bar_for_what_takes_long(tmp_path: Path, after: float, is_shown: bool)
     assert b"8 files would change" in shown
     piped = subprocess.run(words, capture_output=True, env=environment, timeout=60)
     assert b"Translating" not in piped.stderr
+
+
+def test_output_beside_the_bar_has_lines_of_its_own(tmp_path: Path) -> None:
+    """The bar is gone before a line is printed on its terminal, and comes back after the next task."""
+    for number in range(8):
+        (tmp_path / f"{number}.py").write_text(SOURCE)
+    script = tmp_path / "script"
+    script.write_text(SLOW.format(after=0.2))
+    ours, theirs = pty.openpty()
+    words = [sys.executable, str(script), "convert", "--check", str(tmp_path), "-j1"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
+    process = subprocess.Popen(words, stdout=theirs, stderr=theirs, env=environment)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):
+        while data := os.read(ours, 65536):
+            shown += data
+    os.close(ours)
+    assert process.wait(60) == 1
+    rows = re.split(r"[\r\n]+", re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", shown.decode()))
+    assert sum("Translating" in row for row in rows) > 1
+    assert [row for row in rows if "Translating" in row and "would change" in row] == []
+    assert sum("would change" in row for row in rows) == 9

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 #: Bytes of memory that a worker may have. The limit is looked at before each test.
-LIMIT = int(float(os.environ.get("NP2TF_TEST_WORKER_GB", "6")) * 1e9)
+LIMIT = int(float(os.environ.get("NP2TF_TEST_WORKER_GB", "8")) * 1e9)
 
 
 def _note(run: str, nodeid: str) -> Path:

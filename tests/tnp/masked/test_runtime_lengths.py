@@ -15,8 +15,8 @@ from np2tf.tnp._masked import chunked_loops
 LENGTH = 704
 #: Around one and several rounds of 1, 8 and 64 elements, and all of an array.
 LENGTHS = (0, 1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 200, LENGTH - 1, LENGTH)
-#: Statements about a length `k`; `n` is that of the arrays, `a` has 24 rows of 704 and `t` 704 rows of 24.
 DTYPES = ["float64", "float32", "int64", "complex128"]
+#: Statements about a length `k`; `n` is that of the arrays, `a` has 24 rows of 704 and `t` 704 rows of 24.
 READ = {
     "sum": "out[i] = x[:k].sum()",
     "sum from a place on": "out[i] = np.sum(x[n - k :])",
