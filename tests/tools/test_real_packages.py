@@ -14,10 +14,13 @@ from tools.packages.known import Known, judge, known_failures
 from tools.packages.runs import MODES, Run, run
 
 DEV = [one for one in catalogue() if one.set == "dev"]
+#: Packages whose tests take minutes, on NumPy and translated.
+LONG = {"findiff"}
+RUNS = [pytest.param(one, marks=pytest.mark.long if one.name in LONG else (), id=one.name) for one in DEV]
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("package", DEV, ids=lambda package: package.name)
+@pytest.mark.parametrize("package", RUNS)
 def test_own_tests(package: Package, pytestconfig: pytest.Config) -> None:
     """Exactly the tests fail translated that the list names, of those that pass on plain NumPy."""
     if missing(package):
