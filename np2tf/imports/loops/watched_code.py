@@ -35,14 +35,19 @@ _Loop = ast.For | ast.While
 #: Decorators that do not change the code of a function.
 _HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
 
-_FOR = """
-{loop} = _np2tf_watch(NUMBERS, {key!r})
+#: The beginning of a watched loop, whose compiled part comes as None.
+_HEAD = """
+{loop} = _np2tf_watch(%s, {key!r})
 for {part} in {loop}:
     if {part} is None:
         {results}{loop}.finish()
         if {loop}.is_over:
             break
         continue
+"""
+_FOR = (
+    _HEAD % "NUMBERS"
+    + """\
     for TARGET in {part}:
         BODY
     else:
@@ -50,14 +55,10 @@ for {part} in {loop}:
     break
 {loop} = {part} = None
 """
-_WHILE = """
-{loop} = _np2tf_watch(None, {key!r})
-for {part} in {loop}:
-    if {part} is None:
-        {results}{loop}.finish()
-        if {loop}.is_over:
-            break
-        continue
+)
+_WHILE = (
+    _HEAD % "None"
+    + """\
     for {part} in {part}:
         if not TEST:
             break
@@ -70,6 +71,7 @@ else:
         BODY
 {loop} = {part} = None
 """
+)
 
 
 def watch_functions(tree: ast.Module, loops: Loops, jitted: set[int]) -> None:

@@ -51,6 +51,7 @@ _CHAPTERS = (
     "_chapters.manipulation.views.transpose",
     "_chapters.manipulation.views.parts",
     "_chapters.manipulation.join",
+    "_chapters.manipulation.extents",
     "_chapters.manipulation.rearrange",
     "_chapters.manipulation.trim",
     "_chapters.manipulation.packbits",

@@ -1,4 +1,4 @@
-"""New arrays from the elements of others: repeated, rolled, padded, inserted, deleted; and shapes."""
+"""New arrays from the elements of others: repeated, rolled, padded, inserted, deleted."""
 
 from __future__ import annotations
 
@@ -10,27 +10,21 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError, XlaShapeError
-from np2tf.tnp._array.ndarray import is_array, ndarray, tensor_array
+from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._dispatch.argument_types import Array, Axis, Shape
-from np2tf.tnp._dispatch.host_results import host_only
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._dispatch.residency import has_array, has_tensor
-from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 __all__ = [
-    "broadcast_shapes",
     "delete",
     "insert",
-    "ndim",
     "pad",
     "repeat",
     "resize",
     "roll",
-    "shape",
-    "size",
     "tile",
 ]
 
@@ -354,57 +348,3 @@ def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.T
 
 
 # -- combined -----------------------------------------------------------------------------------------------
-
-
-# -- shapes and dtypes --------------------------------------------------------------------------------------
-
-
-def shape(a: Any) -> tuple[Any, ...]:
-    """Return the lengths of the axes.
-
-    Args:
-        a: array, or anything that NumPy makes an array of.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.shape.html.
-    """
-    return (
-        a.shape
-        if is_array(a)
-        else tensor_array(a).shape
-        if isinstance(a, tf.Tensor)
-        else np.shape(to_numpy(a))
-    )
-
-
-def ndim(a: Any) -> int:
-    """Return the number of axes.
-
-    Args:
-        a: array, or anything that NumPy makes an array of.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.ndim.html.
-    """
-    return len(shape(a))
-
-
-def size(a: Any, axis: Any = None) -> Any:
-    """Return the number of elements, or the length along axes.
-
-    Args:
-        a: array, or anything that NumPy makes an array of.
-        axis: the axis, since NumPy 2.4 also several axes; None is all of them.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.size.html.
-    """
-    lengths = shape(a)
-    if axis is None:
-        return a.size if is_array(a) else math.prod(lengths)
-    if NUMPY < (2, 4):
-        return lengths[axis]
-    picked: Any = 1
-    for k in normalize_axis_tuple(axis, len(lengths)):
-        picked = picked * lengths[k]
-    return picked
-
-
-broadcast_shapes = host_only(np.broadcast_shapes)
