@@ -21,9 +21,9 @@ import numpy as np
 KERNELS = Path(__file__).with_name("kernels")
 #: This folder has SIZE, SMALL and `initialise` for kernels that do not name NumPy.
 ARGUMENTS = KERNELS / "arguments"
-#: np2tf's tier "auto" has time for its decision: at least so many calls (on the host, compiling, and some to
-#: compare), and after these at most so many seconds in all, because compiling must be worth its cost.
-SETTLING_CALLS, SETTLING_SECONDS = 10, 30.0
+#: np2tf's tier "auto" has time for its decisions: at least so many calls and seconds, because callers are
+#: compiled later than the functions that they call, and at most so many seconds.
+WARM_UP_CALLS, WARM_UP_SECONDS, LONGEST_WARM_UP = 10, 20.0, 40.0
 
 
 def load(name: str, folder: Path = KERNELS) -> types.ModuleType:
@@ -119,8 +119,11 @@ def measure(system: str, name: str, seconds: float, repeat: int, size: str, fold
 
     result, own = call()
     if system == "np2tf":
-        patience = perf_counter() + (SETTLING_SECONDS if seconds else 0)
-        while len(times) < SETTLING_CALLS or (perf_counter() < patience and not is_decided(kernel)):
+        begun = perf_counter()
+        least, longest = (WARM_UP_SECONDS, LONGEST_WARM_UP) if seconds else (0.0, 0.0)
+        while len(times) < WARM_UP_CALLS or (perf_counter() < begun + longest and not is_decided(kernel)):
+            result, own = call()
+        while perf_counter() < begun + least:
             result, own = call()
     else:
         result, own = call()

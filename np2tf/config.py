@@ -14,6 +14,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "floats": ("float64", "float32"),
     "bounds": ("checked", "unchecked"),
     "promotion": ("numpy", "all", "safe", "none"),
+    "freed_memory": ("kept", "returned"),
 }
 #: setting -> the functions to call when it changes.
 _FOLLOWERS: dict[str, list[Callable[[str], None]]] = {}
@@ -66,6 +67,11 @@ class Config:
             and in staged code. "numpy": NumPy's rules. "all": JAX's lattice. "safe": JAX's lattice, with a
             TypeError if a value could change or if no operand has the result's dtype. "none": a TypeError for
             different dtypes. The initial value comes from ``NP2TF_PROMOTION``.
+        freed_memory: "kept" lets the GNU C library keep the memory of freed arrays for the next arrays, up to
+            1/32 of the machine's memory, as soon as something is compiled or put on TensorFlow: new pages can
+            cost more than a computation. "returned" gives the memory of large arrays back to the operating
+            system at once. The environment variables of the C library's `malloc` have precedence. The initial
+            value comes from ``NP2TF_FREED_MEMORY``.
 
     Raises:
         ValueError: if a setting is assigned a value that is not listed above.
@@ -78,6 +84,7 @@ class Config:
     floats: str
     bounds: str
     promotion: str
+    freed_memory: str
 
     def __init__(self) -> None:
         self.eager = os.environ.get("NP2TF_EAGER", "auto")
@@ -86,6 +93,7 @@ class Config:
         self.floats = os.environ.get("NP2TF_FLOATS", "float64")
         self.bounds = os.environ.get("NP2TF_BOUNDS", "checked")
         self.promotion = os.environ.get("NP2TF_PROMOTION", "numpy")
+        self.freed_memory = os.environ.get("NP2TF_FREED_MEMORY", "kept")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _CHOICES:

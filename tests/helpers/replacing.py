@@ -11,11 +11,12 @@ import pytest
 
 import np2tf
 from np2tf.imports.code.translation import translation_of
+from np2tf.imports.loops import functions
 from np2tf.options import Options
 from np2tf.runtime.compilation.loop_compiler import LoopCompiler
 from np2tf.runtime.environment import raw_tensors
 from np2tf.runtime.host import originals
-from np2tf.runtime.replacement import replacement
+from np2tf.runtime.replacement import replacement, watched_loop
 from np2tf.runtime.replacement.watched_loop import WatchedLoop
 from np2tf.tnp._front import loading
 
@@ -46,6 +47,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *_: replacement._is_possible())
     for name, value in (("HOT", 0.0), ("LOADING", 0), ("SHORT", 2), ("FASTER", float("inf"))):
         monkeypatch.setattr(replacement, name, value)
+    monkeypatch.setattr(functions, "TINY", 4)
+    # Otherwise the measured time decides whether a second run begins as compiled code.
+    monkeypatch.setattr(watched_loop, "FASTER", 0.0)
     with np2tf.config.using(tier="auto"):
         yield found
 
@@ -71,6 +75,7 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     monkeypatch.setattr(LoopCompiler, "_prefers_host", lambda *_: False)
     monkeypatch.setattr(LoopCompiler, "_deadline", None)
     monkeypatch.setattr(replacement, "SHORT", 2)
+    monkeypatch.setattr(functions, "TINY", 4)
     with np2tf.config.using(tier="auto"):
         yield found
 

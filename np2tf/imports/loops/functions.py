@@ -30,8 +30,9 @@ from np2tf.imports.loops.text import OTHER_ENDS, binds, can_be_moved, function_o
 from np2tf.runtime.replacement.loop_function import LoopFunction
 
 _Loop = ast.For | ast.While
-#: A loop over a range that certainly has at most this many numbers is not watched.
-TINY = 4
+#: A loop over a range that certainly has at most this many numbers is not watched: fewer than
+#: `np2tf.runtime.replacement.replacement.SHORT`.
+TINY = 15
 #: Statements that bind names which are no variables.
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 #: The place of a loop -> its function.

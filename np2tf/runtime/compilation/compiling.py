@@ -272,6 +272,12 @@ class Compiler(CompiledCode):
             with self._preparation.guard_captures(call):
                 compiled.retrace_as_graph(call.body(self._function, compiled.is_bounded), arrays)
             result = compiled(*inputs)
+        except DiscardedCall:
+            if not compiled.has_assumed:
+                raise
+            with self._preparation.guard_captures(call):
+                compiled.retrace_without_assumptions(call.body(self._function, compiled.is_bounded), arrays)
+            result = compiled(*inputs)
         except OutOfWords:
             with self._preparation.guard_captures(call):
                 compiled.retrace_without_buffers(call.body(self._function, compiled.is_bounded), arrays)

@@ -74,6 +74,7 @@ class ConcreteFunction:
         not_xla: the reason why it is not one XLA program, if it is a graph.
         loops: for each staged loop "xla" or "graph".
         prints: whether it prints.
+        has_assumed: whether it relies on assumptions about the data.
         hides_gradients: whether a tape would get other gradients from it than NumPy's meaning has.
 
     Args:
@@ -111,13 +112,17 @@ class ConcreteFunction:
             tf.TensorSpec(self._open_arrays.shape(k, a.shape), _dtype_of(a)) for k, a in enumerate(arrays)
         ]
         specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
-        self.how, self.not_xla = "xla", ""
         #: The code of loops with ops that XLA should not compile.
         self._uncompiled_loops: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
         self.is_plain, self.is_warm = True, False
-        self._gradients, self.hides_gradients = is_recording(), False
-        self._buffers = True
+        self._gradients, self.hides_gradients, self.has_assumed = is_recording(), False, False
+        self._buffers = self._assumes = True
+        self._trace_for_device(body, arrays, specs)
+
+    def _trace_for_device(self, body: Body, arrays: Sequence[Any], specs: list[Any]) -> None:
+        """Trace for XLA, and if that is impossible or does not pay, as a graph."""
+        self.how, self.not_xla = "xla", ""
         try:
             self.function = self._trace(body, arrays, specs, xla=True)
             self.not_xla = self._reason_against_xla()
@@ -176,6 +181,11 @@ class ConcreteFunction:
         except StagingError:
             self.retrace_as_graph(body, arrays)
 
+    def retrace_without_assumptions(self, body: Body, arrays: Sequence[Any]) -> None:
+        """Trace again, so that the code relies on no assumption about the data."""
+        self._assumes = False
+        self._trace_for_device(body, arrays, [tf.TensorSpec(s.shape, s.dtype) for s in self._specs])
+
     def retrace_for_gradients(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace again, so that elements outside the valid part are computed from their neighbours' values
         only.
@@ -212,7 +222,7 @@ class ConcreteFunction:
             self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
             trace.uncompiled_loops |= self._uncompiled_loops
             trace.deadline, trace.gradients = self._deadline, self._gradients
-            trace.on_cpu = device_kind() == "cpu"
+            trace.on_cpu, trace.may_assume = device_kind() == "cpu", self._assumes
             storages = [Storage(tensor) for tensor in tensors[: len(arrays)]]
             for storage, array in zip(storages, arrays, strict=True):
                 storage.argument = True
@@ -233,7 +243,7 @@ class ConcreteFunction:
                         "an argument may have been written under a name that a staged loop or branch chose",
                     )
                 trace.shown_text.check()
-                self.hides_gradients = trace.has_gaps
+                self.hides_gradients, self.has_assumed = trace.has_gaps, trace.has_assumed
                 return self._collect_outputs(
                     result,
                     storages,

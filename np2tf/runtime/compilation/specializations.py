@@ -30,8 +30,10 @@ A_LITTLE, MANY_WARM_CALLS = 1.5, 12
 LONG, WORSE = 0.02, 1.5
 #: The measurement of an earlier process is repeated when compiled calls have taken this many times its cost.
 REVIEW_FACTOR = 10.0
-#: The tiers are compared again once the chosen tier has taken this many times the cost of the comparison.
-RECONSIDER_FACTOR = 100.0
+#: The tiers are compared again once the chosen tier has taken this many times the cost of the comparison: for
+#: the first time early, because only few calls were timed, and then after twice as long each time, up to the
+#: last factor.
+FIRST_RECONSIDER_FACTOR, RECONSIDER_FACTOR = 12.5, 100.0
 _INTEGERS = (int, np.integer, np.bool_)
 #: The number of traces of a cache after which nothing is compiled for it any more.
 MAX_TRACES = 16
@@ -57,6 +59,7 @@ class SpecializationCache:
         recent: the seconds of the fastest of these calls since the choice of the tier was last considered.
         last_review: the seconds that the calls of the chosen tier had taken when its choice was last
             considered.
+        reviews: how often the choice has been considered since it was made for the first time.
     """
 
     functions: dict[Any, ConcreteFunction] = field(default_factory=dict)
@@ -82,12 +85,13 @@ class SpecializationCache:
     seconds: float = 0.0
     recent: float = float("inf")
     last_review: float = 0.0
+    reviews: int = 0
 
     @property
     def wants_host(self) -> bool:
         """True if the next call should run on the host for comparison, although there is code for it."""
         if self.is_settled:
-            return self.seconds - self.last_review > RECONSIDER_FACTOR * self.best_host
+            return self.seconds - self.last_review > self._reconsider_factor * self.best_host
         return self.warm_calls >= WARM_CALLS and not self._is_compared
 
     def is_due_on_host(self, host_seconds: float) -> bool:
@@ -98,10 +102,15 @@ class SpecializationCache:
         """
         can_run = self.fallback is None and bool(self.functions) and self.discarded_calls <= self.warm_calls
         cost = WARM_CALLS * self.best_compiled
-        return can_run and host_seconds - self.last_review > RECONSIDER_FACTOR * cost
+        return can_run and host_seconds - self.last_review > self._reconsider_factor * cost
+
+    @property
+    def _reconsider_factor(self) -> float:
+        return min(FIRST_RECONSIDER_FACTOR * 2.0**self.reviews, RECONSIDER_FACTOR)
 
     def reconsider(self) -> None:
         """Start a new comparison of the tiers; other processes may have disturbed the first comparison."""
+        self.reviews += 1
         self.is_settled = self.on_host = False
         self.host_calls = self.warm_calls = self.discarded_calls = 0
         self.best_host = self.best_compiled = float("inf")
@@ -131,6 +140,7 @@ class SpecializationCache:
             is_wrong = seconds < self.recent
             self.last_review, self.recent = self.seconds, float("inf")
             if not is_wrong:
+                self.reviews += 1
                 self.best_host = seconds
                 return
             self.reconsider()

@@ -20,8 +20,8 @@ COMPILE_SECONDS = 0.5
 #: worth compiling by itself.
 CALL_SECONDS, LONG_CALL = 2.5e-4, 1e-3
 #: The share of long calls that counts as their caller's own time. One program of a caller and its callees may
-#: be faster than a program for each callee, so the caller is compiled too, but ten times later.
-INSIDE = 0.1
+#: be faster than a program for each callee, so the caller is compiled too, but four times later.
+INSIDE = 0.25
 
 
 class _Clock:

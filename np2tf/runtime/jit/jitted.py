@@ -19,6 +19,7 @@ from np2tf.counts import counts
 from np2tf.operators.undefined import check_bound
 from np2tf.runtime.decisions.decisions import decisions
 from np2tf.runtime.environment import forks as forks  # in which nothing is compiled
+from np2tf.runtime.environment import malloc as malloc  # which keeps the memory of freed arrays
 from np2tf.runtime.environment import tensorflow_patches as tensorflow_patches  # which keep AutoGraph off
 from np2tf.runtime.environment.call_context import has_tensor, is_on_host, load, tensorflow, tier
 from np2tf.runtime.environment.clock import COMPILE_SECONDS, IMPORT_SECONDS, LOAD_SECONDS, clock, machine

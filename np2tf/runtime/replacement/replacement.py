@@ -349,6 +349,15 @@ def watch(numbers: Any, key: str) -> Iterable[Any]:
         numbers: the loop's iterable; None for a `while`.
         key: the loop's key.
     """
+    # Inner loops of a few iterations are run very often: they are told first.
+    is_range = type(numbers) is range
+    if is_range:
+        try:
+            count = len(numbers)
+        except OverflowError:
+            return (numbers,)  # more numbers than any loop can run over
+        if count < SHORT:
+            return (numbers,)
     loop = loops.get(key)
     if loop is not None and loop.known.in_module and not _is_of_main(sys._getframe(1)):
         loop = None
@@ -358,13 +367,7 @@ def watch(numbers: Any, key: str) -> Iterable[Any]:
         return (numbers,)
     if loop.known.items:
         return _watched_items(numbers, loop)
-    if type(numbers) is not range:
-        return (numbers,)
-    try:
-        count = len(numbers)
-    except OverflowError:
-        return (numbers,)  # more numbers than any loop can run over
-    if count < SHORT or not loop.may_be_watched(HOT / count):
+    if not is_range or not loop.may_be_watched(HOT / count):
         return (numbers,)
     return LoopRun(numbers, loop)
 

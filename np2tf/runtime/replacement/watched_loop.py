@@ -60,6 +60,7 @@ class WatchedLoop:
         self.unwatched = self.short = 0
         self.is_while = known.kind == "while"
         self._discarded = 0
+        self._was_due = False
         count = len(known.parameters) + known.items
         changing = {k for k, name in enumerate(known.parameters) if name in known.results}
         self.changing = frozenset({*changing, count, count + 1})
@@ -77,15 +78,16 @@ class WatchedLoop:
         """
         if self.refused:
             return False
-        if self.is_due:
-            return True
+        # Most runs of an inner loop end here, so that whether it is due is not asked each time.
         was_short = self.short > SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
-        if was_short and self.unwatched < UNWATCHED:
+        if was_short and self.unwatched < UNWATCHED and not self._was_due:
             self.unwatched += 1
             self.host_seconds += self._latest
             return False
-        self.unwatched = 0
-        self.short += 1
+        self._was_due = self.is_due
+        if not self._was_due:
+            self.unwatched = 0
+            self.short += 1
         return True
 
     @property

@@ -68,6 +68,8 @@ class Trace:
         gradients: whether a tape may ask for gradients of the staged code.
         has_gaps: whether elements outside of valid parts have been computed, whose gradients may be NaN.
         violations: a boolean storage that becomes true at run time if NumPy would have raised an error.
+        may_assume: whether a call that finds an assumption about the data wrong can be repeated without it.
+        has_assumed: whether the staged code relies on assumptions about the data.
         print_order: a storage that every print reads and writes, which keeps prints in order.
         log: the effects of code that XLA compiles; None if there are none.
         options: NumPy's print options when the trace began.
@@ -86,6 +88,7 @@ class Trace:
         self.loop_graphs: dict[CodeType, list[tf.Graph]] = {}
         self.exact_types = exact_types
         self.handles = self.gradients = self.has_gaps = self.on_cpu = False
+        self.may_assume = self.has_assumed = False
         self.instances: list[Any] = []
         self.attributes_are_named = False
         self.loops: list[str] = []

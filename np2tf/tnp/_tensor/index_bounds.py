@@ -84,6 +84,22 @@ def record_violation(violated: tf.Tensor) -> None:
         tf.debugging.Assert(tf.logical_not(violated), ["np2tf: NumPy would have raised an error here"])
 
 
+def assume(condition: tf.Tensor) -> bool:
+    """Return whether staged code may rely on a condition that is known only at run time.
+
+    If the condition turns out to be false, the call is discarded, and repeated by code without assumptions.
+
+    Args:
+        condition: a boolean tensor without axes.
+    """
+    scope = current_scope()
+    if scope is None or not scope.trace.xla or not scope.trace.may_assume:
+        return False
+    scope.trace.has_assumed = True
+    record_violation(tf.logical_not(condition))
+    return True
+
+
 def refuse_where(wrong: tf.Tensor, error: Exception) -> None:
     """Raise `error` if `wrong` is known to be true. If it is not known, record it as a violation."""
     known = tf.get_static_value(wrong)

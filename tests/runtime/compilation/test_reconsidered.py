@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from np2tf.runtime.compilation.specializations import RECONSIDER_FACTOR, SpecializationCache
+from np2tf.runtime.compilation.specializations import (
+    FIRST_RECONSIDER_FACTOR,
+    RECONSIDER_FACTOR,
+    SpecializationCache,
+)
 
 
 class _Calls:
@@ -52,6 +56,17 @@ def test_right_in_the_end(
     calls.total = 0.0
     calls.run(20_000)
     assert calls.total < 1.06 * 20_000 * min(calls.host, calls.compiled)
+
+
+def test_a_wrong_choice_is_found_early() -> None:
+    """Only three calls of each tier were timed for the first choice."""
+    calls = _Calls(3e-3, 1e-3)
+    calls.run(10)
+    assert calls.cache.is_settled
+    assert not calls.cache.on_host
+    calls.host, calls.compiled = 1e-3, 2e-3
+    calls.run(int(4 * FIRST_RECONSIDER_FACTOR))
+    assert calls.cache.on_host
 
 
 def test_what_raises_in_most_calls_stays_on_the_host() -> None:

@@ -9,13 +9,22 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.reductions.nan_extrema import reduce_extreme
-from np2tf.tnp._chapters.reductions.primitives import apply_where, isnan, raw_all, raw_any, tree_reduce
+from np2tf.tnp._chapters.reductions.primitives import (
+    apply_where,
+    isnan,
+    raw_all,
+    raw_any,
+    raw_min,
+    tree_reduce,
+)
 from np2tf.tnp._dispatch.argument_types import Array, Axis
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import flatten_for_axis, length, normalize_axes, rank_of
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.lane_reductions import reduce_in_lanes
+from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._ufuncs.comparison import EXTREMES
 
 __all__ = ["amax", "amin", "argmax", "argmin", "max", "min", "ptp"]
@@ -189,6 +198,8 @@ def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
         raise NoGraphFormError(f"{name} of complex numbers")
     if x.dtype == tf.bool:
         x = tf.cast(x, tf.int32)
+    if staging_for_xla() and x.shape[axis] is not None:
+        return _position_by_comparison(name, x, axis)
     function = tf.argmax if name == "argmax" else tf.argmin
     nan = isnan(x)
     if nan is None:
@@ -197,6 +208,24 @@ def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
     hidden = tf.where(nan, tf.zeros((), x.dtype), x)
     first_nan = tf.argmax(tf.cast(nan, tf.int32), axis, output_type=tf.int64)
     return tf.where(tf.reduce_any(nan, axis), first_nan, function(hidden, axis, output_type=tf.int64))
+
+
+def _position_by_comparison(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
+    """Return the first index at which an element is the extreme, or NaN.
+
+    XLA on CPUs searches one element after another, because it reduces the values and the indices together.
+    These two reductions use vectors. In a loop, the columns of 48 × 48 numbers take 2.2 µs (with the search
+    13.5), and 100,000 numbers 0.32 ms (0.82).
+    """
+    axis %= x.shape.rank
+    nan = isnan(x)
+    # The extreme is NaN if there is one, which equals no element.
+    found = tf.equal(x, reduce_extreme("maximum" if name == "argmax" else "minimum", x, (axis,), True))
+    count = x.shape[axis]
+    indices = tf.reshape(tf.range(count), [-1 if k == axis else 1 for k in range(x.shape.rank)])
+    places = tf.where(found if nan is None else found | nan, indices, count)
+    first = reduce_in_lanes(raw_min, tf.minimum, places, (axis,), False)
+    return tf.cast(first, tf.int64)
 
 
 @op(np.argmax, method=True)

@@ -17,7 +17,7 @@ from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp._operands.promotion import inexact_type, result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, UNSIGNED_INTEGERS, hide_from_optimiser
-from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
+from np2tf.tnp._tensor.index_bounds import assume, record_violation, refuse_where
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
 __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
@@ -283,7 +283,10 @@ def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> 
             record_violation(tf.reduce_min(x) < 0)
         elif lowest < 0:
             raise ValueError("'list' argument must have no negative elements")
-    bins = tf.maximum(tf.reduce_max(x) + 1, minlength)
+    largest = tf.reduce_max(x)
+    # With the length that the caller expects, the shape is known, so that XLA can compile the counting.
+    is_long_enough = minlength > 0 and assume(largest < minlength)
+    bins = minlength if is_long_enough else tf.maximum(largest + 1, minlength)
     return tf.math.unsorted_segment_sum(tf.ones_like(x) if weights is None else weights, x, bins)
 
 

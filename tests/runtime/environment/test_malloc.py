@@ -1,0 +1,49 @@
+"""The C library keeps the memory of freed arrays once something is compiled, unless the user decides."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the GNU C library has mallopt")
+
+#: Prints whether an array of 100 MB is in the heap, whose memory stays with the process.
+PROGRAM = """
+import ctypes
+import numpy as np
+import np2tf
+
+def in_heap():
+    array = np.empty(100 * 2**20, np.uint8)
+    sbrk = ctypes.CDLL(None).sbrk
+    sbrk.restype = ctypes.c_void_p
+    return array.ctypes.data < sbrk(0)
+
+found = [in_heap()]
+SETTING
+np2tf.jit(lambda x: x + 1, tier="compile")(np.ones(3))
+print(*found, in_heap())
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "variables", "expected"),
+    [
+        ("", {}, "False True"),
+        ("np2tf.config.freed_memory = 'returned'", {}, "False False"),
+        ("", {"MALLOC_TRIM_THRESHOLD_": "131072"}, "False False"),
+    ],
+)
+def test_large_arrays_use_kept_memory(setting: str, variables: dict[str, str], expected: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.replace("SETTING", setting)],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == expected
