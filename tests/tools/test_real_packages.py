@@ -14,8 +14,8 @@ from tools.packages.known import Known, judge, known_failures
 from tools.packages.runs import MODES, Run, run
 
 DEV = [one for one in catalogue() if one.set == "dev"]
-#: Packages whose tests take minutes, on NumPy and translated.
-LONG = {"findiff"}
+#: Packages whose tests take more than a minute, on NumPy and translated.
+LONG = {"filterpy", "findiff", "transforms3d"}
 RUNS = [pytest.param(one, marks=pytest.mark.long if one.name in LONG else (), id=one.name) for one in DEV]
 
 
