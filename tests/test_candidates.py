@@ -20,7 +20,7 @@ from np2tf.counts import counts
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.control.fitness import Fitness
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 from np2tf.tree.source import Source
 
 #: Functions of a file without NumPy, each with what it is given: arrays, and then what Python has.

@@ -211,7 +211,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 LOADED_LATER = {
     ("np2tf.tnp._front.loading", "np2tf.tnp._entry.routing"),
     ("np2tf.tnp._front.rebound_names", "np2tf.tnp._tensor.storage"),
-    ("np2tf.runtime.jit.jitted", "np2tf.runtime.compilation.compiling"),
+    ("np2tf.runtime.jit.jitted_function", "np2tf.runtime.compilation.compiling"),
     ("np2tf.runtime.replacement.replacement", "np2tf.runtime.compilation.loop_compiler"),
 }
 #: Names of modules in `LazyModule(…)` and `importlib.import_module(…)`: the same, and the translator, which

@@ -45,7 +45,8 @@ ALLOWED: dict[str, frozenset[str]] = {
         """np2tf.runtime.staged_operators.builtins:any np2tf.runtime.staged_operators.builtins:all
         np2tf.runtime.staged_operators.iterables:reversed np2tf.tnp._chapters.reductions.truth:any
         np2tf.tnp._chapters.reductions.truth:all np2tf.tnp._chapters.creation.from_shape:ones
-        np2tf.pytree.containers:SET np2tf.tnp._chapters.sorting.sort:searchsorted
+        np2tf.pytree.containers:SET np2tf.transforms.core.structures:NONE
+        np2tf.tnp._chapters.sorting.sort:searchsorted
         np2tf.tnp._chapters.indexing.put
         np2tf.runtime.environment.tensorflow_import:_WatchedSpec._initializing"""
     ),
@@ -71,14 +72,6 @@ ALLOWED: dict[str, frozenset[str]] = {
         "np2tf.runtime.introspection.places:Place.read np2tf.runtime.structures.carried_values:flatten"
     ),
 }
-#: Folders whose names are still to be judged.
-PENDING = (
-    "np2tf.transforms",
-    "np2tf.serving",
-    "np2tf.rewrites.tensorflow_target",
-    "np2tf.runtime.replacement",
-    "np2tf.runtime.jit",
-)
 
 
 class Definition(NamedTuple):
@@ -179,22 +172,16 @@ EXCEPTIONS = frozenset[str]().union(*ALLOWED.values())
 PARTS = sorted({".".join(module.split(".")[:3]) for module in MODULES})
 
 
-def is_pending(place: str) -> bool:
-    """Return whether a place lies in a folder that is still to be judged."""
-    return place.partition(":")[0].startswith(PENDING)
-
-
 @pytest.mark.parametrize("part", PARTS)
 def test_names(part: str) -> None:
     """No module, class, function, field or variable of a module is named by a mere participle or pronoun."""
     inside = {place for place in FAULTS if re.match(rf"{re.escape(part)}(?![\w])", place)}
-    assert sorted(place for place in inside - EXCEPTIONS if not is_pending(place)) == []
+    assert sorted(inside - EXCEPTIONS) == []
 
 
 def test_exceptions_are_needed() -> None:
-    """An exception is of a name that exists and would be a fault; a folder that is pending has faults."""
+    """An exception is of a name that exists and would be a fault."""
     assert not EXCEPTIONS - FAULTS
-    assert [folder for folder in PENDING if not any(place.startswith(folder) for place in FAULTS)] == []
 
 
 def test_the_test_sees_names() -> None:

@@ -39,13 +39,13 @@ def spec_of(wanted: Any, name: str | None = None) -> Any:
             raise InputError(f"{wanted} has an unknown number of axes")
         return tf.TensorSpec(wanted.shape, wanted.dtype, wanted.name or name)
     if isinstance(wanted, str):
-        own, dtype, shape = _parsed(wanted)
+        own, dtype, shape = _parse(wanted)
         return tf.TensorSpec(shape, dtype, own or name)
     array = np.asarray(wanted)
     return tf.TensorSpec(array.shape, _dtype(str(array.dtype), repr(wanted)), name)
 
 
-def _parsed(text: str) -> tuple[str | None, Any, list[int | None]]:
+def _parse(text: str) -> tuple[str | None, Any, list[int | None]]:
     """Return the name, dtype and lengths in a text."""
     found = _INPUT.fullmatch(text)
     if found is None:
@@ -113,15 +113,15 @@ def _parameters(function: Callable[..., Any], count: int) -> list[str]:
     return names
 
 
-def told(specs: Sequence[Any]) -> str:
+def signature_text(specs: Sequence[Any]) -> str:
     """Return a signature as text, as `spec_of` reads it."""
-    return ", ".join(map(_told, specs))
+    return ", ".join(map(_kind_text, specs))
 
 
-def _told(spec: Any) -> str:
+def _kind_text(spec: Any) -> str:
     lengths = ", ".join("?" if n is None else str(n) for n in spec.shape)
     kind = spec.dtype.name + (f"[{lengths}]" if spec.shape.rank else "")
     return f"{spec.name}: {kind}" if spec.name else kind
 
 
-__all__ = ["InputError", "signature_of", "spec_of", "told"]
+__all__ = ["InputError", "signature_of", "signature_text", "spec_of"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.serving.inputs import told
+from np2tf.serving.inputs import signature_text
 from np2tf.tnp._operands.conversion import to_numpy
 
 #: Python's numbers, which take the dtype of a signature; an array keeps its own.
@@ -32,7 +32,7 @@ class LoadedFunction:
         self._specs = [list(one.structured_input_signature[0]) for one in concrete]
         # TensorFlow keeps no order of signatures: the one with the most open lengths comes last.
         self._specs.sort(key=lambda specs: sum(n is None for spec in specs for n in spec.shape))
-        self.signatures = list(map(told, self._specs))
+        self.signatures = list(map(signature_text, self._specs))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function.

@@ -76,7 +76,7 @@ class _Scan:
         even = self._combine(before, self.cut(leaves, slice(2, None, 2)))
         first = self.cut(leaves, slice(0, 1))
         return [
-            _interleaved(tnp.concatenate([head, rest], axis=own), other, own, count)
+            _interleave(tnp.concatenate([head, rest], axis=own), other, own, count)
             for head, rest, other, own in zip(first, even, odd, self._axes, strict=True)
         ]
 
@@ -85,7 +85,7 @@ class _Scan:
         return self._structure.leaves_of(made, "the result of associative_scan's function")
 
 
-def _interleaved(even: Any, odd: Any, axis: int, count: int) -> Any:
+def _interleave(even: Any, odd: Any, axis: int, count: int) -> Any:
     """Return one array with the even and the odd places of two others."""
     places = np.empty(count, int)
     places[::2] = np.arange((count + 1) // 2)

@@ -148,18 +148,18 @@ def _batch(
 
     if not size:
         return _of_no_lanes(lambda: run(*args, **kwargs))
-    if size >= together.FEW and current_scope() is not None:
+    if size >= together.FEW_LANES and current_scope() is not None:
         made = run_together(Lanes(run, fun, structure, slices, size), axis_name)
         if made is not None:
-            return _moved(made, out_axes, form)
+            return _move_axes(made, out_axes, form)
         if must_be_together:
             raise NotStagedError("the lanes of a vmap cannot be staged together")
-    with nullcontext() if compiled is None else compiled.timing():
+    with nullcontext() if compiled is None else compiled.measure():
         results = run_lanes(lane, size, axis_name)
     return _stack(results, out_axes, form)
 
 
-def _moved(made: Together, out_axes: Any, form: Form) -> Any:
+def _move_axes(made: Together, out_axes: Any, form: Form) -> Any:
     """Return results along the axes that the caller wants them to be stacked along."""
     if isinstance(out_axes, list):
         out_axes = tuple(out_axes)
@@ -168,12 +168,12 @@ def _moved(made: Together, out_axes: Any, form: Form) -> Any:
     leaves = []
     for row, axis, is_equal in zip(made.rows, entries, made.equal, strict=True):
         if axis is None and not is_equal:
-            raise _differing()
+            raise _size_error()
         leaves.append(row[0] if axis is None else as_tensor(tnp.moveaxis(tensor_array(row), 0, axis)))
     return form.build(structure, leaves)
 
 
-def _differing() -> TransformArgumentError:
+def _size_error() -> TransformArgumentError:
     return TransformArgumentError(
         "vmap has mapped output but out_axes is None: the results of the lanes differ; give an axis"
     )
@@ -264,7 +264,7 @@ def _join(parts: Sequence[Any], axis: Any, form: Form) -> Any:
     if axis is None:
         first = parts[0]
         if any(one is not first and not _are_equal(one, first) for one in parts):
-            raise _differing()
+            raise _size_error()
         return first
     shapes = {tuple(shape_of(one)) for one in parts}
     if len(shapes) > 1:

@@ -58,13 +58,13 @@ def checkpoint(
         with record.stop_recording(), _tensors_from_outside(operands) as outside:
             result = run(operands)
             tensors = _inexact_tensors(result)
-        recomputed = _Recomputed(run, len(places), tensors)
-        return form.of(_rebuilt(result, apply_operation(recomputed, [*operands, *outside])))
+        recomputed = _Recomputation(run, len(places), tensors)
+        return form.of(_rebuild(result, apply_operation(recomputed, [*operands, *outside])))
 
     return name_like(again, fun, "checkpoint")  # type: ignore[no-any-return]
 
 
-class _Recomputed:
+class _Recomputation:
     """A function as an operation that runs it again for its gradient.
 
     Args:
@@ -96,7 +96,7 @@ def _inexact_tensors(structure: Structure) -> list[tf.Tensor]:
     return [as_tensor(leaf) for leaf in structure.leaves if is_inexact(leaf)]
 
 
-def _rebuilt(structure: Structure, tensors: Sequence[tf.Tensor]) -> Any:
+def _rebuild(structure: Structure, tensors: Sequence[tf.Tensor]) -> Any:
     left = list(tensors)
     return structure.build(
         [wrapper_of(leaf)(left.pop(0)) if is_inexact(leaf) else leaf for leaf in structure.leaves]

@@ -111,7 +111,7 @@ class _Check:
     def _difference(self, f: Callable[..., Any], args: tuple[Any, ...], tangents: Any) -> Any:
         """Return the central difference of `f` along the tangents."""
         half = self._step / 2
-        after, before = (Structure(_on_host(f(*_moved(args, tangents, one)))) for one in (half, -half))
+        after, before = (Structure(_on_host(f(*_step_along(args, tangents, one)))) for one in (half, -half))
         pairs = zip(after.leaves, before.leaves, strict=True)
         return after.build([(one - other) / np.asarray(self._step, one.real.dtype) for one, other in pairs])
 
@@ -130,7 +130,7 @@ def _on_host(value: Any) -> Any:
     return map_leaves(lambda leaf: to_numpy(leaf) if is_array(leaf) else np.asarray(leaf)[()], value)
 
 
-def _moved(args: Any, tangents: Any, step: float) -> Any:
+def _step_along(args: Any, tangents: Any, step: float) -> Any:
     structure = Structure(args)
     pairs = zip(structure.leaves, Structure(tangents).leaves, strict=True)
     return structure.build([(one + np.asarray(step, one.real.dtype) * other) for one, other in pairs])

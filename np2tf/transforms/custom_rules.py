@@ -26,7 +26,7 @@ class _Running(threading.local):
         self.functions: set[int] = set()
 
 
-_running = _Running()
+_running_rules = _Running()
 
 
 @contextmanager
@@ -34,12 +34,12 @@ def _running_rule_of(function: Any) -> Iterator[None]:
     """Let calls of the function, in its own rule, compute the function itself; its rule is asked for
     later.
     """
-    before = _running.functions
-    _running.functions = {*before, id(function)}
+    before = _running_rules.functions
+    _running_rules.functions = {*before, id(function)}
     try:
         yield
     finally:
-        _running.functions = before
+        _running_rules.functions = before
 
 
 class _Call:
@@ -154,7 +154,7 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
 
             return result.tensors, backward
 
-        operation = _without_rule(fun, call, ruled, made) if id(fun) in _running.functions else ruled
+        operation = _without_rule(fun, call, ruled, made) if id(fun) in _running_rules.functions else ruled
         tensors = apply_operation(operation, call.operands)
         return form.of(made[-1].build(tensors))
 
@@ -227,7 +227,7 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
 
             return result.tensors, backward
 
-        operation = _without_rule(fun, call, ruled, made) if id(fun) in _running.functions else ruled
+        operation = _without_rule(fun, call, ruled, made) if id(fun) in _running_rules.functions else ruled
         tensors = apply_operation(operation, call.operands)
         return form.of(made[-1].build(tensors))
 

@@ -21,7 +21,7 @@ from np2tf.transforms.core.missing_gradients import quiet_tensorflow
 from np2tf.transforms.core.recordings import Recording
 
 #: Fewer products than this are computed one after another: vectorising them would take longer.
-_FEW = 12
+_FEW_PRODUCTS = 12
 
 
 def jacrev(
@@ -179,7 +179,7 @@ def _products(
 
 def _for_each(product: Callable[[tf.Tensor], list[tf.Tensor]], units: tf.Tensor) -> list[tf.Tensor]:
     count = units.shape[0]
-    if count >= _FEW:
+    if count >= _FEW_PRODUCTS:
         try:
             with quiet_tensorflow():
                 made = tf.vectorized_map(product, units, fallback_to_while_loop=False)

@@ -78,7 +78,7 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
             "primal and tangent arguments to jvp must be tuples or lists; found "
             f"{type(primals).__name__} and {type(tangents).__name__}: write jvp(f, (x,), (t,))"
         )
-    result, push, aux = _linearized(fun, tuple(primals), has_aux, Form((primals, tangents)))
+    result, push, aux = _linearize(fun, tuple(primals), has_aux, Form((primals, tangents)))
     tangent = push(*tangents)
     return (result, tangent, aux) if has_aux else (result, tangent)
 
@@ -102,11 +102,11 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     See https://docs.jax.dev/en/latest/_autosummary/jax.linearize.html.
     """
     check_callable(fun, "linearize")
-    result, push, aux = _linearized(fun, primals, has_aux, Form(primals))
+    result, push, aux = _linearize(fun, primals, has_aux, Form(primals))
     return (result, push, aux) if has_aux else (result, push)
 
 
-def _linearized(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, form: Form) -> Any:
+def _linearize(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, form: Form) -> Any:
     arguments = Arguments(fun, primals, {}, tuple(range(len(primals))))
     recording = Recording(arguments.run, arguments.leaves, has_aux)
     push = recording.push_forward()

@@ -57,9 +57,9 @@ def scan(
     run = runnable_for(f, form)
     given = rows.leaves if form.is_host else [as_array(leaf) for leaf in rows.leaves]
     body = _Body(run, rows, given, form)
-    carry = _typed(init, body, count)
+    carry = _typed_carry(init, body, count)
     if current_scope() is not None and count > _UNROLL:
-        carry, results = _staged(body, carry, count, reverse)
+        carry, results = _stage(body, carry, count, reverse)
     else:
         carry, results = _step_by_step(body, carry, count, reverse)
     return form.of(carry), form.of(results)
@@ -76,11 +76,11 @@ class _Body:
     """
 
     def __init__(self, run: Callable[..., Any], rows: Structure, given: Sequence[Any], form: Form) -> None:
-        self._run, self._rows, self._given, self.form = run, rows, given, form
+        self._run, self._rows, self._xs, self.form = run, rows, given, form
 
     def step(self, carry: Any, k: Any) -> tuple[Any, Any]:
         """Return the carry and the result of step `k`."""
-        x = self._rows.build([_row(leaf, k) for leaf in self._given])
+        x = self._rows.build([_row(leaf, k) for leaf in self._xs])
         made = self._run(carry, x)
         if not isinstance(made, (tuple, list)) or len(made) != 2:
             raise TransformArgumentError(
@@ -91,9 +91,7 @@ class _Body:
 
     def shapes(self, carry: Any) -> tuple[Any, Any]:
         """Return the carry and the result of a step as shapes and dtypes."""
-        x = self._rows.build(
-            [_row(leaf, 0) if shape_of(leaf)[0] else _empty_row(leaf) for leaf in self._given]
-        )
+        x = self._rows.build([_row(leaf, 0) if shape_of(leaf)[0] else _empty_row(leaf) for leaf in self._xs])
         return shapes_of_result(self._run, (carry, x))  # type: ignore[no-any-return]
 
 
@@ -121,7 +119,7 @@ def _length(leaves: Sequence[Any], length: int | None) -> int:
     return int(found[0])
 
 
-def _typed(init: Any, body: _Body, count: int) -> Any:
+def _typed_carry(init: Any, body: _Body, count: int) -> Any:
     """Return the first carry: Python's numbers in it get the dtype that the step gives them."""
     structure = Structure(init)
     leaves = structure.leaves if body.form.is_host else [as_array(leaf) for leaf in structure.leaves]
@@ -181,14 +179,14 @@ def _step_by_step(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[A
     columns = zip(
         *(structure.leaves_of(one, "the result of each step of scan") for one in results), strict=True
     )
-    return carry, structure.build([_stacked(parts) for parts in columns])
+    return carry, structure.build([_stack(parts) for parts in columns])
 
 
-def _stacked(parts: Sequence[Any]) -> Any:
+def _stack(parts: Sequence[Any]) -> Any:
     return (tnp if any(map(is_array, parts)) else np).stack(list(parts))
 
 
-def _staged(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[Any, Any]:
+def _stage(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[Any, Any]:
     """Run the steps as one staged loop, which writes the results into arrays."""
     outline = Structure(body.shapes(carry)[1])
     buffers = [tnp.zeros((count, *one.shape), one.dtype) for one in outline.leaves]

@@ -28,7 +28,7 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 from np2tf.transform_errors import TransformError
-from np2tf.transforms.collectives import NamedAxis, Stopped
+from np2tf.transforms.collectives import LaneStop, NamedAxis
 from np2tf.transforms.core.leaves import as_array, dtype_of
 from np2tf.transforms.core.missing_gradients import quiet_tensorflow
 from np2tf.transforms.core.structures import Structure
@@ -36,13 +36,13 @@ from np2tf.transforms.core.structures import Structure
 #: The ways to run lanes together, the preferred first.
 ROUTES: tuple[str, ...] = ("batches", "loop")
 #: Fewer lanes are staged one by one.
-FEW = 2
+FEW_LANES = 2
 #: The limit for the memory of all lanes together, in elements of the largest array.
 LARGEST = 2**26
 _BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 _LOOPS = frozenset({"While", "StatelessWhile"})
 #: Operations with a state that a lane may use: they only read.
-_READING = frozenset({"ReadVariableOp", "ResourceGather"})
+_READS = frozenset({"ReadVariableOp", "ResourceGather"})
 #: Errors that end the attempt to run lanes together. If the function is to blame, its lanes raise them again.
 _FAILURES = (
     *(StagingError, TransformError, ValueError, TypeError, NotImplementedError, LookupError),
@@ -68,7 +68,7 @@ class Lanes:
     slices: Sequence[int | None]
     size: int
 
-    def stacked(self) -> list[tf.Tensor]:
+    def stacks(self) -> list[tf.Tensor]:
         """Return the leaves that are sliced, with the lanes along the first axis."""
         moved = [
             tnp.moveaxis(tnp.asarray(as_array(leaf)), axis, 0)
@@ -119,11 +119,11 @@ def run_together(lanes: Lanes, axis_name: Any) -> Together | None:
             rows = staging.rows(seen)
             if rows is None:
                 return None
-            if seen.stopped is None or axis is None:
+            if seen.stop is None or axis is None:
                 return Together(seen.structure, rows, seen.equal)
-            axis.known.append(_combined(seen, rows, lanes.size))
-    except (*_FAILURES, Stopped):
-        # (`Stopped` belongs to an axis around this one, whose collective needs the values of single lanes.)
+            axis.results.append(_combine(seen, rows, lanes.size))
+    except (*_FAILURES, LaneStop):
+        # (`LaneStop` belongs to an axis around this one, whose collective needs the values of single lanes.)
         trace.violations.rebase(before)
         return None
 
@@ -133,7 +133,7 @@ class _Outcome:
     """The result of a lane, or the operand of the collective at which the lane has stopped."""
 
     structure: Structure
-    stopped: Stopped | None
+    stop: LaneStop | None
 
     def tensors(self) -> list[tf.Tensor]:
         """Return the leaves as tensors, of the dtypes that stacked results have.
@@ -147,7 +147,7 @@ class _Outcome:
 
 
 @dataclass(frozen=True)
-class _Seen(_Outcome):
+class _TrialOutcome(_Outcome):
     """An outcome, and the facts about a lane that a trial has shown.
 
     Args:
@@ -166,27 +166,27 @@ class _Seen(_Outcome):
 class _Staging:
     def __init__(self, lanes: Lanes, trace: Trace, axis: NamedAxis | None) -> None:
         self._lanes, self._trace, self._axis = lanes, trace, axis
-        self._stacked = lanes.stacked()
+        self._stacks = lanes.stacks()
 
     def _outcome(self, counter: tf.Tensor, slices: Sequence[tf.Tensor]) -> _Outcome:
         axis = self._axis
         if axis is None:
             return _Outcome(Structure(self._lanes.call(slices)), None)
         axis.begin(weak_scalar(counter, int, SymInt.fresh(counter, 0, axis.size - 1)))
-        with axis.entered():
+        with axis.enter():
             try:
                 return _Outcome(Structure(self._lanes.call(slices)), None)
-            except Stopped as one:
+            except LaneStop as one:
                 if one.axis is not axis:
                     raise
                 return _Outcome(Structure(one.value), one)
 
-    def trial(self) -> _Seen | None:
+    def trial(self) -> _TrialOutcome | None:
         """Trace a lane into a throw-away graph, and return its facts; None if it does more than compute."""
         function, trace = self._lanes.function, self._trace
         with tf.__internal__.FuncGraph("lane").as_default() as graph:
             counter = tf.compat.v1.placeholder(tf.int64, ())
-            slices = [tf.compat.v1.placeholder(one.dtype, one.shape[1:]) for one in self._stacked]
+            slices = [tf.compat.v1.placeholder(one.dtype, one.shape[1:]) for one in self._stacks]
             untouched = guard_closures(function)
             objects = attributes_within(trace, function)
             before = objects.read()
@@ -206,21 +206,21 @@ class _Staging:
         if not all(one.shape.is_fully_defined() for one in tensors):
             return None
         found = _all_operations(operations)
-        if any(one.op_def.is_stateful and one.type not in (*_READING, *_LOOPS, *_BRANCHES) for one in found):
+        if any(one.op_def.is_stateful and one.type not in (*_READS, *_LOOPS, *_BRANCHES) for one in found):
             return None
-        depending = _depending(operations, [counter, *slices])
+        depending = _dependents(operations, [counter, *slices])
         own = [one for one in found if one.type != "Placeholder"]  # placeholders are values from outside
         sizes = [tensor.shape.num_elements() for one in own for tensor in one.outputs]
-        return _Seen(
+        return _TrialOutcome(
             outcome.structure,
-            outcome.stopped,
+            outcome.stop,
             [(one.shape.as_list(), one.dtype) for one in tensors],
             [one.ref() not in depending for one in tensors],
             frozenset(one.type for one in found),
             max((size or 0 for size in sizes), default=0),
         )
 
-    def rows(self, seen: _Seen) -> list[tf.Tensor] | None:
+    def rows(self, seen: _TrialOutcome) -> list[tf.Tensor] | None:
         """Return the leaves for all lanes, along a new first axis; None if no way to compute them fits."""
         for route in ROUTES:
             before = self._trace.violations.value
@@ -233,13 +233,13 @@ class _Staging:
                 self._trace.violations.rebase(before)
         return None
 
-    def _fits_in_batches(self, seen: _Seen) -> bool:
+    def _fits_in_batches(self, seen: _TrialOutcome) -> bool:
         """Return whether a batch computes what single lanes compute, in a reasonable amount of memory."""
         if seen.kinds_of_ops & (_BRANCHES | _LOOPS):
             return False
         return seen.largest * self._lanes.size <= LARGEST
 
-    def _in_batches(self, seen: _Seen) -> list[tf.Tensor]:
+    def _in_batches(self, seen: _TrialOutcome) -> list[tf.Tensor]:
         trace = self._trace
 
         def row(given: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
@@ -254,19 +254,19 @@ class _Staging:
 
         counters = tf.range(self._lanes.size, dtype=tf.int64)
         with quiet_tensorflow():
-            *rows, violated = tf.vectorized_map(row, (counters, *self._stacked), fallback_to_while_loop=False)
+            *rows, violated = tf.vectorized_map(row, (counters, *self._stacks), fallback_to_while_loop=False)
         if tf.get_static_value(violated) is None or tf.get_static_value(violated).any():
             record_violation(tf.reduce_any(violated))
-        return [self._checked(one, kind) for one, kind in zip(rows, seen.kinds, strict=True)]
+        return [self._check(one, kind) for one, kind in zip(rows, seen.kinds, strict=True)]
 
-    def _checked(self, row: tf.Tensor, kind: tuple[list[int], tf.DType]) -> tf.Tensor:
+    def _check(self, row: tf.Tensor, kind: tuple[list[int], tf.DType]) -> tf.Tensor:
         shape, dtype = kind
         if row.dtype != dtype:
             raise TypeError("a batch has another dtype than a lane")
         return tf.ensure_shape(row, [self._lanes.size, *shape])
 
-    def _in_a_loop(self, seen: _Seen) -> list[tf.Tensor]:
-        stacked: list[Any] = [tensor_array(one) for one in self._stacked]
+    def _in_a_loop(self, seen: _TrialOutcome) -> list[tf.Tensor]:
+        stacked: list[Any] = [tensor_array(one) for one in self._stacks]
         buffers = [tnp.zeros((self._lanes.size, *shape), dtype.as_numpy_dtype) for shape, dtype in seen.kinds]
 
         def step(k: Any, *buffers: Any) -> tuple[Any, ...]:
@@ -277,16 +277,16 @@ class _Staging:
             )
 
         made = for_loop(range(self._lanes.size), step, tuple(buffers))
-        return [self._checked(as_tensor(one), kind) for one, kind in zip(made, seen.kinds, strict=True)]
+        return [self._check(as_tensor(one), kind) for one, kind in zip(made, seen.kinds, strict=True)]
 
 
-def _combined(seen: _Seen, rows: Sequence[tf.Tensor], size: int) -> Any:
+def _combine(seen: _TrialOutcome, rows: Sequence[tf.Tensor], size: int) -> Any:
     """Return the result of a collective."""
-    assert seen.stopped is not None
-    combine = seen.stopped.combine
+    assert seen.stop is not None
+    combine = seen.stop.combine
     return seen.structure.build(
         [
-            wrap_tensor(as_tensor(combine.stacked(tensor_array(row))))
+            wrap_tensor(as_tensor(combine.of_stack(tensor_array(row))))
             if is_array(leaf)
             else combine.lanes([leaf] * size)
             for leaf, row in zip(seen.structure.leaves, rows, strict=True)
@@ -327,7 +327,7 @@ def _functions_of(operation: tf.Operation) -> list[Any]:
     return graphs
 
 
-def _depending(operations: Sequence[tf.Operation], sources: Sequence[tf.Tensor]) -> set[Any]:
+def _dependents(operations: Sequence[tf.Operation], sources: Sequence[tf.Tensor]) -> set[Any]:
     """Return the tensors that depend on some of them, as references."""
     found = {one.ref() for one in sources}
     for operation in operations:  # (in the order in which they were made)

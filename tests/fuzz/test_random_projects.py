@@ -24,7 +24,7 @@ from random_projects import project
 from smaller_programs import smaller
 
 import np2tf
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 
 TIERS = ("compile", "auto")
 CALLS = 4
@@ -100,7 +100,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, logging.Logger):
         return "logger"
     if callable(value) and not type(value).__module__.startswith("pk"):
-        function = value.__wrapped__ if isinstance(value, Jitted) else value
+        function = value.__wrapped__ if isinstance(value, JittedFunction) else value
         cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
         kept = [getattr(value, "calls", None), getattr(function, "__defaults__", None), *cells]
         return (

@@ -25,7 +25,7 @@ import np2tf
 from np2tf.counts import counts
 from np2tf.facts.array_work import ArrayWork
 from np2tf.runtime.introspection.user_objects import attributes
-from np2tf.runtime.jit.jitted import Jitted, UnjittedWarning
+from np2tf.runtime.jit.jitted_function import JittedFunction, UnjittedWarning
 from np2tf.tnp._array.ndarray import is_array, scalar
 
 #: The head of a module, which only mentions NumPy.
@@ -237,7 +237,7 @@ def compare(
         with np2tf.config.using(**WAYS[way]):
             space = load(text)
             function = space[name]
-            if way == "jitted" and not isinstance(function, Jitted) and ran not in (None, "host"):
+            if way == "jitted" and not isinstance(function, JittedFunction) and ran not in (None, "host"):
                 problems.append(f"{name} is not jitted")
             for call, wanted in zip(calls, expected):
                 found = observe(function, arguments_of(call, space))

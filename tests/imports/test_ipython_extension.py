@@ -14,7 +14,7 @@ import pytest
 
 from np2tf import config, tnp
 from np2tf.imports.functions.cells import translated_cell
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 
 pytest.importorskip("IPython")
 from IPython.core.interactiveshell import InteractiveShell
@@ -92,7 +92,7 @@ def test_cells_mean_what_they_meant(shell: InteractiveShell, first: int) -> None
     for name, value in expected.items():
         _same(value, shell.user_ns[name])
     assert shell.user_ns["tnp"] is tnp
-    assert isinstance(shell.user_ns["smooth"], Jitted) == (first <= 4)
+    assert isinstance(shell.user_ns["smooth"], JittedFunction) == (first <= 4)
 
 
 def _split(cell: str) -> tuple[str, str]:

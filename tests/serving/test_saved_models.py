@@ -13,7 +13,7 @@ import served_programs as programs
 import tensorflow as tf
 
 import np2tf
-from np2tf.serving.inputs import InputError, spec_of, told
+from np2tf.serving.inputs import InputError, signature_text, spec_of
 
 #: A process with the model, TensorFlow and NumPy only; it writes what the models return.
 ALONE = """
@@ -178,7 +178,7 @@ def test_folders_that_are_not_empty(tmp_path: Path) -> None:
     ],
 )
 def test_inputs(text: Any, kind: str) -> None:
-    assert told([spec_of(text)]) == kind.replace("float32[?]", "float32[2, ?]")
+    assert signature_text([spec_of(text)]) == kind.replace("float32[?]", "float32[2, ?]")
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         return made[-1]
 
     monkeypatch.setattr(compiled_batches.CompiledBatch, "run", run)
-    monkeypatch.setattr(compiled_batches, "MANY", 8)
+    monkeypatch.setattr(compiled_batches, "MANY_LANES", 8)
     return made
 
 

@@ -9,7 +9,7 @@ import libcst as cst
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, element_of
 from np2tf.rewrites.tensorflow_target.model.values import (
-    NOTHING,
+    NO_VALUE,
     NUMBERS,
     Value,
     array,
@@ -24,8 +24,8 @@ from np2tf.rewrites.tensorflow_target.numpy_calls import Evaluate
 from np2tf.tree.names import words
 
 #: Builtins that read or change state which no text shows.
-_HIDDEN = words("eval exec globals locals vars compile super __import__ setattr delattr breakpoint")
-_SHOWN = words("print str repr format ascii")
+_REFLECTION = words("eval exec globals locals vars compile super __import__ setattr delattr breakpoint")
+_TEXT_BUILTINS = words("print str repr format ascii")
 
 
 def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) -> Value:
@@ -33,15 +33,15 @@ def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) ->
     world = frame.world
     world.forget(node.func)
     given = [evaluate(arg.value, frame) for arg in node.args]
-    if name in _HIDDEN:
+    if name in _REFLECTION:
         return world.refuse(node, "NP2TF603", what=f"`{name}`")
-    if name in _SHOWN:
+    if name in _TEXT_BUILTINS:
         for arg, value in zip(node.args, given):
             if not value.is_plain and not (arg.keyword is not None and arg.keyword.value == "file"):
                 world.edit(arg.value, edits.wrap_in(world.helper("_host")), "_host")
         return plain("none") if name == "print" else plain("str")
     if any(one.is_undetermined for one in given):
-        return NOTHING
+        return NO_VALUE
     handler = _HANDLERS.get(name)
     if handler is not None:
         return handler(node, given, frame).doubtful(*given)

@@ -12,7 +12,7 @@ from np2tf.rewrites.tensorflow_target.methods import method_call
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.values import (
     CONTAINERS,
-    NOTHING,
+    NO_VALUE,
     CallMemory,
     Value,
     in_memory,
@@ -41,7 +41,7 @@ def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
         return module_call(node, value, frame, evaluate)
     given = [evaluate(arg.value, frame) for arg in node.args]
     if value.is_undetermined:
-        return NOTHING
+        return NO_VALUE
     if all(one.is_plain for one in given) and value.only("function", "other"):
         return plain("other") if value.certain and "other" in value.kinds else unknown(node, certain=False)
     imported = world.facts.imports.imported_name(func) or ""
@@ -108,7 +108,7 @@ def module_call(node: cst.Call, value: Value, frame: Frame, evaluate: Evaluate) 
             world.inline_writes(node, list(value.functions), frame)
         results.append(_for_caller(summary, given, node, frame))
     found = [one for one in results if one is not None]
-    return union(found) if found else NOTHING
+    return union(found) if found else NO_VALUE
 
 
 def learn_arguments(summary: Summary, given: Mapping[str, Value], frame: Frame) -> None:
@@ -146,4 +146,4 @@ def _for_caller(summary: Summary, given: Mapping[str, Value], node: cst.Call, fr
             item=value.item and translate(value.item),
         )
 
-    return translate(summary.result) if summary.result is not None else NOTHING
+    return translate(summary.result) if summary.result is not None else NO_VALUE

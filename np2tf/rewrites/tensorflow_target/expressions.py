@@ -11,11 +11,11 @@ from np2tf.rewrites.tensorflow_target.attributes import ARRAY_ATTRIBUTES, is_num
 from np2tf.rewrites.tensorflow_target.calls import call
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, choose, element_of
-from np2tf.rewrites.tensorflow_target.model.shared import is_shared, refuse_shared
+from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
 from np2tf.rewrites.tensorflow_target.model.values import (
     ARRAYS,
     CONTAINERS,
-    NOTHING,
+    NO_VALUE,
     Value,
     array,
     broadcast_rank,
@@ -56,7 +56,7 @@ def _name(node: cst.Name, frame: Frame) -> Value:
     if qualified is not None:
         return numpy_name(node, qualified, frame)
     if is_shared(node, frame):
-        return frame.shared_names(name).get(name, NOTHING)
+        return frame.shared_names(name).get(name, NO_VALUE)
     if name in frame.env:
         return _read(node, frame.env[name], frame)
     owner = world.facts.scopes.of(node).owner_of(name)
@@ -73,7 +73,7 @@ def _name(node: cst.Name, frame: Frame) -> Value:
 def _outside(value: Value | None, root: object) -> Value:
     """A value that comes from around the function: if it is in memory, it is in the memory of others."""
     if value is None:
-        return NOTHING
+        return NO_VALUE
     memory = frozenset([root]) if value.may_be_array or value.memory else frozenset()
     return Value(
         value.kinds, value.dtype, value.rank, value.items, value.item, memory, value.certain, value.functions
@@ -119,7 +119,7 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
         return numpy_name(node, qualified, frame)
     base, name = evaluate(node.value, frame), node.attr.value
     if base.is_undetermined:
-        return NOTHING
+        return NO_VALUE
     if base.only("module"):
         return plain("float") if _library(node.value, frame) in _LIBRARIES else plain("other", "function")
     if not base.may_be_array or not base.may(*ARRAYS):
@@ -142,7 +142,7 @@ def _subscript(node: cst.Subscript, frame: Frame) -> Value:
     base = evaluate(node.value, frame)
     key = [key_part(element, frame) for element in node.slice]
     if base.is_undetermined:
-        return NOTHING
+        return NO_VALUE
     if base.only("module", "function", "other", "dtype") or base.only("str"):
         return plain("str") if base.only("str") else plain("other")
     found: Value | None = None

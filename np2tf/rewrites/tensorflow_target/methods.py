@@ -11,7 +11,7 @@ from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.values import (
     ARRAYS,
     CONTAINERS,
-    NOTHING,
+    NO_VALUE,
     Value,
     array,
     join,
@@ -27,9 +27,9 @@ from np2tf.tree.names import words
 _TEXTS = words("split rsplit splitlines partition rpartition")
 _COUNTS = words("find rfind index rindex count")
 #: Methods of arrays that take their arguments as any number of integers, or as one tuple.
-_SPREAD = frozenset({"reshape", "transpose"})
+_SHAPE_METHODS = frozenset({"reshape", "transpose"})
 #: Methods that are a helper with the array before the arguments, and give these kinds.
-_OWN = {"astype": "_cast", "flatten": "_flatten", "tolist": "_tolist", "item": "_item"}
+_HELPERS = {"astype": "_cast", "flatten": "_flatten", "tolist": "_tolist", "item": "_item"}
 
 
 def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
@@ -40,7 +40,7 @@ def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     if base.is_undetermined:
         for arg in node.args:
             evaluate(arg.value, frame)
-        return NOTHING
+        return NO_VALUE
     known = base.only(*ARRAYS) or (base.may("any") and name != "copy")
     if known and name in world.table.methods:
         return _array_method(node, name, base, frame, evaluate)
@@ -136,10 +136,10 @@ def put_into(node: cst.CSTNode, base: Value, added: Value, frame: Frame) -> None
 def _array_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
     world, func = frame.world, node.func
     assert isinstance(func, cst.Attribute)
-    if name in _OWN:
+    if name in _HELPERS:
         return _own_method(node, name, base, frame, evaluate)
     function = world.table.functions[name]
-    if name in _SPREAD and len(node.args) > 1:
+    if name in _SHAPE_METHODS and len(node.args) > 1:
         return _spread_method(node, name, base, frame, evaluate)
     given = arguments(node, function, (base, func.value), frame, evaluate)
     if given is None:
@@ -175,7 +175,7 @@ def _own_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: 
         dtype = found.dtype
     elif node.args:
         return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="its arguments are not translated")
-    helper = _OWN[name]
+    helper = _HELPERS[name]
     world.edit(node, edits.function_of(world.helper(helper)), helper)
     if name == "astype":
         rank = 0 if base.only("scalar") else base.rank

@@ -11,11 +11,11 @@ from np2tf import rules
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.results import RESULTS
 from np2tf.rewrites.tensorflow_target.model.table import Function
-from np2tf.rewrites.tensorflow_target.model.values import NOTHING, Value, array
+from np2tf.rewrites.tensorflow_target.model.values import NO_VALUE, Value, array
 from np2tf.rewrites.tensorflow_target.model.world import Frame
 
 Evaluate = Callable[[cst.CSTNode, Frame], Value]
-Given = dict[str, tuple[Value, cst.BaseExpression]]
+ArgumentValues = dict[str, tuple[Value, cst.BaseExpression]]
 
 #: Functions that may return what they are given.
 _MAY_RETURN_THEIR_ARGUMENT = frozenset({"asarray", "asanyarray", "ascontiguousarray"})
@@ -76,11 +76,11 @@ def arguments(
     base: tuple[Value, cst.BaseExpression] | None,
     frame: Frame,
     evaluate: Evaluate,
-) -> Given | None:
+) -> ArgumentValues | None:
     """Return what a call gives for each parameter; None where it gives what is not translated."""
     world = frame.world
     parameters = function.parameters
-    given: Given = {} if base is None else {parameters[0]: base}
+    given: ArgumentValues = {} if base is None else {parameters[0]: base}
     wrong = None
     for position, arg in enumerate(node.args, len(given)):
         name = _parameter(parameters, position, arg)
@@ -131,7 +131,7 @@ def _parameter(parameters: Sequence[str], position: int, arg: cst.Arg) -> str | 
     return parameters[position]
 
 
-def _unlike_numpy(function: Function, given: Given) -> str | None:
+def _unlike_numpy(function: Function, given: ArgumentValues) -> str | None:
     """Return why a call cannot be told from its dtypes and kinds to be NumPy's."""
     values = [value for name, (value, _) in given.items() if name != "dtype"]
     if function.result == "float" and any(one.dtype == "bool" for one in values):
@@ -162,7 +162,7 @@ def dtype_value(node: cst.BaseExpression, frame: Frame, evaluate: Evaluate) -> V
     return value if value.only("dtype") or value.only("none") else None
 
 
-def target_of(function: Function, given: Given, frame: Frame) -> tuple[str, tuple[str, ...]]:
+def target_of(function: Function, given: ArgumentValues, frame: Frame) -> tuple[str, tuple[str, ...]]:
     """Return what is called instead, and the helpers that it is."""
     world = frame.world
     helper = function.helper
@@ -179,11 +179,11 @@ def _is_python(value: Value) -> bool:
     return value.is_plain or value.only("dtype") or value.only("array")
 
 
-def result(function: Function, given: Given, node: cst.CSTNode, frame: Frame) -> Value:
+def result(function: Function, given: ArgumentValues, node: cst.CSTNode, frame: Frame) -> Value:
     """Return what a function's result may be, and whose memory it may be."""
     values = [value for value, _ in given.values()]
     if any(one.is_undetermined for one in values):
-        return NOTHING
+        return NO_VALUE
     made = RESULTS[function.result](given)
     if not made.may("array", "list", "tuple"):
         return made.doubtful(*values)

@@ -32,13 +32,13 @@ def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
             value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
         values: list[cst.BaseExpression] = [value] if summary.returns_value else []
         values += [cst.Name(one) for one in names]
-        made = _several(values)
+        made = _bare_tuple(values)
         return updated.with_changes(value=made, whitespace_after_return=cst.SimpleWhitespace(" "))
 
     frame.world.edit(node, edit)
 
 
-def _several(values: list[cst.BaseExpression]) -> cst.BaseExpression:
+def _bare_tuple(values: list[cst.BaseExpression]) -> cst.BaseExpression:
     if len(values) == 1:
         return values[0]
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
@@ -52,7 +52,7 @@ def end_with_return(summary: Summary, frame: Frame) -> None:
     assert isinstance(node, cst.FunctionDef)
     names = written_in_order(summary)
     values: list[cst.BaseExpression] = [cst.Name("None")] if summary.returns_value else []
-    line = cst.SimpleStatementLine([cst.Return(_several([*values, *map(cst.Name, names)]))])
+    line = cst.SimpleStatementLine([cst.Return(_bare_tuple([*values, *map(cst.Name, names)]))])
     body = node.body
     if not isinstance(body, cst.IndentedBlock):
         frame.world.refuse(node, "NP2TF603", what="a function on one line that writes to a parameter")
@@ -72,7 +72,7 @@ def return_writes_of_call(
     summary = world.summary(function)
     arguments = _arguments(node, function)
     # A handler would see what the function has written before it raised an exception.
-    if arguments is None or frame.raised:
+    if arguments is None or frame.raise_states:
         world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
         return
     names: list[str] = []
@@ -104,7 +104,7 @@ def inline_call(
     summary = world.summary(functions[0])
     if (
         len(functions) != 1
-        or frame.raised
+        or frame.raise_states
         or arguments is None
         or statement is None
         or not summary.returns_value
@@ -156,7 +156,7 @@ def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Sum
             first: list[cst.BaseExpression] = [_parenthesize(updated.targets[0].target)]
         else:
             first = [cst.Name("_")] if summary.returns_value else []
-        place = _several([*first, *(cst.Name(fresh[name]) for name in names)])
+        place = _bare_tuple([*first, *(cst.Name(fresh[name]) for name in names)])
         target = cst.AssignTarget(place)  # type: ignore[arg-type]
         return cst.Assign([target], updated.value, semicolon=updated.semicolon)
 

@@ -14,7 +14,7 @@ from np2tf.rewrites.tensorflow_target.expressions import evaluate, key_part
 from np2tf.rewrites.tensorflow_target.methods import put_into
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import choose, element_of, helper_of, result_of, unfit
-from np2tf.rewrites.tensorflow_target.model.shared import is_shared, refuse_shared
+from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
 from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, join, promote
 from np2tf.rewrites.tensorflow_target.model.world import Frame
 from np2tf.rewrites.tensorflow_target.returned_writes import return_with, return_writes_of_call
@@ -34,7 +34,7 @@ def may_write(name: str, value: Value, place: cst.CSTNode, statement: cst.CSTNod
 
 def _other_owner(name: str, value: Value, statement: cst.CSTNode, frame: Frame) -> str | None:
     """Return who else may see the memory of a name after a statement."""
-    if name not in frame.env or (frame.function, name) in frame.world.shared:
+    if name not in frame.env or (frame.function, name) in frame.world.shared_owners:
         return _OUTSIDE
     if frame.is_returned:
         return "the result that is returned"

@@ -26,7 +26,7 @@ from np2tf.runtime.effects import ordered_effects
 from np2tf.runtime.effects.appends import AppendedList
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.introspection.user_objects import class_members, functions_of, has_instances
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.random.streams import Draws
 from np2tf.scipy import lookup
 from np2tf.staging import CalleeError, RandomUseError, StagingError
@@ -84,7 +84,7 @@ def staged_callee(callee: Any) -> Any:
     name = lookup.native(callee)
     if name is not None:
         return lookup.implementation(name)
-    if isinstance(callee, Jitted):
+    if isinstance(callee, JittedFunction):
         _refuse_new(callee)
         return callee
     if isinstance(callee, Function):
@@ -110,7 +110,7 @@ def staged_callee(callee: Any) -> Any:
     if found is not None:
         return staged_callee(found)
     method = getattr(kind, "__call__", None)  # noqa: B004
-    if has_instances(kind) and isinstance(method, (types.FunctionType, Jitted)):
+    if has_instances(kind) and isinstance(method, (types.FunctionType, JittedFunction)):
         return types.MethodType(staged_callee(method), callee)
     raise _unknown_callee_error(callee)
 

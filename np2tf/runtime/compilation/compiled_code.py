@@ -21,7 +21,7 @@ from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.decisions.decisions import key_of
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.effects.appends import ListIsRead
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.xla.stable_names import stable_names
 from np2tf.staging import (
     StagingError,
@@ -40,7 +40,7 @@ class CompiledCode:
     #: True if the function's prospect records for the next process what compiling has gained.
     _is_followed = True
 
-    def __init__(self, jitted: Jitted) -> None:
+    def __init__(self, jitted: JittedFunction) -> None:
         self._jitted = jitted
         self._function = jitted.__wrapped__
         self._host = jitted._host

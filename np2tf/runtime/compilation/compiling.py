@@ -25,7 +25,7 @@ from np2tf.runtime.environment.unjitted_warning import tell
 from np2tf.runtime.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.runtime.introspection.array_search import names_numpy
 from np2tf.runtime.introspection.error_causes import code_of, first_line, place_of
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.random.call_streams import OutOfWords
 from np2tf.runtime.replacement.watched_loop import leave_on_host
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
@@ -57,7 +57,7 @@ class Compiler(CompiledCode):
         name: the name of the function in messages.
     """
 
-    def __init__(self, jitted: Jitted) -> None:
+    def __init__(self, jitted: JittedFunction) -> None:
         super().__init__(jitted)
         self.name = self._function.__qualname__
         # The promotion modes for which the warning was given that the function runs unjitted.

@@ -13,7 +13,7 @@ from np2tf.runtime.compilation.compiling import Compiler
 from np2tf.runtime.compilation.concrete_function import DiscardedCall
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.staging import TracingTimeError
 
 
@@ -36,14 +36,14 @@ class LoopCompiler(Compiler):
 
     _is_followed = False
 
-    def __init__(self, jitted: Jitted) -> None:
+    def __init__(self, jitted: JittedFunction) -> None:
         super().__init__(jitted)
         # The time, by `time.monotonic`, at which the present trace is given up; None leaves that to the
         # budget.
         self._until: float | None = None
 
     @classmethod
-    def of(cls, jitted: Jitted) -> LoopCompiler:
+    def of(cls, jitted: JittedFunction) -> LoopCompiler:
         """Return the compiler of a function, which becomes a loop's function."""
         known = jitted.__dict__.get("_compiler")
         if not isinstance(known, cls):

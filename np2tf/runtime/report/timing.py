@@ -22,7 +22,7 @@ from np2tf.runtime.compilation.loop_compiler import LoopCompiler
 from np2tf.runtime.decisions.decisions import decisions
 from np2tf.runtime.host.host_function import HostFunction
 from np2tf.runtime.introspection.error_causes import code_of, place_of
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
 from np2tf.tnp._entry import entry_points
 from np2tf.tnp._tensor.storage import current_scope
@@ -32,7 +32,7 @@ from np2tf.tnp._warnings.user_lines import user_location
 class _State(threading.local):
     def __init__(self) -> None:
         self.inside = False
-        self.callers: list[Jitted] = []
+        self.callers: list[JittedFunction] = []
 
 
 class Watch:
@@ -88,7 +88,7 @@ class Watch:
     def _methods(self) -> Callable[[], None]:
         """Time the methods through which jitted functions run, and return a function that undoes it."""
         timed: tuple[tuple[type, str, Callable[..., Any]], ...] = (
-            (Jitted, "__call__", self._time_call),
+            (JittedFunction, "__call__", self._time_call),
             (HostFunction, "run_timed", self._on_host),
             (Compiler, "run_on_host", self._time_host_call),
             (Compiler, "run_unjitted", self._time_fallback),
@@ -109,7 +109,7 @@ class Watch:
 
         return undo
 
-    def _function(self, jitted: Jitted | None) -> Function:
+    def _function(self, jitted: JittedFunction | None) -> Function:
         code = getattr(getattr(jitted, "__wrapped__", None), "__code__", None)
         if jitted is None or code is None:
             return self.report.functions.setdefault(None, Function("<unknown>", "<unknown>", 0))
@@ -124,7 +124,7 @@ class Watch:
         return self._function(calling[-1] if calling else None)
 
     @contextmanager
-    def _time_call(self, jitted: Jitted, *_: Any) -> Iterator[None]:
+    def _time_call(self, jitted: JittedFunction, *_: Any) -> Iterator[None]:
         self._state.callers.append(jitted)
         if current_scope() is not None:
             self._function(jitted).inlined += 1

@@ -35,7 +35,7 @@ _MAX_CLASSES = 10_000
 #: Packages whose objects are tensors or may hold tensors; and modules in these packages whose objects do not.
 _TENSOR_PACKAGES = frozenset({"tensorflow", "keras", "np2tf"})
 _WITHOUT_TENSORS = frozenset(
-    {"np2tf.runtime.jit.jitted", "np2tf.tnp._front.front", "np2tf.tnp._array.subclasses"}
+    {"np2tf.runtime.jit.jitted_function", "np2tf.tnp._front.front", "np2tf.tnp._array.subclasses"}
 )
 
 

@@ -17,7 +17,7 @@ from np2tf.tnp._warnings.user_lines import is_inner, user_location
 from np2tf.transform_errors import NoDerivativeError
 
 _OPERATION = re.compile(r"gradient registry has no entry for: (\w+)")
-_DEFINED = re.compile(r"No gradient defined for operation '?([\w/]+)'? \(op type: (\w+)\)")
+_NO_GRADIENT = re.compile(r"No gradient defined for operation '?([\w/]+)'? \(op type: (\w+)\)")
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def missing_gradients_named(again: Callable[[], Any]) -> Iterator[None]:
         yield
     except (LookupError, NotImplementedError) as error:
         text = str(error)
-        found = _OPERATION.search(text) or _DEFINED.search(text)
+        found = _OPERATION.search(text) or _NO_GRADIENT.search(text)
         if found is None and isinstance(error, LookupError):
             raise
         operation = found.groups()[-1] if found else ""

@@ -23,16 +23,16 @@ from np2tf.transforms.core.structures import Structure
 class _Recordings(threading.local):
     """The number of recordings of this thread whose functions are running now, and of all that were made."""
 
-    depth = made = 0
+    depth = count = 0
 
 
 recordings = _Recordings()
 
 
 @contextmanager
-def _counted() -> Iterator[None]:
+def _count_recording() -> Iterator[None]:
     recordings.depth += 1
-    recordings.made += 1
+    recordings.count += 1
     try:
         yield
     finally:
@@ -60,7 +60,7 @@ class Recording:
         wrappers = [wrapper_of(leaf) for leaf in leaves]
         self._run = lambda: function(*[wrap(one) for wrap, one in zip(wrappers, self.inputs, strict=True)])
         self._tape = tf.GradientTape(persistent=True, watch_accessed_variables=False)
-        with self._tape, _counted():
+        with self._tape, _count_recording():
             self._tape.watch(self.inputs)
             result = self._run()
             self.aux: Any = None

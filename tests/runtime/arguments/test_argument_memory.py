@@ -87,7 +87,7 @@ def test_one_trace_serves_parts_of_arrays_of_all_widths() -> None:
     assert total.explain(np.ones((4, 3))).traces == 3
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 def test_strides_are_numpys_own() -> None:
     """They need not be equal for equal traces: NumPy is asked."""
 

@@ -394,7 +394,7 @@ class Shifting:
         return [slice(by, None), {"a": slice(part.start, part.stop + by)}], by, self.weights * by
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("method", ["shifted", "several"])
 def test_slices_that_are_returned_hold_numbers(method: str) -> None:
     """What is staged must not get out in the slices that a compiled function returns."""

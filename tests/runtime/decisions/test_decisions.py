@@ -30,7 +30,7 @@ from np2tf.runtime.decisions.digests import digest_of_call, digest_of_code
 from np2tf.runtime.decisions.prospect import Prospect
 from np2tf.runtime.environment.call_context import load, tensorflow
 from np2tf.runtime.host.host_function import HostFunction
-from np2tf.runtime.jit.jitted import Jitted, UnjittedWarning
+from np2tf.runtime.jit.jitted_function import JittedFunction, UnjittedWarning
 from np2tf.runtime.replacement import replacement
 from np2tf.runtime.replacement.loop_function import LoopFunction
 from np2tf.runtime.replacement.watched_loop import WatchedLoop
@@ -226,10 +226,11 @@ def test_under_unusual_settings_nothing_is_kept_or_followed(folder: Path, name: 
 
 
 def test_a_process_that_only_imports_reads_and_writes_nothing(folder: Path) -> None:
-    told = (
-        "import np2tf.runtime.jit.jitted, np2tf.runtime.decisions.decisions as d; print(d.decisions._records)"
+    code = (
+        "import np2tf.runtime.jit.jitted_function\n"
+        "from np2tf.runtime.decisions.decisions import decisions\nprint(decisions._records)"
     )
-    ran = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True, cwd=ROOT)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert ran.stdout.strip() == "None"
     assert not folder.exists()
 
@@ -531,7 +532,7 @@ def test_numbers_that_have_varied_are_inputs_of_the_first_code(
     def scaled(x: Any, k: float) -> Any:
         return x * k
 
-    def traces_of_four_calls() -> Jitted:
+    def traces_of_four_calls() -> JittedFunction:
         made = np2tf.jit(scaled)
         for k in (0.5, 1.5, 2.5, 3.5):
             np.testing.assert_array_equal(made(np.arange(4.0), k), np.arange(4.0) * k)

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 from np2tf.tnp._tensor.foreign_graphs import ForeignGraphWarning
 
 translated: Any = np2tf.import_module(Path(plain.__file__))
@@ -355,7 +355,7 @@ CALLABLES = {
 
 @pytest.mark.parametrize("tier", ["auto", "compile"])
 @pytest.mark.parametrize("name", CALLABLES)
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 def test_jit_of_callables(name: str, tier: str):
     target = CALLABLES[name]
     jitted = np2tf.jit(target, tier=tier)

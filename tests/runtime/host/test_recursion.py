@@ -15,7 +15,7 @@ from differential import load
 import np2tf
 from np2tf.counts import counts
 from np2tf.runtime.host.recursion import DEEPEST
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 
 SOURCE = """\
 import numpy as np

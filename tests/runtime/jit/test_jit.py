@@ -17,7 +17,7 @@ from np2tf.counts import counts
 from np2tf.runtime.compilation import budget
 from np2tf.runtime.compilation.compiled_code import MOST_TRACES
 from np2tf.runtime.compilation.specializations import MAX_TRACES
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 from np2tf.staging import StagingError
 
 

@@ -11,7 +11,7 @@ import pytest
 from test_random_staged import LEGACY, PCG, agree, functions, philox, state, twisted
 
 import np2tf
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 from np2tf.runtime.random import call_streams, word_buffers
 
 
@@ -147,7 +147,7 @@ def test_chances_that_are_computed(make: Callable[[int], Any]) -> None:
     assert translated.explain(make(0), np.linspace(0, 3, 17)).runs == "xla"
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("wrong", [np.array([0.5, 0.4]), np.array([1.5, -0.5]), np.array([np.nan, 1.0])])
 @pytest.mark.parametrize("make", [PCG, LEGACY])
 def test_chances_that_are_none(make: Callable[[int], Any], wrong: np.ndarray) -> None:
@@ -164,7 +164,7 @@ def test_chances_that_are_none(make: Callable[[int], Any], wrong: np.ndarray) ->
     assert state(generators[0]) == state(generators[1])
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("make", [PCG, LEGACY, twisted, legacy_pcg])
 @pytest.mark.parametrize("ahead", ["random(3)", "standard_normal(3)", "exponential(1.0, 3)"])
 def test_what_is_drawn_ahead_is_taken_back(make: Callable[[int], Any], ahead: str) -> None:

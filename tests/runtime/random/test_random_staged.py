@@ -14,7 +14,7 @@ import pytest
 from differential import HEAD, load, translation
 
 import np2tf
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 from np2tf.runtime.random import states
 from np2tf.runtime.random.bits import logarithm, normal
 
@@ -373,7 +373,7 @@ def f(rng, x):
         agree(pair, make, np.linspace(0, 1, 300))
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 def test_what_only_looks_like_a_draw() -> None:
     body = """
 class Plane:

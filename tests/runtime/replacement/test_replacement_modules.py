@@ -403,7 +403,7 @@ from np2tf.tnp._front import loading
 
 loading.load()
 take_over = LoopRun._take_over
-replacement.HOT, replacement.LOADING, replacement.SHORT, replacement.FASTER = 0.0, 0, 2, float("inf")
+replacement.HOT, replacement.LOADING_ROUNDS, replacement.SHORT, replacement.FASTER = 0.0, 0, 2, float("inf")
 LoopRun._pays = lambda *_: _is_possible()
 LoopRun._take_over = lambda rounds, frame, left: take_over(rounds, frame, 1e9)
 try:

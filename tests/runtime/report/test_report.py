@@ -12,7 +12,7 @@ from np2tf import tnp
 from np2tf.commands.printing.reporting import as_json, as_text
 from np2tf.config import config
 from np2tf.counts import Counts, Fallback, counts
-from np2tf.runtime.jit.jitted import Jitted, UnjittedWarning
+from np2tf.runtime.jit.jitted_function import JittedFunction, UnjittedWarning
 from np2tf.runtime.report import counters as stats
 from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Report
 from np2tf.runtime.report.timing import Watch
@@ -32,7 +32,7 @@ def watch() -> Any:
 
 def entered() -> list[Any]:
     """The functions that calls enter by: of classes and of modules."""
-    owners = (Ufunc, ndarray, tnp.random.Generator, Jitted)
+    owners = (Ufunc, ndarray, tnp.random.Generator, JittedFunction)
     found = [value for owner in owners for value in vars(owner).values()]
     return [*found, *routing.interceptors, fast_flags.host]
 

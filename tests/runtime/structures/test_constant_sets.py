@@ -107,7 +107,7 @@ def _outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, 
     return np.asarray(first).tolist(), same, repr(left)
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_calls(name: str) -> None:
     function, calls, is_compiled = CASES[name]

@@ -21,7 +21,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAD = """
@@ -255,7 +255,7 @@ def _mean(x: Any) -> Any:
     return tnp.mean(x * 2.0)
 
 
-def _counts(function: Jitted) -> tuple[int, int]:
+def _counts(function: JittedFunction) -> tuple[int, int]:
     return function.trace_count, function.compiled_count + function.graph_count
 
 

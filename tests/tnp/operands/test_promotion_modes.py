@@ -17,7 +17,7 @@ from promotion_tables import DEFAULTS, DTYPES, NUMBERS, ones
 import np2tf
 from np2tf import StagingError, config, tnp
 from np2tf.config import Config
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 from np2tf.staging import PromotionError
 from np2tf.tnp._dispatch.devices import device_put
 from np2tf.tnp._front.promotion_mode import promotion_scope

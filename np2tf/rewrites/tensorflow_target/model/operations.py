@@ -9,10 +9,10 @@ import libcst as cst
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.results import product
 from np2tf.rewrites.tensorflow_target.model.values import (
-    ANY,
+    ANY_KIND,
     ARRAYS,
     CONTAINERS,
-    NOTHING,
+    NO_VALUE,
     NUMBERS,
     Value,
     array,
@@ -44,8 +44,8 @@ def element_of(value: Value) -> Value:
     """Return what iteration over a value gives."""
     found: Value | None = None
     if value.is_undetermined:
-        return NOTHING
-    if value.may(ANY):
+        return NO_VALUE
+    if value.may(ANY_KIND):
         found = unknown(*value.memory, certain=False)
     if value.may("array"):
         rank = None if value.rank is None else value.rank - 1
@@ -53,7 +53,7 @@ def element_of(value: Value) -> Value:
         found = join(found, array(value.dtype, rank, memory, scalar=True))
     if value.may("range", "shape"):
         found = join(found, plain("int"))
-    if value.may("str", "dict") and not value.may(ANY):
+    if value.may("str", "dict") and not value.may(ANY_KIND):
         found = join(found, plain("str", "int", "float"))
     if value.items is not None:
         found = join(found, union(value.items)) if value.items else found
@@ -95,7 +95,7 @@ def _symbol(operator: cst.CSTNode) -> str:
 def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
     """Return why an operator's operands are such that TensorFlow's result may differ."""
     sides = (left, right)
-    arrays = any(one.may("array", "scalar") and not one.may(ANY) for one in sides)
+    arrays = any(one.may("array", "scalar") and not one.may(ANY_KIND) for one in sides)
     if arrays and any(one.only("list", "tuple") for one in sides):
         return "an array stands beside a list"
     if isinstance(operator, _SHIFTS) and not all(one.is_plain for one in sides):
@@ -108,12 +108,12 @@ def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
 def result_of(operator: cst.CSTNode, left: Value, right: Value, node: cst.CSTNode) -> Value:
     """The value of an operation on two values that fit."""
     if left.is_undetermined or right.is_undetermined:
-        return NOTHING
+        return NO_VALUE
     left, right = _without_none(left), _without_none(right)
     if isinstance(operator, _PRODUCTS):
         return product(left, right)
     sequences = left.may(*CONTAINERS, "str", "shape") and right.may(*CONTAINERS, "str", "shape", "int")
-    if sequences and not left.may(ANY) and not right.may(ANY, *ARRAYS):
+    if sequences and not left.may(ANY_KIND) and not right.may(ANY_KIND, *ARRAYS):
         return _sequences(left, right)
     if right.may(*CONTAINERS, "str") and left.only("int"):
         return right
@@ -145,12 +145,12 @@ def arithmetic(
 ) -> Value:
     """The value of arithmetic: an array where one is an array, and in new memory."""
     if any(one.is_undetermined for one in values):
-        return NOTHING
+        return NO_VALUE
     if all(one.only(*NUMBERS) for one in values):
         return _number(values, divides, power)
     rank = broadcast_rank(values)
     certainly = any(one.only("array") and (one.rank or 0) > 0 for one in values)
-    if any(one.may(ANY) for one in values) and not certainly:
+    if any(one.may(ANY_KIND) for one in values) and not certainly:
         return unknown(node, certain=False)
     dtype = promote(values)
     if divides and dtype in ("bool", "int32", "int64"):
@@ -195,7 +195,7 @@ def choose(
     """Return the part of an array that a key chooses."""
     advanced = any(_is_advanced(element, value) for element, value in zip(elements, key))
     rank = base.rank
-    if base.may(ANY) and not base.only("array", "scalar"):
+    if base.may(ANY_KIND) and not base.only("array", "scalar"):
         return unknown(*base.memory, node, certain=False)
     doubtful = any(_may_be_advanced(element, value) for element, value in zip(elements, key))
     if advanced:
@@ -223,7 +223,7 @@ def _is_advanced(element: cst.SubscriptElement, value: Value) -> bool:
 def _may_be_advanced(element: cst.SubscriptElement, value: Value) -> bool:
     if not isinstance(element.slice, cst.Index):
         return False
-    return value.may("array", "list", "tuple", ANY)
+    return value.may("array", "list", "tuple", ANY_KIND)
 
 
 def _advanced_rank(base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value]) -> int | None:

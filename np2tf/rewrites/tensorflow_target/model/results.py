@@ -20,7 +20,7 @@ from np2tf.rewrites.tensorflow_target.model.values import (
 )
 
 #: Parameter -> what is given for it, and the expression that gives it.
-Given = Mapping[str, tuple[Value, cst.BaseExpression]]
+ArgumentValues = Mapping[str, tuple[Value, cst.BaseExpression]]
 
 
 def product(left: Value, right: Value) -> Value:
@@ -33,11 +33,11 @@ def product(left: Value, right: Value) -> Value:
     return array(dtype, rank, scalar=True)
 
 
-def _values(given: Given) -> list[Value]:
+def _values(given: ArgumentValues) -> list[Value]:
     return [value for value, _ in given.values()]
 
 
-def _first(given: Given) -> Value:
+def _first(given: ArgumentValues) -> Value:
     return next(iter(given.values()))[0] if given else unknown()
 
 
@@ -45,34 +45,34 @@ def _as_float(dtype: str | None) -> str | None:
     return "float64" if dtype in ("int32", "int64", "bool") else dtype
 
 
-def _elementwise(given: Given) -> Value:
+def _elementwise(given: ArgumentValues) -> Value:
     values = [one for one in _values(given) if not one.only("none")]
     return array(promote(values), broadcast_rank(values), scalar=True)
 
 
-def _float(given: Given) -> Value:
+def _float(given: ArgumentValues) -> Value:
     values = _values(given)
     return array(_as_float(promote(values)), broadcast_rank(values), scalar=True)
 
 
-def _bool(given: Given) -> Value:
+def _bool(given: ArgumentValues) -> Value:
     return array("bool", broadcast_rank(_values(given)), scalar=True)
 
 
-def _where(given: Given) -> Value:
+def _where(given: ArgumentValues) -> Value:
     if len(given) == 1:
         return _indices(given)
     condition, *others = _values(given)
     return array(promote(others), broadcast_rank([condition, *others]), scalar=True)
 
 
-def _indices(given: Given) -> Value:
+def _indices(given: ArgumentValues) -> Value:
     rank = _first(given).rank
     index = array("int64", 1)
     return tuple_value([index] * rank) if rank else Value(frozenset(["tuple"]), item=index)
 
 
-def _reduction(given: Given, dtype: str | None) -> Value:
+def _reduction(given: ArgumentValues, dtype: str | None) -> Value:
     first = _first(given)
     axis, written = given.get("axis", (plain("none"), None))
     keepdims = given.get("keepdims")
@@ -94,32 +94,32 @@ def _is(node: cst.CSTNode, name: str) -> bool:
     return isinstance(node, cst.Name) and node.value == name
 
 
-def _sum(given: Given) -> Value:
+def _sum(given: ArgumentValues) -> Value:
     dtype = promote([_first(given)])
     return _reduction(given, "int64" if dtype in ("int32", "bool") else dtype)
 
 
-def _mean(given: Given) -> Value:
+def _mean(given: ArgumentValues) -> Value:
     return _reduction(given, _as_float(promote([_first(given)])))
 
 
-def _extremum(given: Given) -> Value:
+def _extremum(given: ArgumentValues) -> Value:
     return _reduction(given, promote([_first(given)]))
 
 
-def _norm(given: Given) -> Value:
+def _norm(given: ArgumentValues) -> Value:
     dtype = _as_float(promote([_first(given)]))
     return _reduction(given, None if dtype == "complex128" else dtype)
 
 
-def _cumulative(given: Given) -> Value:
+def _cumulative(given: ArgumentValues) -> Value:
     first = _first(given)
     dtype = promote([first])
     rank = first.rank if "axis" in given else 1
     return array("int64" if dtype in ("int32", "bool") else dtype, rank)
 
 
-def _like(given: Given) -> Value:
+def _like(given: ArgumentValues) -> Value:
     first = _first(given)
     dtype, rank = _of_elements(first)
     if "axis" in given and not given["axis"][0].only("int"):
@@ -127,12 +127,12 @@ def _like(given: Given) -> Value:
     return array(_dtype(given) or (dtype if "dtype" not in given else None), rank)
 
 
-def _dtype(given: Given) -> str | None:
+def _dtype(given: ArgumentValues) -> str | None:
     """The dtype that a call asks for."""
     return given["dtype"][0].dtype if "dtype" in given else None
 
 
-def _rank_of_shape(given: Given) -> int | None:
+def _rank_of_shape(given: ArgumentValues) -> int | None:
     value, written = given.get("shape", (unknown(), None))
     if value.only("int", "bool", "scalar"):
         return 1
@@ -144,17 +144,17 @@ def _rank_of_shape(given: Given) -> int | None:
     return value.rank if value.only("shape") else None
 
 
-def _shape(given: Given) -> Value:
+def _shape(given: ArgumentValues) -> Value:
     asked = _dtype(given) or ("float64" if "dtype" not in given else None)
     return array(asked, _rank_of_shape(given), scalar=False)
 
 
-def _fill(given: Given) -> Value:
+def _fill(given: ArgumentValues) -> Value:
     value = given.get("fill_value", (unknown(), None))[0]
     return array(_dtype(given) or ("dtype" not in given and promote([value])) or None, _rank_of_shape(given))
 
 
-def _array(given: Given) -> Value:
+def _array(given: ArgumentValues) -> Value:
     dtype, rank = _of_elements(_first(given))
     return array(_dtype(given) or (dtype if "dtype" not in given else None), rank, scalar=False)
 
@@ -175,7 +175,7 @@ def _of_elements(value: Value) -> tuple[str | None, int | None]:
     return None, None
 
 
-def _range(given: Given) -> Value:
+def _range(given: ArgumentValues) -> Value:
     ends = [value for name, (value, _) in given.items() if name != "dtype"]
     dtype = "int64" if all(one.only("int", "bool") for one in ends) else None
     if dtype is None and any(one.only("float") for one in ends):
@@ -183,54 +183,54 @@ def _range(given: Given) -> Value:
     return array(_dtype(given) or (dtype if "dtype" not in given else None), 1)
 
 
-def _matrix(given: Given) -> Value:
+def _matrix(given: ArgumentValues) -> Value:
     made = _dtype(given) or ("float64" if "dtype" not in given else None)
     return array(made, 2)
 
 
-def _outer(given: Given) -> Value:
+def _outer(given: ArgumentValues) -> Value:
     return array(promote(_values(given)), 2)
 
 
-def _product(given: Given) -> Value:
+def _product(given: ArgumentValues) -> Value:
     values = _values(given)
     return product(values[0], values[1]) if len(values) == 2 else array(None, None, scalar=True)
 
 
-def _reshape(given: Given) -> Value:
+def _reshape(given: ArgumentValues) -> Value:
     return array(_first(given).dtype, _rank_of_shape(given), scalar=True)
 
 
-def _join(given: Given) -> Value:
+def _join(given: ArgumentValues) -> Value:
     held = _first(given)
     inside = held.items if held.items is not None else (held.item,)
     one = union(inside)
     return array(one.dtype, one.rank if "axis" not in given or one.rank != 0 else None, scalar=False)
 
 
-def _any(given: Given) -> Value:
+def _any_array(given: ArgumentValues) -> Value:
     return array(None, None, scalar=True)
 
 
-def _list(given: Given) -> Value:
+def _list(given: ArgumentValues) -> Value:
     values = [value for name, (value, _) in given.items() if name != "indexing"]
     if any(one.rank != 1 for one in values):
         return list_value(array(None, None), ())
     return tuple_value(array(one.dtype, len(values)) for one in values)
 
 
-def _complex(given: Given) -> Value:
+def _complex(given: ArgumentValues) -> Value:
     first = _first(given)
     return array("complex128" if first.dtype not in (None, "float32") else None, first.rank)
 
 
-def _magnitude(given: Given) -> Value:
+def _magnitude(given: ArgumentValues) -> Value:
     first = _first(given)
     dtype = promote([first])
     return array("float64" if dtype == "complex128" else dtype, broadcast_rank([first]), scalar=True)
 
 
-RESULTS: dict[str, Callable[[Given], Value]] = {
+RESULTS: dict[str, Callable[[ArgumentValues], Value]] = {
     "elementwise": _elementwise,
     "float": _float,
     "bool": _bool,
@@ -263,7 +263,7 @@ RESULTS: dict[str, Callable[[Given], Value]] = {
     "reshaped": _reshape,
     "joined": _join,
     "list": _list,
-    "any": _any,
+    "any": _any_array,
     "python_bool": lambda given: plain("bool"),
     "python_int": lambda given: plain("int"),
     "shape_of": lambda given: Value(frozenset(["shape"]), rank=_first(given).rank),

@@ -19,7 +19,7 @@ NUMBERS = words("int float bool complex")
 #: An array with axes, and a NumPy scalar, which is an array without axes in TensorFlow.
 ARRAYS = words("array scalar")
 CONTAINERS = words("tuple list dict")
-ANY = "any"
+ANY_KIND = "any"
 #: How NumPy promotes the dtypes that are translated.
 _RANK = {"bool": 0, "int32": 1, "int64": 2, "float32": 3, "float64": 4, "complex128": 5}
 _PYTHON = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
@@ -61,7 +61,7 @@ class Value:
 
     def may(self, *kinds: str) -> bool:
         """Return whether it can be of one of these kinds."""
-        return ANY in self.kinds or not self.kinds.isdisjoint(kinds)
+        return ANY_KIND in self.kinds or not self.kinds.isdisjoint(kinds)
 
     def only(self, *kinds: str) -> bool:
         """Return whether it is of these kinds alone."""
@@ -102,7 +102,7 @@ def plain(*kinds: str) -> Value:
 
 def unknown(*memory: object, certain: bool = True) -> Value:
     """Something of which nothing is known."""
-    return Value(frozenset([ANY]), memory=frozenset(memory), certain=certain)
+    return Value(frozenset([ANY_KIND]), memory=frozenset(memory), certain=certain)
 
 
 def array(
@@ -115,7 +115,7 @@ def array(
     return Value(kinds, dtype, rank, memory=frozenset(memory))
 
 
-NOTHING = Value(frozenset())
+NO_VALUE = Value(frozenset())
 
 
 def list_value(item: Value, memory: Iterable[object]) -> Value:
@@ -136,7 +136,7 @@ def join(left: Value | None, right: Value | None) -> Value | None:
         return left or right
     if left.is_undetermined or right.is_undetermined:
         return right if left.is_undetermined else left
-    kinds = frozenset([ANY]) if left.may(ANY) or right.may(ANY) else left.kinds | right.kinds
+    kinds = frozenset([ANY_KIND]) if left.may(ANY_KIND) or right.may(ANY_KIND) else left.kinds | right.kinds
     arrays = [one for one in (left, right) if one.may(*ARRAYS)]
     dtypes = {one.dtype for one in arrays}
     ranks = {one.rank for one in arrays if one.may("array")} or {0}

@@ -70,7 +70,7 @@ class World:
         self.globals: dict[str, Value] = {}
         self.decisions: dict[cst.CSTNode, Decision] = {}
         self.passages: dict[cst.CSTNode, Passage] = {}
-        self.shared: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
+        self.shared_owners: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
         """Names that several functions bind: function (None for the module) and name -> whose name it is."""
         self.changed = False
         """Whether something was found out in this round."""
@@ -136,7 +136,7 @@ class Frame:
     """Names that inner functions may read at any time."""
     breaks: list[dict[str, Value]] = field(default_factory=list)
     continues: list[dict[str, Value]] = field(default_factory=list)
-    raised: list[list[dict[str, Value]]] = field(default_factory=list)
+    raise_states: list[list[dict[str, Value]]] = field(default_factory=list)
     """Of each `try` around: what names may be where its body is left by an exception."""
     is_returned: bool = False
     """What follows runs when a result has been computed: a `finally`."""
@@ -153,7 +153,7 @@ class Frame:
     def bind(self, name: str, value: Value) -> None:
         """A name is bound in this scope."""
         self.env[name] = value
-        if (self.function, name) in self.world.shared:
+        if (self.function, name) in self.world.shared_owners:
             self.world.learn(self.shared_names(name), name, value)
             return
         summary = self.summary
@@ -162,7 +162,7 @@ class Frame:
 
     def shared_names(self, name: str) -> dict[str, Value]:
         """Return where the values of a name are, that several functions bind."""
-        owner = self.world.shared[self.function, name]
+        owner = self.world.shared_owners[self.function, name]
         return self.world.globals if owner is None else self.world.summary(owner).history  # type: ignore[arg-type]
 
     def inner(self) -> Frame:

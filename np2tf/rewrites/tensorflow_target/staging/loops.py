@@ -36,7 +36,7 @@ _NOT_COMPUTED = (
 _SHOW = frozenset(
     {"str", "repr", "print", "format", "float", "int", "bool", "complex", "round", "tolist", "item"}
 )
-_FEW = 8
+_MOST_ELEMENTS = 8
 
 
 def plan_loops(world: World) -> None:
@@ -79,7 +79,7 @@ class _Planner:
             return False
         body = block(node.body)
         counter = bound_targets(node.target) if isinstance(node, cst.For) else []
-        lists = () if is_inner or isinstance(node, cst.While) else self._appended(body, passage)
+        lists = () if is_inner or isinstance(node, cst.While) else self._appended_lists(body, passage)
         state = self._state(node, body, passage, {*counter, *lists}, loop_head(node, live))
         if not state or not live.isdisjoint(counter):
             return False
@@ -129,7 +129,7 @@ class _Planner:
     def _tests(self, node: cst.While, passage: Passage) -> bool:
         return passage.value.may(*ARRAYS) and self._computes(node.test)
 
-    def _appended(self, body: Sequence[cst.CSTNode], passage: Passage) -> tuple[str, ...]:
+    def _appended_lists(self, body: Sequence[cst.CSTNode], passage: Passage) -> tuple[str, ...]:
         """The lists of which each round appends something, and that it does not use otherwise."""
         found = []
         for statement in body:
@@ -153,7 +153,7 @@ class _Planner:
         bound = [name for name in ordered_writes(body) if name not in own]
         state = [name for name in bound if name in passage.before and self._is_bound(name, node, passage)]
         others = {*bound, *own} - set(state)
-        shared = {name for function, name in self.world.shared if function is passage.frame.function}
+        shared = {name for function, name in self.world.shared_owners if function is passage.frame.function}
         if not passage.frame.always_live.isdisjoint({*bound, *own}) or not shared.isdisjoint(bound):
             return []
         if not live.isdisjoint(others - set(self._lists) - own):
@@ -304,7 +304,7 @@ def _is_names(target: cst.CSTNode) -> bool:
 
 def _is_short(node: cst.For) -> bool:
     """Return whether a loop goes over a few things that are written out."""
-    is_display = isinstance(node.iter, (cst.Tuple, cst.List)) and len(node.iter.elements) <= _FEW
+    is_display = isinstance(node.iter, (cst.Tuple, cst.List)) and len(node.iter.elements) <= _MOST_ELEMENTS
     return is_display and node.orelse is None and isinstance(node.body, cst.IndentedBlock)
 
 

@@ -39,8 +39,8 @@ def loop_as_function(
             call = expression(f"{helper}({keep_going}, {step}, {{state}})", state=held)
         assert isinstance(updated.body, cst.IndentedBlock)
         lines = cast("Sequence[Statement]", updated.body.body)
-        made.append(_function(step, given, [*lines, _returned(state)], updated.body))
-        return _laid_out([*made, _bound(state, call)], updated.leading_lines, is_first)
+        made.append(_function(step, given, [*lines, _return_of(state)], updated.body))
+        return _laid_out([*made, _assignment(state, call)], updated.leading_lines, is_first)
 
     return edit
 
@@ -55,11 +55,11 @@ def branch_as_functions(names: Sequence[str], state: Sequence[str], helper: str,
             body = owner.body if owner is not None else None
             assert body is None or isinstance(body, cst.IndentedBlock)
             lines = [*body.body] if body is not None else []
-            made.append(_function(name, state, [*lines, _returned(state)], body))  # type: ignore[list-item]
+            made.append(_function(name, state, [*lines, _return_of(state)], body))  # type: ignore[list-item]
         call = expression(
             f"{helper}({{test}}, {then}, {otherwise}, {{state}})", test=updated.test, state=_tuple(state)
         )
-        return _laid_out([*made, _bound(state, call)], updated.leading_lines, is_first)
+        return _laid_out([*made, _assignment(state, call)], updated.leading_lines, is_first)
 
     return edit
 
@@ -68,7 +68,7 @@ def _tuple(names: Sequence[str]) -> cst.BaseExpression:
     return expression("(" + ", ".join(names) + ("," if len(names) == 1 else "") + ")")
 
 
-def _returned(state: Sequence[str]) -> Statement:
+def _return_of(state: Sequence[str]) -> Statement:
     return statement("return {value}", value=_tuple(state) if len(state) == 1 else _bare(state))
 
 
@@ -77,7 +77,7 @@ def _bare(names: Sequence[str]) -> cst.BaseExpression:
     return made.with_changes(lpar=[], rpar=[])
 
 
-def _bound(state: Sequence[str], call: cst.BaseExpression) -> Statement:
+def _assignment(state: Sequence[str], call: cst.BaseExpression) -> Statement:
     target = _tuple(state) if len(state) == 1 else _bare(state)
     return cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(target)], call)])  # type: ignore[arg-type]
 

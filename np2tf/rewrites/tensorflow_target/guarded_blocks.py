@@ -41,9 +41,9 @@ def follow_try(node: cst.Try, frame: Frame, run: Run, bind: Bind) -> bool:
     outer = frame.breaks, frame.continues
     states: list[dict[str, Value]] = [dict(frame.env)]
     frame.breaks, frame.continues = [], []
-    frame.raised.append(states)
+    frame.raise_states.append(states)
     falls = run(block(node.body), frame)
-    frame.raised.pop()
+    frame.raise_states.pop()
     left = merge(*states) or {}
     every: list[dict[str, Value]] = [*states]
     if falls and node.orelse is not None:
