@@ -88,13 +88,13 @@ def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode
         refuse_shared(target, target.value, value, frame)
         frame.bind(target.value, value)
     elif isinstance(target, (cst.Tuple, cst.List)):
-        starred = any(isinstance(one, cst.StarredElement) for one in target.elements)
+        starred = any(isinstance(element, cst.StarredElement) for element in target.elements)
         for position, element in enumerate(target.elements):
             fits = value.items is not None and len(value.items) == len(target.elements) and not starred
-            one = value.items[position] if fits and value.items is not None else element_of(value)
+            item = value.items[position] if fits and value.items is not None else element_of(value)
             if isinstance(element, cst.StarredElement):
-                one = list_value(one, [element])
-            bind(element.value, one, frame, statement)
+                item = list_value(item, [element])
+            bind(element.value, item, frame, statement)
     elif isinstance(target, cst.Subscript):
         writes.store(target, value, frame, statement)
     elif isinstance(target, cst.Attribute):
@@ -227,9 +227,9 @@ def _import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
     if isinstance(node.names, cst.ImportStar):
         frame.world.refuse(node, "NP2TF607", name="*")
         return
-    ours = {alias for found in frame.world.facts.imports.statements for alias in found.aliases}
+    numpy_aliases = {alias for found in frame.world.facts.imports.statements for alias in found.aliases}
     for alias in node.names:
-        if alias in ours:
+        if alias in numpy_aliases:
             continue
         module = alias.evaluated_name if isinstance(node, cst.Import) else _module(node)
         bound_name = (alias.evaluated_alias or alias.evaluated_name).split(".")[0]

@@ -103,23 +103,23 @@ class World:
             self._helper_names[name] = self.facts.fresh_name(self.facts.module, name)
         return self._helper_names[name]
 
-    def name(self, wanted: str, node: cst.CSTNode, frame: Frame) -> str:
+    def name(self, base_name: str, node: cst.CSTNode, frame: Frame) -> str:
         """A name that nobody uses, for what a statement needs; the same in every round."""
-        if (node, wanted) not in self._names:
+        if (node, base_name) not in self._names:
             where = frame.function if frame.function is not None else self.facts.module
-            self._names[node, wanted] = self.facts.fresh_name(where, wanted)
-        return self._names[node, wanted]
+            self._names[node, base_name] = self.facts.fresh_name(where, base_name)
+        return self._names[node, base_name]
 
     def summary(self, node: cst.FunctionDef | cst.Lambda) -> Summary:
         """Return the known facts of a function."""
         return self.summaries.setdefault(node, Summary(node))
 
-    def learn(self, known: dict[str, Value], name: str, value: Value | None) -> None:
+    def learn(self, known_values: dict[str, Value], name: str, value: Value | None) -> None:
         """Add a value to the possible values of a name."""
-        before = known.get(name)
+        before = known_values.get(name)
         after = join(before, value)
         if after is not None and after != before:
-            known[name] = after
+            known_values[name] = after
             self.changed = True
 
 
@@ -181,4 +181,4 @@ def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
 
 def positional(parameters: Sequence[str]) -> str:
     """Parameters as a text, for messages."""
-    return ", ".join(one for one in parameters if one != "_")
+    return ", ".join(parameter for parameter in parameters if parameter != "_")
