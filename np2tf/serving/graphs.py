@@ -92,7 +92,7 @@ class OpenGraph:
 
 
 def _kinds(tensors: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple((one.dtype, tuple(one.shape)) for one in tensors)
+    return tuple((tensor.dtype, tuple(tensor.shape)) for tensor in tensors)
 
 
 __all__ = ["OpenGraph"]

@@ -50,7 +50,7 @@ def save(
     if not overwrite and os.path.isdir(folder) and any(Path(folder).iterdir()):
         raise FileExistsError(f"the folder {os.fspath(folder)!r} is not empty; overwrite=True writes there")
     graph = OpenGraph(function)
-    made = [graph.add(signature_of(function, one)) for one in signatures]
+    made = [graph.add(signature_of(function, signature)) for signature in signatures]
     module = tf.Module()
     module.__call__ = graph.callable()
     module.large_arrays = graph.variables

@@ -109,25 +109,25 @@ def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
                 axis.begin(k)
                 try:
                     results.append(lane(k))
-                except LaneStop as one:
-                    if one.axis is not axis:
+                except LaneStop as stop:
+                    if stop.axis is not axis:
                         raise
-                    stopped.append(one)
+                    stopped.append(stop)
             if not stopped:
                 return results
-            if results or len({one.name for one in stopped}) > 1:
+            if results or len({stop.name for stop in stopped}) > 1:
                 raise TransformArgumentError(
                     f"a collective over the axis {name!r} is met in some lanes only: "
-                    f"{sorted({one.name for one in stopped})}; call it in every lane, outside of branches"
+                    f"{sorted({stop.name for stop in stopped})}; call it in every lane, outside of branches"
                 )
             axis.results.append(_combine(stopped))
 
 
-def _combine(stopped: Sequence[LaneStop]) -> Any:
-    structure = Structure(stopped[0].value)
-    others = [structure.leaves_of(one.value, "the operand") for one in stopped[1:]]
-    columns = zip(structure.leaves, *others, strict=True)
-    return structure.build([stopped[0].combine.lanes(parts) for parts in columns])
+def _combine(stops: Sequence[LaneStop]) -> Any:
+    structure = Structure(stops[0].value)
+    columns_of_others = [structure.leaves_of(stop.value, "the operand") for stop in stops[1:]]
+    columns = zip(structure.leaves, *columns_of_others, strict=True)
+    return structure.build([stops[0].combine.lanes(parts) for parts in columns])
 
 
 def _find(name: Any) -> NamedAxis:
@@ -139,8 +139,8 @@ def _find(name: Any) -> NamedAxis:
 
 def _collective(name: str, x: Any, axis_name: Any, combine: Combine) -> Any:
     if isinstance(axis_name, (tuple, list)):
-        for one in axis_name:
-            x = _collective(name, x, one, combine)
+        for single_name in axis_name:
+            x = _collective(name, x, single_name, combine)
         return x
     axis = _find(axis_name)
     axis.met_count += 1
@@ -166,26 +166,26 @@ def _sum(parts: Sequence[Any]) -> Any:
     return functools.reduce(tnp.add, parts)
 
 
-def _sum_stacked(stacked: Any) -> Any:
-    return tnp.sum(stacked, axis=0, dtype=stacked.dtype)
+def _sum_stacked(stack: Any) -> Any:
+    return tnp.sum(stack, axis=0, dtype=stack.dtype)
 
 
 _SUM = Combine(_sum, _sum_stacked)
-_MEAN = Combine(lambda parts: _sum(parts) / len(parts), lambda all_: _sum_stacked(all_) / len(all_))
-_MAX = Combine(lambda parts: functools.reduce(tnp.maximum, parts), lambda stacked: tnp.max(stacked, axis=0))
+_MEAN = Combine(lambda parts: _sum(parts) / len(parts), lambda stack: _sum_stacked(stack) / len(stack))
+_MAX = Combine(lambda parts: functools.reduce(tnp.maximum, parts), lambda stack: tnp.max(stack, axis=0))
 
 
 def _gather(axis: int, tiled: bool) -> Combine:
     if not tiled:
         return Combine(
-            lambda parts: tnp.stack(list(parts), axis=axis), lambda stacked: tnp.moveaxis(stacked, 0, axis)
+            lambda parts: tnp.stack(list(parts), axis=axis), lambda stack: tnp.moveaxis(stack, 0, axis)
         )
 
-    def tile(stacked: Any) -> Any:
-        lengths = list(stacked.shape[1:])
+    def tile(stack: Any) -> Any:
+        lengths = list(stack.shape[1:])
         place = range(len(lengths))[axis]
-        lengths[place] *= len(stacked)
-        return tnp.reshape(tnp.moveaxis(stacked, 0, place), lengths)
+        lengths[place] *= len(stack)
+        return tnp.reshape(tnp.moveaxis(stack, 0, place), lengths)
 
     return Combine(lambda parts: tnp.concatenate(list(parts), axis=axis), tile)
 

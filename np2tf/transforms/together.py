@@ -75,13 +75,13 @@ class Lanes:
             for leaf, axis in zip(self.structure.leaves, self.slices, strict=True)
             if axis is not None
         ]
-        return [as_tensor(one) for one in moved]
+        return [as_tensor(array) for array in moved]
 
     def call(self, slices: Sequence[tf.Tensor]) -> Any:
         """Return the result of a lane."""
-        own = iter(slices)
+        slice_iterator = iter(slices)
         leaves = [
-            as_array(leaf) if axis is None else wrap_tensor(tf.identity(next(own)))
+            as_array(leaf) if axis is None else wrap_tensor(tf.identity(next(slice_iterator)))
             for leaf, axis in zip(self.structure.leaves, self.slices, strict=True)
         ]
         args, kwargs = self.structure.build(leaves)
@@ -176,17 +176,17 @@ class _Staging:
         with axis.enter():
             try:
                 return _Outcome(Structure(self._lanes.call(slices)), None)
-            except LaneStop as one:
-                if one.axis is not axis:
+            except LaneStop as stop:
+                if stop.axis is not axis:
                     raise
-                return _Outcome(Structure(one.value), one)
+                return _Outcome(Structure(stop.value), stop)
 
     def trial(self) -> _TrialOutcome | None:
         """Trace a lane into a throw-away graph, and return its facts; None if it does more than compute."""
         function, trace = self._lanes.function, self._trace
         with tf.__internal__.FuncGraph("lane").as_default() as graph:
             counter = tf.compat.v1.placeholder(tf.int64, ())
-            slices = [tf.compat.v1.placeholder(one.dtype, one.shape[1:]) for one in self._stacks]
+            slices = [tf.compat.v1.placeholder(array.dtype, array.shape[1:]) for array in self._stacks]
             untouched = guard_closures(function)
             objects = attributes_within(trace, function)
             before = objects.read()
@@ -203,51 +203,51 @@ class _Staging:
             return None
         if len(before) != len(after) or not all(map(same_contents, before, after)):
             return None
-        if not all(one.shape.is_fully_defined() for one in tensors):
+        if not all(tensor.shape.is_fully_defined() for tensor in tensors):
             return None
         found = _all_operations(operations)
-        if any(one.op_def.is_stateful and one.type not in (*_READS, *_LOOPS, *_BRANCHES) for one in found):
+        if any(op.op_def.is_stateful and op.type not in (*_READS, *_LOOPS, *_BRANCHES) for op in found):
             return None
         depending = _dependents(operations, [counter, *slices])
-        own = [one for one in found if one.type != "Placeholder"]  # placeholders are values from outside
-        sizes = [tensor.shape.num_elements() for one in own for tensor in one.outputs]
+        inner_ops = [op for op in found if op.type != "Placeholder"]  # placeholders are values from outside
+        sizes = [tensor.shape.num_elements() for op in inner_ops for tensor in op.outputs]
         return _TrialOutcome(
             outcome.structure,
             outcome.stop,
-            [(one.shape.as_list(), one.dtype) for one in tensors],
-            [one.ref() not in depending for one in tensors],
-            frozenset(one.type for one in found),
+            [(tensor.shape.as_list(), tensor.dtype) for tensor in tensors],
+            [tensor.ref() not in depending for tensor in tensors],
+            frozenset(op.type for op in found),
             max((size or 0 for size in sizes), default=0),
         )
 
-    def rows(self, seen: _TrialOutcome) -> list[tf.Tensor] | None:
+    def rows(self, outcome: _TrialOutcome) -> list[tf.Tensor] | None:
         """Return the leaves for all lanes, along a new first axis; None if no way to compute them fits."""
         for route in ROUTES:
             before = self._trace.violations.value
             try:
                 if route == "loop":
-                    return self._in_a_loop(seen)
-                if self._fits_in_batches(seen):
-                    return self._in_batches(seen)
+                    return self._in_a_loop(outcome)
+                if self._fits_in_batches(outcome):
+                    return self._in_batches(outcome)
             except _FAILURES:
                 self._trace.violations.rebase(before)
         return None
 
-    def _fits_in_batches(self, seen: _TrialOutcome) -> bool:
+    def _fits_in_batches(self, outcome: _TrialOutcome) -> bool:
         """Return whether a batch computes what single lanes compute, in a reasonable amount of memory."""
-        if seen.kinds_of_ops & (_BRANCHES | _LOOPS):
+        if outcome.kinds_of_ops & (_BRANCHES | _LOOPS):
             return False
-        return seen.largest * self._lanes.size <= LARGEST
+        return outcome.largest * self._lanes.size <= LARGEST
 
-    def _in_batches(self, seen: _TrialOutcome) -> list[tf.Tensor]:
+    def _in_batches(self, outcome: _TrialOutcome) -> list[tf.Tensor]:
         trace = self._trace
 
-        def row(given: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+        def row(inputs: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
             before = trace.violations.value
             with staging_scope(trace), trace.all_at_once():
                 trace.violations.rebase(tf.constant(False))
                 try:
-                    tensors = self._outcome(given[0], given[1:]).tensors()
+                    tensors = self._outcome(inputs[0], inputs[1:]).tensors()
                     return (*tensors, trace.violations.value)
                 finally:
                     trace.violations.rebase(before)
@@ -257,7 +257,7 @@ class _Staging:
             *rows, violated = tf.vectorized_map(row, (counters, *self._stacks), fallback_to_while_loop=False)
         if tf.get_static_value(violated) is None or tf.get_static_value(violated).any():
             record_violation(tf.reduce_any(violated))
-        return [self._check(one, kind) for one, kind in zip(rows, seen.kinds, strict=True)]
+        return [self._check(row, kind) for row, kind in zip(rows, outcome.kinds, strict=True)]
 
     def _check(self, row: tf.Tensor, kind: tuple[list[int], tf.DType]) -> tf.Tensor:
         shape, dtype = kind
@@ -265,31 +265,34 @@ class _Staging:
             raise TypeError("a batch has another dtype than a lane")
         return tf.ensure_shape(row, [self._lanes.size, *shape])
 
-    def _in_a_loop(self, seen: _TrialOutcome) -> list[tf.Tensor]:
-        stacked: list[Any] = [tensor_array(one) for one in self._stacks]
-        buffers = [tnp.zeros((self._lanes.size, *shape), dtype.as_numpy_dtype) for shape, dtype in seen.kinds]
+    def _in_a_loop(self, outcome: _TrialOutcome) -> list[tf.Tensor]:
+        stacked: list[Any] = [tensor_array(array) for array in self._stacks]
+        buffers = [
+            tnp.zeros((self._lanes.size, *shape), dtype.as_numpy_dtype) for shape, dtype in outcome.kinds
+        ]
 
         def step(k: Any, *buffers: Any) -> tuple[Any, ...]:
-            slices = [as_tensor(one[k]) for one in stacked]
+            slices = [as_tensor(array[k]) for array in stacked]
             tensors = self._outcome(tf.cast(as_tensor(k), tf.int64), slices).tensors()
             return tuple(
-                at(buffer)[k].set(wrap_tensor(one)) for buffer, one in zip(buffers, tensors, strict=True)
+                at(buffer)[k].set(wrap_tensor(tensor))
+                for buffer, tensor in zip(buffers, tensors, strict=True)
             )
 
         made = for_loop(range(self._lanes.size), step, tuple(buffers))
-        return [self._check(as_tensor(one), kind) for one, kind in zip(made, seen.kinds, strict=True)]
+        return [self._check(as_tensor(row), kind) for row, kind in zip(made, outcome.kinds, strict=True)]
 
 
-def _combine(seen: _TrialOutcome, rows: Sequence[tf.Tensor], size: int) -> Any:
+def _combine(outcome: _TrialOutcome, rows: Sequence[tf.Tensor], size: int) -> Any:
     """Return the result of a collective."""
-    assert seen.stop is not None
-    combine = seen.stop.combine
-    return seen.structure.build(
+    assert outcome.stop is not None
+    combine = outcome.stop.combine
+    return outcome.structure.build(
         [
             wrap_tensor(as_tensor(combine.of_stack(tensor_array(row))))
             if is_array(leaf)
             else combine.lanes([leaf] * size)
-            for leaf, row in zip(seen.structure.leaves, rows, strict=True)
+            for leaf, row in zip(outcome.structure.leaves, rows, strict=True)
         ]
     )
 
@@ -300,10 +303,10 @@ def _all_operations(operations: Sequence[tf.Operation]) -> list[tf.Operation]:
     graphs: list[Any] = []
     waiting = list(operations)
     while waiting:
-        one = waiting.pop()
-        found.append(one)
-        for value in _functions_of(one):
-            if not any(value is other for other in graphs):
+        op = waiting.pop()
+        found.append(op)
+        for value in _functions_of(op):
+            if not any(value is graph for graph in graphs):
                 graphs.append(value)
                 waiting.extend(value.get_operations())
     return found
@@ -318,19 +321,19 @@ def _functions_of(operation: tf.Operation) -> list[Any]:
     graphs = []
     for name in operation.node_def.attr:
         attribute = operation.node_def.attr[name]
-        for one in [attribute.func] if attribute.HasField("func") else attribute.list.func:
-            made = operation.graph._get_function(one.name)
+        for reference in [attribute.func] if attribute.HasField("func") else attribute.list.func:
+            made = operation.graph._get_function(reference.name)
             graph = getattr(made, "graph", None)
             if graph is None:
-                raise NotImplementedError(f"the function {one.name} cannot be looked into")
+                raise NotImplementedError(f"the function {reference.name} cannot be looked into")
             graphs.append(graph)
     return graphs
 
 
 def _dependents(operations: Sequence[tf.Operation], sources: Sequence[tf.Tensor]) -> set[Any]:
     """Return the tensors that depend on some of them, as references."""
-    found = {one.ref() for one in sources}
+    found = {tensor.ref() for tensor in sources}
     for operation in operations:  # (in the order in which they were made)
-        if any(one.ref() in found for one in operation.inputs):
-            found.update(one.ref() for one in operation.outputs)
+        if any(tensor.ref() in found for tensor in operation.inputs):
+            found.update(tensor.ref() for tensor in operation.outputs)
     return found

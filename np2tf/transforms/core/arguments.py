@@ -50,15 +50,15 @@ class Arguments:
     ) -> None:
         self._ready = runnable(function)
         count = len(args)
-        several = argnums if isinstance(argnums, tuple) else (argnums,)
-        for one in several:
-            if not -count <= one < count:
+        numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+        for number in numbers:
+            if not -count <= number < count:
                 raise TransformArgumentError(
                     f"differentiating with respect to argnums={argnums} requires at least "
-                    f"{one + 1 if one >= 0 else -one} positional arguments, and the call has {count}: "
-                    "arguments given by name are not differentiated"
+                    f"{number + 1 if number >= 0 else -number} positional arguments, and the call has {count}"
+                    ": arguments given by name are not differentiated"
                 )
-        self._argnums = [one % count for one in several]
+        self._argnums = [number % count for number in numbers]
         self._args = [arg if k in self._argnums else map_leaves(as_array, arg) for k, arg in enumerate(args)]
         self._kwargs = {name: map_leaves(as_array, value) for name, value in kwargs.items()}
         chosen = tuple(args[k] for k in self._argnums)
