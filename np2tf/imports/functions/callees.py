@@ -39,8 +39,8 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
     found = made.get(function)
     if isinstance(found, JittedFunction):
         return "", found
-    why = [dict(one.args)["reason"] for one in findings if "reason" in dict(one.args)]
-    return (why or [one.message for one in findings] or ["is not of a kind that is staged"])[0], None
+    why = [dict(finding.args)["reason"] for finding in findings if "reason" in dict(finding.args)]
+    return (why or [finding.message for finding in findings] or ["is not of a kind that is staged"])[0], None
 
 
 def eager_version(function: types.FunctionType) -> Any:
@@ -75,15 +75,15 @@ def _is_np2tf(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "np2tf"
 
 
-def staged_loop(plain: types.FunctionType, known: LoopFunction) -> JittedFunction | None:
+def staged_loop(plain: types.FunctionType, loop_function: LoopFunction) -> JittedFunction | None:
     """Return the staged version of a loop's function; None if there is none.
 
     Args:
         plain: the function as in the source.
-        known: the loop that it was made from.
+        loop_function: the loop that it was made from.
     """
     try:
-        made, _ = translate_block(block_of_loop(plain, known), [plain], _OPTIONS)
+        made, _ = translate_block(block_of_loop(plain, loop_function), [plain], _OPTIONS)
     except UntranslatableError:
         return None
     found = made.get(plain)

@@ -38,15 +38,15 @@ def jitted_of(function: Callable[..., Any]) -> tuple[JittedFunction, tuple[Any, 
     return made, ()
 
 
-def _translate(jitted: JittedFunction) -> JittedFunction:
+def _translate(jitted_function: JittedFunction) -> JittedFunction:
     """Return a jitted function, translated if its code still reads the module numpy."""
-    function = jitted.__wrapped__
+    function = jitted_function.__wrapped__
     space = getattr(function, "__globals__", {})
     if not isinstance(function, types.FunctionType) or all(
         space.get(name) is not np for name in all_names(function.__code__)
     ):
-        return jitted
-    return staged_version(function)[1] or jitted
+        return jitted_function
+    return staged_version(function)[1] or jitted_function
 
 
 __all__ = ["jitted_of"]
