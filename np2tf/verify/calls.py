@@ -109,19 +109,19 @@ def _is_at(code: types.CodeType, path: str, name: str, first: int, last: int) ->
     return code.co_filename == path and code.co_name == name and first <= code.co_firstlineno <= last
 
 
-def _run_counts(jitted: JittedFunction) -> dict[str, int]:
+def _run_counts(function: JittedFunction) -> dict[str, int]:
     """Return how many calls of a function have run in each way so far.
 
     The count of host calls is that of the timed calls: np2tf times only some of the short calls on the host.
     """
     from np2tf.runtime.replacement.watched_loop import compiled_loops
 
-    code = jitted.__code__
+    code = function.__code__
     return {
-        "compiled": jitted.compiled_count,
-        "graph": jitted.graph_count,
+        "compiled": function.compiled_count,
+        "graph": function.graph_count,
         "loops": compiled_loops(code.co_name, code.co_filename),
-        "host": jitted._host.timed_calls,
+        "host": function._host.timed_calls,
     }
 
 
@@ -139,7 +139,7 @@ def _find_jitted(name: str) -> JittedFunction | None:
         found = inspect.getattr_static(found, part)
     while found is not None and not isinstance(found, JittedFunction):
         inner = ("__wrapped__", "__func__", "fget", "func")
-        found = next((getattr(found, one) for one in inner if hasattr(found, one)), None)
+        found = next((getattr(found, inner_name) for inner_name in inner if hasattr(found, inner_name)), None)
     return found
 
 
