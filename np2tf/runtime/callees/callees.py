@@ -99,7 +99,7 @@ def staged_callee(callee: Any) -> Any:
             return callee
         return functools.partial(staged_callee(callee.func), *callee.args, **callee.keywords)
     if _is_calling(callee):
-        return lambda function, *rest: callee(function and staged_callee(function), *rest)
+        return lambda function, *arguments: callee(function and staged_callee(function), *arguments)
     if isinstance(callee, type):
         return _class(callee)
     if kind is types.BuiltinMethodType and _changes_an_own_container(callee):
@@ -116,7 +116,7 @@ def staged_callee(callee: Any) -> Any:
 
 
 def _is_calling(callee: Any) -> bool:
-    return any(callee is one for one in known_callees.HIGHER_ORDER)
+    return any(callee is higher_order for higher_order in known_callees.HIGHER_ORDER)
 
 
 def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
@@ -206,12 +206,12 @@ def check_class(kind: type, names: set[str]) -> None:
                 _check_all(vars(base)[name], kind, checked)
 
 
-def _check_all(member: Any, kind: type, checked: ImplicitCallCheck) -> None:
+def _check_all(member: Any, kind: type, check: ImplicitCallCheck) -> None:
     for function in functions_of(member):
         if not isinstance(function, types.FunctionType) or function.__module__ in _MAKING_METHODS:
             continue
         if has_source(function):
-            checked.check(function, kind)
+            check.check(function, kind)
 
 
 def _refusal(function: types.FunctionType, reason: str) -> StagingError:

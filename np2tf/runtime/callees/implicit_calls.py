@@ -98,7 +98,7 @@ def _names_np2tf(code: types.CodeType) -> bool:
     """Return whether code uses any of np2tf's operators."""
     if "np2tf" in code.co_names or "np2tf" in code.co_freevars:
         return True
-    return any(_names_np2tf(one) for one in code.co_consts if isinstance(one, types.CodeType))
+    return any(_names_np2tf(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
 
 
 def _is_known_class(value: Any) -> bool:

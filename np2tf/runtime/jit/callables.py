@@ -15,10 +15,10 @@ class JittedCallable:
     """A jitted function with some of its arguments. Other attributes are those of the jitted function."""
 
     def __init__(
-        self, jitted: Any, of: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, jitted_function: Any, of: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.__wrapped__ = of
-        self._jitted_function, self._args, self._kwargs = jitted, args, kwargs
+        self._jitted_function, self._args, self._kwargs = jitted_function, args, kwargs
         for name in functools.WRAPPER_ASSIGNMENTS:
             if hasattr(of, name):
                 setattr(self, name, getattr(of, name))

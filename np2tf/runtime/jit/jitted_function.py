@@ -250,11 +250,11 @@ class PromotingJittedFunction(JittedFunction):
             return super().lower(*args, **kwargs)
 
 
-def _wrap(jitted: JittedFunction, function: Callable[..., Any]) -> None:
+def _wrap(jitted_function: JittedFunction, function: Callable[..., Any]) -> None:
     """Do `functools.update_wrapper` in a third of the time, because importing a module makes very many
     wrappers.
     """
-    attributes = jitted.__dict__
+    attributes = jitted_function.__dict__
     attributes.update(getattr(function, "__dict__", {}))
     for name in functools.WRAPPER_ASSIGNMENTS:
         try:

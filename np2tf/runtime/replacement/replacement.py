@@ -146,12 +146,12 @@ class LoopRun:
             if passed and not self._taken_over:
                 loop.per_round = passed / min(done, count)
                 timer.note_spent(passed)
-                own = timer.own_seconds
-                loop.note_run(own)
+                own_seconds = timer.own_seconds
+                loop.note_run(own_seconds)
                 if self._note is not None:
-                    self._note(passed, own)
+                    self._note(passed, own_seconds)
 
-    def _enter(self, frame: types.FrameType, left: range) -> bool:
+    def _enter(self, frame: types.FrameType, rounds_left: range) -> bool:
         """Run the rest as compiled code, if that is faster; return whether to try again one iteration
         later.
         """
@@ -162,7 +162,7 @@ class LoopRun:
         variables = dict(frame.f_locals)
         if any(name not in variables for name in loop.function.parameters):
             return True
-        given = self._arguments(variables, left)
+        given = self._arguments(variables, rounds_left)
         jitted = self._stageable_function(frame, given)
         if jitted is None:
             return False
@@ -173,22 +173,24 @@ class LoopRun:
             self._note = partial(compiler.note_host_run, cache)
             return False
         self._taken_over = True
-        shown = loop.note_replacement(left.start - self._numbers.start, 0.0)
-        shown.rounds += len(left)
+        shown = loop.note_replacement(rounds_left.start - self._numbers.start, 0.0)
+        shown.rounds += len(rounds_left)
         shown.compiled += perf_counter() - begun
-        self._rounds_left = left[len(left) :]
-        self._skip(len(left))
+        self._rounds_left = rounds_left[len(rounds_left) :]
+        self._skip(len(rounds_left))
         self.is_over = loop.function.tells and bool(result[-1])
         self._results = result[: len(loop.function.results)]
         return False
 
-    def _stageable_function(self, frame: types.FrameType, given: tuple[Any, ...]) -> JittedFunction | None:
+    def _stageable_function(
+        self, frame: types.FrameType, arguments: tuple[Any, ...]
+    ) -> JittedFunction | None:
         """Return the loop's function, if it can be staged, and works on arrays."""
         loop = self._loop
         # Finding out that a loop cannot be staged needs no TensorFlow.
         _, jitted = loop.functions(frame.f_globals)
-        about_arrays = fast_flags.tensors or loop.function.says_numpy or holds_array(given)
-        if jitted is None or not about_arrays or loop.is_refused(given):
+        about_arrays = fast_flags.tensors or loop.function.says_numpy or holds_array(arguments)
+        if jitted is None or not about_arrays or loop.is_refused(arguments):
             loop.refused = True
             return None
         return jitted
@@ -198,17 +200,21 @@ class LoopRun:
         if self._iterator is not None and count:
             next(islice(self._iterator, count, count), None)
 
-    def _pays(self, passed: float, left: float) -> bool:
+    def _pays(self, seconds_passed: float, seconds_left: float) -> bool:
         """Return whether the rest of the loop, without long calls, takes longer than compiling it."""
         loop, loading = self._loop, 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
-            pays = left * (1.0 - loop.record.ratio) > PAYS * (loop.expected_seconds + loading)
+            pays = seconds_left * (1.0 - loop.record.ratio) > PAYS * (loop.expected_seconds + loading)
         else:
-            pays = left > WORTH * (loop.expected_seconds + loading)
-        return pays and _is_possible() and loop_costs.seconds < clock.host_seconds + passed + left
+            pays = seconds_left > WORTH * (loop.expected_seconds + loading)
+        return (
+            pays
+            and _is_possible()
+            and loop_costs.seconds < clock.host_seconds + seconds_passed + seconds_left
+        )
 
-    def _take_over(self, frame: types.FrameType, left: float) -> bool:
-        """Return whether the loop was traced; `left` is the time that the host would still take."""
+    def _take_over(self, frame: types.FrameType, seconds_left: float) -> bool:
+        """Return whether the loop was traced; `seconds_left` is the time that the host would still take."""
         variables, loop = frame.f_locals, self._loop
         if any(name not in variables for name in loop.function.parameters):
             return False
@@ -219,7 +225,7 @@ class LoopRun:
         if jitted is None:
             return False
         load()
-        limit = left / WORTH
+        limit = seconds_left / WORTH
         if loop.record is not None:
             limit = max(limit, PAYS * loop.record.cost)
         why = loop_compiler(jitted).compile_ahead(given, loop.changing_places, limit)
@@ -321,12 +327,12 @@ class LoopRun:
         return seconds
 
 
-def loop_compiler(jitted: JittedFunction) -> LoopCompiler:
+def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
     """Return the compiler of a loop's function."""
     load()
     from np2tf.runtime.compilation.loop_compiler import LoopCompiler
 
-    return LoopCompiler.of(jitted)
+    return LoopCompiler.of(jitted_function)
 
 
 def _is_possible() -> bool:

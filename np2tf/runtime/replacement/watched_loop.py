@@ -53,16 +53,16 @@ class WatchedLoop:
         outer: the loops around it.
     """
 
-    def __init__(self, known: LoopFunction, code: types.CodeType) -> None:
-        self.function = known
+    def __init__(self, loop_function: LoopFunction, code: types.CodeType) -> None:
+        self.function = loop_function
         self.refused = False
         self.least = self.per_round = self.compiling_seconds = 0.0
         self.unwatched_runs = self.short = 0
-        self.is_while = known.kind == "while"
+        self.is_while = loop_function.kind == "while"
         self._discarded_calls = 0
         self._was_due = False
-        count = len(known.parameters) + known.items
-        changing = {k for k, name in enumerate(known.parameters) if name in known.results}
+        count = len(loop_function.parameters) + loop_function.items
+        changing = {k for k, name in enumerate(loop_function.parameters) if name in loop_function.results}
         self.changing_places = frozenset({*changing, count, count + 1})
         self.ratio, self.cost = -1.0, 0.0
         self.host_seconds = self._latest = 0.0
@@ -128,14 +128,14 @@ class WatchedLoop:
         """Never enter the loop."""
         self._host_runs = ENOUGH_RUNS
 
-    def note_replacement(self, done: int, seconds: float) -> TakenOver:
-        """Record for a report that the loop continues as compiled code after `done` iterations, and return
-        the entry.
+    def note_replacement(self, done_rounds: int, seconds: float) -> TakenOver:
+        """Record for a report that the loop continues as compiled code after `done_rounds` iterations, and
+        return the entry.
         """
         known = self.function
         found = counts.loops.get(known.key)
         if found is None:
-            found = counts.loops[known.key] = TakenOver(known.of, self.path, known.line, round=done)
+            found = counts.loops[known.key] = TakenOver(known.of, self.path, known.line, round=done_rounds)
         found.times += 1
         found.host += seconds
         found.compiling += self.compiling_seconds
@@ -155,9 +155,9 @@ class WatchedLoop:
             decisions.keep(self._outcome)
         return found
 
-    def is_refused(self, given: tuple[Any, ...]) -> bool:
+    def is_refused(self, arguments: tuple[Any, ...]) -> bool:
         """Return whether an earlier process found that the loop cannot be compiled with these arguments."""
-        way = None if self.record is None else self.record.call_records.get(digest_of_call(given, {}))
+        way = None if self.record is None else self.record.call_records.get(digest_of_call(arguments, {}))
         if way is None or way.refusal is None:
             return False
         counts.fell_back(way.refusal.fallback)
@@ -177,9 +177,9 @@ class WatchedLoop:
             decisions.keep(self._outcome)
         self.cost += cost
 
-    def refuse(self, given: tuple[Any, ...], why: Fallback) -> None:
+    def refuse(self, arguments: tuple[Any, ...], why: Fallback) -> None:
         """Record why the loop cannot be compiled with these arguments."""
-        self._new_call_records[digest_of_call(given, {})] = CallRecord(refusal=Refusal.from_fallback(why))
+        self._new_call_records[digest_of_call(arguments, {})] = CallRecord(refusal=Refusal.from_fallback(why))
 
     def _outcome(self) -> tuple[str, FunctionRecord | None]:
         """Return the key and the record for the next process."""
@@ -240,23 +240,29 @@ def _loops_of(of: str, path: str) -> list[WatchedLoop]:
     return [loop for loop in loops.values() if loop.function.of == of and loop.path == path]
 
 
-def add_loops(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
+def add_loops(functions: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
     """Record the functions of a module's loops."""
-    found = [WatchedLoop(LoopFunction(*known), code) for known, code in made]
+    found = [WatchedLoop(LoopFunction(*known), code) for known, code in functions]
     loops.update({loop.function.key: loop for loop in found})
     for loop in found:
         inside = range(loop.function.line, max(loop.function.lines) + 1)
-        for other in found:
-            if other is not loop and other.function.of == loop.function.of and other.function.line in inside:
-                other.outer.append(loop)
+        for inner_loop in found:
+            if (
+                inner_loop is not loop
+                and inner_loop.function.of == loop.function.of
+                and inner_loop.function.line in inside
+            ):
+                inner_loop.outer.append(loop)
 
 
-def _translate(plain: types.FunctionType, known: LoopFunction) -> JittedFunction | None:
+def _translate(plain: types.FunctionType, loop_function: LoopFunction) -> JittedFunction | None:
     # Imported only here, because it loads the translator.
     translator = importlib.import_module("np2tf.imports.functions.callees")
     try:
-        return translator.staged_loop(plain, known)  # type: ignore[no-any-return]
+        return translator.staged_loop(plain, loop_function)  # type: ignore[no-any-return]
     except Exception as error:  # a fault of np2tf must not break a loop that works without it
         told = f"{type(error).__name__}: {error}"
-        counts.fell_back(Fallback(known.of, told, "NP2TF905", plain.__code__.co_filename, known.line))
+        counts.fell_back(
+            Fallback(loop_function.of, told, "NP2TF905", plain.__code__.co_filename, loop_function.line)
+        )
         return None
