@@ -36,7 +36,7 @@ assert not any(name.startswith("np2tf") and module for name, module in sys.modul
 
 def arguments(name: str) -> list[Any]:
     """Copies of the arguments, since programs may write to them."""
-    return [np.array(one)[()] for one in programs.GOOD[name][1]]
+    return [np.array(argument)[()] for argument in programs.GOOD[name][1]]
 
 
 def assert_same(found: Any, wanted: Any) -> None:
@@ -47,8 +47,8 @@ def assert_same(found: Any, wanted: Any) -> None:
     if isinstance(wanted, (list, tuple)):
         assert type(found) is type(wanted)
         assert len(found) == len(wanted)
-        for one, other in zip(found, wanted):
-            assert_same(one, other)
+        for found_part, wanted_part in zip(found, wanted):
+            assert_same(found_part, wanted_part)
         return
     found, wanted = np.asarray(found), np.asarray(wanted)
     assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)

@@ -255,8 +255,8 @@ def test_closures_of_two_instances_stay_apart(strict):
 
         return f
 
-    one, other = make(np.full(2, 2.0)), make(np.full(2, 5.0))
-    assert (one(np.ones(2))[0], other(np.ones(2))[0], one(np.ones(2))[0]) == (2, 5, 2)
+    first, second = make(np.full(2, 2.0)), make(np.full(2, 5.0))
+    assert (first(np.ones(2))[0], second(np.ones(2))[0], first(np.ones(2))[0]) == (2, 5, 2)
 
 
 def test_module_attribute(strict):
@@ -312,6 +312,6 @@ def test_an_array_that_data_choose_is_one_array():
 
     for x in (np.ones(2), np.full(2, 5.0)):
         y = np.ones(2)
-        one, (other,), third = f(x, y)
-        assert one is other is third
-        assert np.shares_memory(one, y) == (x[0] == 1)
+        chosen, (in_list,), third = f(x, y)
+        assert chosen is in_list is third
+        assert np.shares_memory(chosen, y) == (x[0] == 1)

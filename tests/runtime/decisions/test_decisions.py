@@ -82,12 +82,12 @@ def test_the_second_process_knows_what_the_first_has_found_out(folder: Path) -> 
 
 
 def test_two_processes_at_once_keep_what_both_have_found_out(folder: Path) -> None:
-    one, other = Decisions(), Decisions()
-    assert one.records == other.records == {}
-    for decisions, key in ((one, "f"), (other, "g")):
+    first, second = Decisions(), Decisions()
+    assert first.records == second.records == {}
+    for decisions, key in ((first, "f"), (second, "g")):
         decisions.keep(lambda key=key: (key, RECORD))  # type: ignore[misc]
-    one.store()
-    other.store()
+    first.store()
+    second.store()
     assert set(Decisions().records) == {"f", "g"}
 
 
@@ -276,8 +276,8 @@ def test_digests_are_the_same_in_every_process() -> None:
 
 
 def test_the_digest_of_a_function_is_of_what_it_does() -> None:
-    same = _code("\n\n# a comment\n" + SOURCE)
-    assert digest_of_code(_code(SOURCE)) == digest_of_code(same)
+    same_code = _code("\n\n# a comment\n" + SOURCE)
+    assert digest_of_code(_code(SOURCE)) == digest_of_code(same_code)
     for old, new in (("2", "3"), ("'c'", "'d'"), ("x * 2", "x + 2"), ("(x)", "(x, y=1)")):
         assert digest_of_code(_code(SOURCE)) != digest_of_code(_code(SOURCE.replace(old, new)))
 

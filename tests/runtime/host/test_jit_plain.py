@@ -378,8 +378,8 @@ def test_a_helper_takes_one_frame_more(jitted):
     for _ in range(5 * ENOUGH_CALLS):
         jitted.helper(x, 1)
     assert lightest(lambda: jitted.calling(x, 3))[:2] == ["__call__", "calling"]
-    many = [frames(lambda: jitted.calling(x, 3)) for _ in range(20)]
-    assert min(map(len, many)) == 1 + 2 + 3 * 2
+    stacks = [frames(lambda: jitted.calling(x, 3)) for _ in range(20)]
+    assert min(map(len, stacks)) == 1 + 2 + 3 * 2
 
 
 def test_calls_are_counted(jitted):

@@ -431,8 +431,8 @@ def test_np2tf_run_takes_over_a_loop_of_a_script(reporting: bool, tmp_path: Path
 
 def _as_script(source: str, call: str) -> str:
     """A program as a script: its function's body stands in the module."""
-    head, _, rest = source.partition("def program(")
-    given, _, body = rest.partition("):\n")
+    head, _, signature_and_body = source.partition("def program(")
+    given, _, body = signature_and_body.partition("):\n")
     lines = textwrap.dedent(body).splitlines()
     last = lines.pop().replace("return ", "result = ")
     return "\n".join([head, f"{given}, = {call},", *lines, last]) + "\n"
