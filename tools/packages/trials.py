@@ -93,7 +93,8 @@ class Trials:
         not_kept = [
             f"* {record['package']}: {record['reason']}" for record in self.records if not record["kept"]
         ]
-        total = f"Of {on_numpy:,} tests {translated_count:,} pass translated, {100 * translated_count / on_numpy:.2f} %."
+        percent = 100 * translated_count / on_numpy
+        total = f"Of {on_numpy:,} tests {translated_count:,} pass translated, {percent:.2f} %."
         return "\n".join([*lines, "", total, *failing, "", "Not kept:", "", *not_kept])
 
     def _on_numpy(self, wanted: str) -> dict[str, Any]:
