@@ -69,10 +69,7 @@ def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
         if kept_aliases:
             last = kept_aliases[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
             kept = [*kept_aliases[:-1], last]
-            plan.add(
-                found.node,
-                lambda updated_node, kept_aliases=kept: updated_node.with_changes(names=kept_aliases),
-            )  # type: ignore[misc]
+            plan.add(found.node, lambda node, aliases=kept: node.with_changes(names=aliases))  # type: ignore[misc]
         elif first is None or facts.parents[found.node] is not first:
             plan.add(found.node, lambda updated_node: cst.RemoveFromParent())
     _insert(world, plan, first, _head(world), _helpers(world, helpers))

@@ -106,7 +106,7 @@ def test_many_short_runs_of_ever_new_lengths(entered: Taken) -> None:
     (jitted,) = (
         translation
         for loop in watched_loop.loops.values()
-        if loop.known.of == "f"
+        if loop.function.of == "f"
         for translation in loop.translations
         if loop.path == found["f"].__code__.co_filename
     )

@@ -587,7 +587,7 @@ def test_loops_that_take_no_time_are_not_watched() -> None:
     f(np.ones(3))
     loop = watched_loop.loops[_key(f)]
     assert 0.0 < loop.per_round < 1e-3
-    assert replacement.watch(range(100), loop.known.key) == (range(100),)
+    assert replacement.watch(range(100), loop.function.key) == (range(100),)
 
 
 def test_the_first_iteration_does_not_say_how_long_the_others_take(monkeypatch: pytest.MonkeyPatch) -> None:
