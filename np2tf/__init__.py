@@ -23,7 +23,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "convert": ("np2tf.pipeline", "convert"),
     "Options": ("np2tf.options", "Options"),
     "tnp": ("np2tf.tnp", ""),
-    "jit": ("np2tf.runtime.jit.jitted", "jit"),
+    "jit": ("np2tf.runtime.jit.jitted_function", "jit"),
     "device_put": ("np2tf.tnp._dispatch.devices", "device_put"),
     "device_get": ("np2tf.tnp._dispatch.devices", "device_get"),
     "host_memory": ("np2tf.runtime.environment.host_memory", "host_memory"),
@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from np2tf.pipeline import convert as convert
     from np2tf.runtime.environment.host_memory import host_memory as host_memory
     from np2tf.runtime.introspection.user_frames import warn as warn
-    from np2tf.runtime.jit.jitted import jit as jit
+    from np2tf.runtime.jit.jitted_function import jit as jit
     from np2tf.runtime.staged_operators.control import and_ as and_
     from np2tf.runtime.staged_operators.control import cond as cond
     from np2tf.runtime.staged_operators.control import for_loop as for_loop

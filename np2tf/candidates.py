@@ -45,12 +45,14 @@ def is_candidate(text: str, program: ast.Module | None = None) -> bool:
         return False
     if any(map(_calculates, ast.walk(tree))):
         return True
-    return any(_loops_over_arrays(one) or _is_elementwise(one) for one in _outermost(tree))
+    return any(_loops_over_arrays(loop) or _is_elementwise(loop) for loop in _outermost(tree))
 
 
 def _calculates(node: ast.AST) -> bool:
     """Return whether a node is a loop with arithmetic."""
-    return isinstance(node, (ast.For, ast.While)) and any(isinstance(one, _NUMERIC) for one in ast.walk(node))
+    return isinstance(node, (ast.For, ast.While)) and any(
+        isinstance(node, _NUMERIC) for node in ast.walk(node)
+    )
 
 
 def _outermost(node: ast.AST) -> Iterator[ast.AST]:

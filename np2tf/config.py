@@ -20,15 +20,15 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 _FOLLOWERS: dict[str, list[Callable[[str], None]]] = {}
 
 
-def check(setting: str, value: Any, told: str) -> None:
-    """Check that a setting may have this value. `told` is the setting's name in the error message.
+def check(setting: str, value: Any, label: str) -> None:
+    """Check that a setting may have this value. `label` is the setting's name in the error message.
 
     Raises:
         ValueError: if the setting cannot have the value.
     """
     choices = _CHOICES[setting]
     if value not in choices:
-        raise ValueError(f"{told} must be one of {', '.join(choices)}, not {value!r}")
+        raise ValueError(f"{label} must be one of {', '.join(choices)}, not {value!r}")
 
 
 class Program:

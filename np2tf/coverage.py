@@ -34,16 +34,16 @@ class Module:
         return len(self.native), len(self.host), len(self.no)
 
 
-def coverage(wanted: str = "") -> dict[str, Module]:
+def coverage(part: str = "") -> dict[str, Module]:
     """Return every module with its sorted names.
 
     Args:
-        wanted: a module or a part of a name, to which the result is limited; empty for all names.
+        part: a module or a part of a name, to which the result is limited; empty for all names.
     """
     every = _every_rule()
     # The main namespace comes first, then the names of NumPy 1, then the other modules by name.
     modules = dict.fromkeys(["numpy", REMOVED_NAMES, *sorted({_module(rule) for rule in every})])
-    path = "numpy" + wanted[2:] if wanted == "np" or wanted.startswith("np.") else wanted
+    path = "numpy" + part[2:] if part == "np" or part.startswith("np.") else part
     found = {module: Module() for module in modules}
     for rule in every:
         module = _module(rule)
@@ -58,8 +58,8 @@ def coverage(wanted: str = "") -> dict[str, Module]:
 def _every_rule() -> list[rules.Rule]:
     every = {**rules.rules(), **rules.kept_names()}
     # The methods that every ufunc has are listed once, under numpy.ufunc.
-    each = (rule for rule in every.values() if not rule.owner)
-    return sorted(each, key=lambda rule: rule.name)
+    numpy_rules = (rule for rule in every.values() if not rule.owner)
+    return sorted(numpy_rules, key=lambda rule: rule.name)
 
 
 def _module(rule: rules.Rule) -> str:

@@ -81,11 +81,11 @@ def _translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
 
 
-def _with_doctests(source: Source, made: Result, options: Options) -> Result:
+def _with_doctests(source: Source, result: Result, options: Options) -> Result:
     """Return a translation in which the doctests of the docstrings are also translated."""
-    text, further = with_doctests(source.original, made.text, source.path, options)
-    found = sorted([*made.diagnostics, *further], key=lambda one: (one.line, one.column))
-    return replace(made, text=text, changed=text != source.original, diagnostics=found)
+    text, further = with_doctests(source.original, result.text, source.path, options)
+    found = sorted([*result.diagnostics, *further], key=lambda finding: (finding.line, finding.column))
+    return replace(result, text=text, changed=text != source.original, diagnostics=found)
 
 
 def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
@@ -119,9 +119,9 @@ def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bo
             return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
         after = notebook.with_program(made.text) if made.changed else notebook.data
         told = (
-            [notebook.in_cell(one) for one in made.diagnostics],
+            [notebook.in_cell(finding) for finding in made.diagnostics],
             None,
-            [notebook.in_cell(one) for one in made.suppressed_findings],
+            [notebook.in_cell(finding) for finding in made.suppressed_findings],
         )
         return Outcome(path, root, notebook.data, after, after.encode("utf-8"), *told)
     except SourceError as error:

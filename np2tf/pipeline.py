@@ -97,12 +97,12 @@ def translate(source: Source, options: Options) -> Result:
     try:
         facts = Facts.of(source.module, source.path)
         if options.target == "np2tf":
-            something = imports.has_translations(facts, options.passed_on) or control.has_staged_functions(
+            has_work = imports.has_translations(facts, options.passed_on) or control.has_staged_functions(
                 facts, options
             )
         else:
-            something = facts.imports.imports_numpy
-        if not something and not options.everything:
+            has_work = facts.imports.imports_numpy
+        if not has_work and not options.everything:
             if options.target == "np2tf":
                 names.report_only(facts, report)
             return Result(before, list(report), facts=facts, suppressed_findings=report.suppressed_findings)

@@ -36,17 +36,17 @@ class _FileFacts:
     names: Counter[str] = field(default_factory=Counter)
 
 
-def linked_report(linked: LinkedProject, summary: ModuleSummary, text: str) -> Report:
+def linked_report(project: LinkedProject, summary: ModuleSummary, text: str) -> Report:
     """Report the jitted functions of a file whose calls run on the host because of a callee in another place.
 
     Args:
-        linked: the joined summaries of the project.
+        project: the joined summaries of the project.
         summary: the summary of the file.
         text: the text of the file, whose comments may hide findings.
     """
     report = Report.of(summary.path, text)
     for function in summary.functions.values():
-        why = linked.why(summary.path, function.name) if function.is_staged else None
+        why = project.why(summary.path, function.name) if function.is_staged else None
         if why is not None:
             name = function.name.rpartition(".")[2]
             report.add("NP2TF402", *_place_of(text, function.line, name), name=name, reason=why)
@@ -113,7 +113,7 @@ class Project:
         """
         if summary is not None:
             self._summaries[str(path)] = summary
-            if any(one.is_staged for one in summary.functions.values()):
+            if any(function.is_staged for function in summary.functions.values()):
                 self._texts[str(path)] = text
         elif path.suffix != SUFFIX:
             self._plain[str(path)] = text
@@ -139,10 +139,10 @@ class Project:
         """
         linked = self._link()
         for path, found in self._fates.items():
-            for one in found:
-                why = linked.why(str(path), one.name) if one.fate != PLAIN else None
-                by_callee = one.fate != HOST or "which cannot be staged" in one.reason
-                yield path, replace(one, fate=HOST, reason=why) if why is not None and by_callee else one
+            for fate in found:
+                why = linked.why(str(path), fate.name) if fate.fate != PLAIN else None
+                by_callee = fate.fate != HOST or "which cannot be staged" in fate.reason
+                yield path, replace(fate, fate=HOST, reason=why) if why is not None and by_callee else fate
 
     def _link(self) -> LinkedProject:
         if self._linked_project is None:

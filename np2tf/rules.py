@@ -190,27 +190,27 @@ def rules() -> Mapping[str, Rule]:
     return found
 
 
-def find(qualified: str) -> Rule | None:
+def find(qualified_name: str) -> Rule | None:
     """Return the rule of a qualified NumPy name, or None if there is no rule."""
-    return rules().get(qualified)
+    return rules().get(qualified_name)
 
 
-def against_staging(qualified: str) -> str | None:
+def against_staging(qualified_name: str) -> str | None:
     """Return why a NumPy function cannot be called in staged code, as the rest of "it …"; None if it can."""
-    rule = find(qualified)
-    base, _, method = qualified.rpartition(".")
+    rule = find(qualified_name)
+    base, _, method = qualified_name.rpartition(".")
     if rule is None and method in ("outer", "reduce", "accumulate", "reduceat"):
         rule = find(base)
     if rule is None:
-        return f"calls `{qualified}`, which np2tf does not know"
+        return f"calls `{qualified_name}`, which np2tf does not know"
     if rule.random and method not in DRAWS:
-        return f"draws random numbers with `{qualified}`"
+        return f"draws random numbers with `{qualified_name}`"
     if rule.random:
         return None
     if rule.kind == "no" or rule.acts:
-        return f"calls `{qualified}`, which has no place in a graph"
+        return f"calls `{qualified_name}`, which has no place in a graph"
     if rule.kind == "host" and not rule.new_name:
-        return f"calls `{qualified}`, which runs on the host"
+        return f"calls `{qualified_name}`, which runs on the host"
     return None
 
 

@@ -97,8 +97,8 @@ class Suppressions:
         """Return the suppression that hides a finding; a suppression of its statement is preferred to one of
         the file.
         """
-        found = [one for one in self.comments if one.hides(code, line)]
-        return min(found, key=lambda one: (one.is_file, not one.codes), default=None)
+        found = [comment for comment in self.comments if comment.hides(code, line)]
+        return min(found, key=lambda comment: (comment.is_file, not comment.codes), default=None)
 
     def suppression_of_suppression(self, code: str, line: int) -> Suppression | None:
         """Return the suppression that hides a finding about a suppression.
@@ -106,11 +106,13 @@ class Suppressions:
         It must name the code, and must cover the comment or be the comment itself.
         """
         found = [
-            one for one in self.comments if code in one.codes and (one.hides(code, line) or one.line == line)
+            comment
+            for comment in self.comments
+            if code in comment.codes and (comment.hides(code, line) or comment.line == line)
         ]
-        return min(found, key=lambda one: one.is_file, default=None)
+        return min(found, key=lambda comment: comment.is_file, default=None)
 
-    def _take(self, comment: _Comment, covered: tuple[int, int]) -> None:
+    def _take(self, comment: _Comment, covered_lines: tuple[int, int]) -> None:
         for meant in _COMMENT.finditer(comment.text):
             text = meant[0].rstrip()
             start = comment.column + meant.start()
@@ -122,14 +124,14 @@ class Suppressions:
                 self.malformed_comments.append(MalformedComment(*place, text, reason))
                 continue
             is_file = written[1] != "ignore"
-            covers = _EVERYWHERE if is_file else covered
+            covers = _EVERYWHERE if is_file else covered_lines
             self.comments.append(Suppression(codes if written[2] else (), is_file, *covers, *place))
 
 
-def _wrong_with(text: str, written: re.Match[str] | None, codes: tuple[str, ...]) -> str:
-    if written is not None:
+def _wrong_with(text: str, match: re.Match[str] | None, codes: tuple[str, ...]) -> str:
+    if match is not None:
         bad = [code for code in codes if not re.fullmatch(r"[\w-]+", code)]
-        if written[2] is None or not bad:
+        if match[2] is None or not bad:
             return ""
         return "its brackets hold no code" if bad[0] == "" else "commas stand between codes"
     if not re.match(r"#\s*np2tf:", text):
@@ -143,7 +145,7 @@ def _wrong_with(text: str, written: re.Match[str] | None, codes: tuple[str, ...]
 
 def statements(text: str) -> list[Statement]:
     """Return the statements of a source, in order."""
-    return [one for one, _ in _logical_lines(text) if one != _NOWHERE]
+    return [statement for statement, _ in _logical_lines(text) if statement != _NOWHERE]
 
 
 def _comments_with_lines(text: str) -> Iterator[tuple[_Comment, tuple[int, int]]]:

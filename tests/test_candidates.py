@@ -20,7 +20,7 @@ from np2tf.counts import counts
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.control.fitness import Fitness
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 from np2tf.tree.source import Source
 
 #: Functions of a file without NumPy, each with what it is given: arrays, and then what Python has.
@@ -148,7 +148,7 @@ def test_taken(name: str) -> None:
     text, _ = TAKEN[name]
     assert is_candidate(text)
     facts = Facts.of(Source.of(text).module)
-    assert [one.name.value for one in Fitness.of(facts, Options()).staged_functions] == ["f"]
+    assert [function.name.value for function in Fitness.of(facts, Options()).staged_functions] == ["f"]
 
 
 @pytest.mark.parametrize("text", LEFT)
@@ -164,24 +164,24 @@ def test_the_result_is_pythons(name: str, package: Path) -> None:
     text, given = TAKEN[name]
     (package / "work.py").write_text(HELPERS + text + "\n")
     plain = importlib.import_module("pk.work").f
-    wanted = [(one := make(), plain(one)) for make in given]
+    wanted = [(value := make(), plain(value)) for make in given]
     _forget()
     with np2tf.config.using(tier="compile"), np2tf.translating("pk"), warnings.catch_warnings():
         warnings.simplefilter("error", UnjittedWarning)
         staged = importlib.import_module("pk.work").f
         for make, (changed, result) in zip(given, wanted, strict=True):
             before = counts.compiled + counts.graph
-            one = make()
-            _assert_equal((staged(one), one), (result, changed))
-            assert (counts.compiled + counts.graph > before) is isinstance(one, np.ndarray)
+            value = make()
+            _assert_equal((staged(value), value), (result, changed))
+            assert (counts.compiled + counts.graph > before) is isinstance(value, np.ndarray)
 
 
 def _assert_equal(found: Any, wanted: Any) -> None:
     assert type(found) is type(wanted)
     if isinstance(wanted, (list, tuple)):
         assert len(found) == len(wanted)
-        for one, other in zip(found, wanted):
-            _assert_equal(one, other)
+        for found_item, wanted_item in zip(found, wanted):
+            _assert_equal(found_item, wanted_item)
     elif isinstance(wanted, np.ndarray):
         assert found.dtype == wanted.dtype
         np.testing.assert_array_equal(found, wanted)

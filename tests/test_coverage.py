@@ -65,8 +65,10 @@ def test_the_op_library_has_the_kept_names() -> None:
         if not rule.exists_in(np.__version__):
             continue
         owner, _, last = name.rpartition(".")
-        ours = instances.get(f"{owner}.") or operator.attrgetter(owner[6:])(tnp) if owner != "numpy" else tnp
-        assert hasattr(ours, last), name
+        tnp_owner = (
+            instances.get(f"{owner}.") or operator.attrgetter(owner[6:])(tnp) if owner != "numpy" else tnp
+        )
+        assert hasattr(tnp_owner, last), name
 
 
 def test_a_name_is_decided_once() -> None:
@@ -108,9 +110,9 @@ def test_filters() -> None:
     assert set(coverage("vander")) >= {"numpy", "numpy.polynomial.chebyshev"}
     assert coverage("np.ma.masked_wh")["numpy.ma"].host == ["masked_where"]
     assert "no      asfarray: use asarray" in ran("asfarray")
-    nothing = CliRunner().invoke(command, ["coverage", "no_such_name"])
-    assert nothing.exit_code == 2
-    assert "no_such_name" in nothing.output
+    without_names = CliRunner().invoke(command, ["coverage", "no_such_name"])
+    assert without_names.exit_code == 2
+    assert "no_such_name" in without_names.output
 
 
 def test_explain_knows_the_kept_names() -> None:

@@ -64,9 +64,9 @@ def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
 def unnamed(tree: ast.Module) -> list[str]:
     """Return the docstrings of a module whose first words do not name their subject."""
     return [
-        f"{one.name}: {one.text.splitlines()[0]}"
-        for one in docstrings(tree)
-        if _UNNAMED.match(one.text) or _UNNAMED_WITHIN.search(one.text)
+        f"{docstring.name}: {docstring.text.splitlines()[0]}"
+        for docstring in docstrings(tree)
+        if _UNNAMED.match(docstring.text) or _UNNAMED_WITHIN.search(docstring.text)
     ]
 
 
@@ -97,8 +97,8 @@ def is_of_namespace(node: ast.AST) -> bool:
     """Return whether a function implements a public name of NumPy or SciPy."""
     if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
         return False
-    made = [one.func for one in node.decorator_list if isinstance(one, ast.Call)]
-    return any(isinstance(one, ast.Name) and one.id in _MAKERS for one in made)
+    made = [decorator.func for decorator in node.decorator_list if isinstance(decorator, ast.Call)]
+    return any(isinstance(decorator, ast.Name) and decorator.id in _MAKERS for decorator in made)
 
 
 def parameters_of(node: ast.FunctionDef) -> list[str]:
@@ -106,14 +106,14 @@ def parameters_of(node: ast.FunctionDef) -> list[str]:
     given = node.args
     named = [*given.posonlyargs, *given.args, *([given.vararg] if given.vararg else [])]
     named += [*given.kwonlyargs, *([given.kwarg] if given.kwarg else [])]
-    return [one.arg for one in named]
+    return [parameter.arg for parameter in named]
 
 
 def documented_parameters(text: str) -> list[str]:
     """Return the names in the section Args of a docstring."""
     section = text.partition("\nArgs:\n")[2]
-    rest = _SECTION.search(section)
-    lines = section[: rest.start()] if rest else section
+    next_section = _SECTION.search(section)
+    lines = section[: next_section.start()] if next_section else section
     found = re.findall(r"^    (\*{0,2}\w+(?:, \*{0,2}\w+)*): ", lines, re.MULTILINE)
     return re.findall(r"\w+", " ".join(found))
 
@@ -122,13 +122,13 @@ def gives(node: ast.FunctionDef, kind: type[ast.Return] | type[ast.Raise]) -> bo
     """Return whether a function, and not one within it, returns or raises something."""
     waiting: list[ast.AST] = list(node.body)
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+        inner_node = waiting.pop()
+        if isinstance(inner_node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
             continue
-        given = one.value if isinstance(one, ast.Return) else getattr(one, "exc", None)
-        if isinstance(one, kind) and given is not None and ast.unparse(given) != "None":
+        given = inner_node.value if isinstance(inner_node, ast.Return) else getattr(inner_node, "exc", None)
+        if isinstance(inner_node, kind) and given is not None and ast.unparse(given) != "None":
             return True
-        waiting += ast.iter_child_nodes(one)
+        waiting += ast.iter_child_nodes(inner_node)
     return False
 
 
@@ -229,7 +229,7 @@ def test_the_rules_see_what_they_should() -> None:
         "def half(x):\n"
         '    """Return x. Whether it is right."""\n'
     )
-    assert [one.partition(":")[0] for one in unnamed(tree)] == ["the module", "One", "sum", "half"]
+    assert [fault.partition(":")[0] for fault in unnamed(tree)] == ["the module", "One", "sum", "half"]
     function = tree.body[2]
     assert isinstance(function, ast.FunctionDef)
     assert is_of_namespace(function)
@@ -238,6 +238,6 @@ def test_the_rules_see_what_they_should() -> None:
     returning = ast.parse(
         "def f():\n    if a:\n        raise b\n    return c\ndef g():\n    return None\n"
     ).body
-    assert [missing_sections(one) for one in returning] == [["Returns", "Raises"], []]  # type: ignore[arg-type]
+    assert [missing_sections(function) for function in returning] == [["Returns", "Raises"], []]  # type: ignore[arg-type]
     assert len(FILES) > 30
     assert len(own_names()) > 15

@@ -30,10 +30,10 @@ def test_links_resolve(link: Link) -> None:
 @pytest.mark.parametrize("heading", ENTRIES)
 def test_entries_have_their_parts(heading: str) -> None:
     """An entry explains its term in two sentences, and says where it lives."""
-    explanation, _, rest = ENTRIES[heading].partition("\n\n")
+    explanation, _, parts_behind = ENTRIES[heading].partition("\n\n")
     assert len(re.findall(r"\.(?=\s|$)", explanation)) == 2
-    assert rest.startswith("Where: ")
-    where = rest.partition("\nSee: ")[0]
+    assert parts_behind.startswith("Where: ")
+    where = parts_behind.partition("\nSee: ")[0]
     assert [link for link in links_of(where) if link.file.suffix == ".py"]
 
 

@@ -22,7 +22,7 @@ def within(package: str, *names: str) -> tuple[str, ...]:
 
 def stacked(package: str, levels: tuple[str, ...], floor: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Folders of one package, each of which may import those before it."""
-    return {f"{package}.{one}": (*floor, *within(package, *levels[:k])) for k, one in enumerate(levels)}
+    return {f"{package}.{level}": (*floor, *within(package, *levels[:k])) for k, level in enumerate(levels)}
 
 
 # What each part of the package may import of it. Longest name first decides which part a module belongs to.
@@ -182,7 +182,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *TREE,
     ),
     **stacked("np2tf.tnp", LEVELS, RIGHT_FLOOR),
-    **{f"np2tf.tnp.{one}": (*BELOW_CHAPTERS, *within("np2tf.tnp", *rest)) for one, rest in CHAPTERS.items()},
+    **{
+        f"np2tf.tnp.{folder}": (*BELOW_CHAPTERS, *within("np2tf.tnp", *folders_below))
+        for folder, folders_below in CHAPTERS.items()
+    },
     "np2tf.tnp._entry": TNP,
     "np2tf.tnp": (*RIGHT_FLOOR, *within("np2tf.tnp", "_front", "_array")),
     **dict.fromkeys(within("np2tf.scipy.kernels", "special", "linalg"), ("np2tf.scipy.kernels", *SCIPY)),
@@ -190,16 +193,16 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.scipy.kernels": SCIPY,
     "np2tf.scipy": (*RIGHT_FLOOR, "np2tf.tnp._front"),
     **{
-        f"np2tf.runtime.{one}": (*SCIPY, *within("np2tf.runtime", *rest))
-        for one, rest in RUNTIME_FOLDERS.items()
+        f"np2tf.runtime.{folder}": (*SCIPY, *within("np2tf.runtime", *folders_below))
+        for folder, folders_below in RUNTIME_FOLDERS.items()
     },
     "np2tf.runtime": (),
     "np2tf.transform_errors": (),
     "np2tf.transforms.core": TRANSFORMS,
     "np2tf.transforms": TRANSFORMS,
     **{
-        f"np2tf.imports.{one}": (*BOTH_COLUMNS, *within("np2tf.imports", *rest))
-        for one, rest in IMPORTS_FOLDERS.items()
+        f"np2tf.imports.{folder}": (*BOTH_COLUMNS, *within("np2tf.imports", *folders_below))
+        for folder, folders_below in IMPORTS_FOLDERS.items()
     },
     "np2tf.imports": (*BOTH_COLUMNS, *within("np2tf.imports", *IMPORTS_FOLDERS)),
     "np2tf.keras": (*BOTH_COLUMNS, "np2tf.imports"),
@@ -211,7 +214,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 LOADED_LATER = {
     ("np2tf.tnp._front.loading", "np2tf.tnp._entry.routing"),
     ("np2tf.tnp._front.rebound_names", "np2tf.tnp._tensor.storage"),
-    ("np2tf.runtime.jit.jitted", "np2tf.runtime.compilation.compiling"),
+    ("np2tf.runtime.jit.jitted_function", "np2tf.runtime.compilation.compiling"),
     ("np2tf.runtime.replacement.replacement", "np2tf.runtime.compilation.loop_compiler"),
 }
 #: Names of modules in `LazyModule(…)` and `importlib.import_module(…)`: the same, and the translator, which
@@ -322,9 +325,11 @@ def test_imports_go_down(module: str) -> None:
     if layer is None:
         assert module == "np2tf" or belongs(module, ("np2tf.commands", "np2tf.verify"))
         return
-    ours = {name for name in imports(module) if belongs(name, ("np2tf",)) and name != module}
-    later = {name for name in ours - imports(module, at_import=True) if (module, name) in LOADED_LATER}
-    wrong = {name for name in ours - later if not allowed(name, layer)}
+    np2tf_imports = {name for name in imports(module) if belongs(name, ("np2tf",)) and name != module}
+    later = {
+        name for name in np2tf_imports - imports(module, at_import=True) if (module, name) in LOADED_LATER
+    }
+    wrong = {name for name in np2tf_imports - later if not allowed(name, layer)}
     assert not wrong
 
 
@@ -364,8 +369,8 @@ def test_folders_say_what_they_are(folder: str) -> None:
 
 def test_entries_are_of_folders() -> None:
     """No entry is of what has been moved or deleted."""
-    assert {one for one in ALLOWED if one not in MODULES} == set()
-    assert {one for rest in ALLOWED.values() for one in rest if one not in MODULES} == set()
+    assert {folder for folder in ALLOWED if folder not in MODULES} == set()
+    assert {folder for layer in ALLOWED.values() for folder in layer if folder not in MODULES} == set()
     for module, later in LOADED_LATER:
         assert later in imports(module) - imports(module, at_import=True)
 
@@ -377,8 +382,8 @@ def test_folders_do_not_import_one_another() -> None:
         for name in imports(module):
             if name in MODULES and (module, name) not in LOADED_LATER:
                 graph[folder_of(module)].add(folder_of(name))
-    for folder, others in graph.items():  # of the modules at the top each is a part of its own
-        others -= {folder, "np2tf"}
+    for folder, other_folders in graph.items():  # of the modules at the top each is a part of its own
+        other_folders -= {folder, "np2tf"}
     del graph["np2tf"]
     list(graphlib.TopologicalSorter(graph).static_order())
 
@@ -391,7 +396,7 @@ def test_modules_that_are_named_in_texts() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
                 ("LazyModule", "import_module")
             ):
-                named = [one.value for one in node.args if isinstance(one, ast.Constant)]
+                named = [constant.value for constant in node.args if isinstance(constant, ast.Constant)]
                 found |= {(module, name) for name in named if name in MODULES}
     assert found == LOADED_BY_NAME
 
@@ -416,8 +421,8 @@ def test_no_cycles() -> None:
     def visit(name: str, path: tuple[str, ...]) -> None:
         assert name not in path, " -> ".join([*path[path.index(name) :], name])
         if name not in done:
-            for other in graph[name]:
-                visit(other, (*path, name))
+            for imported in graph[name]:
+                visit(imported, (*path, name))
             done.add(name)
 
     for name in graph:

@@ -1,4 +1,7 @@
-"""Names are nouns for things and verbs for actions: no participle and no pronoun stands alone as a name."""
+"""Names are nouns for things and verbs for actions: no participle and no pronoun stands alone as a name.
+
+Of the variables of functions only pronouns are refused.
+"""
 
 from __future__ import annotations
 
@@ -31,21 +34,24 @@ IRREGULAR = _words(
     unset won worn written overridden rewritten unbound"""
 )
 #: Words that end like participles, and are none.
-OTHER_WORDS = _words("children fromstring hamming hanning ring")
+OTHER_WORDS = _words("children even fromstring hamming hanning padlen ring seed then")
 #: Participles that are also the base form of their verb: a function of the name says what it does.
 VERBS = _words("cut put read run set split spread open flatten widen")
 #: Words of these forms that are nouns.
 NOUNS = _words(
     """binding encoding finding listing lowering matching naming packing rebinding recording rounding routing
-    run spacing staging typing drawing tracing"""
+    run setting spacing staging typing drawing tracing"""
 )
+#: Parameters: a side, kinds of integers, and words that NumPy, SciPy and JAX give to theirs.
+PARAMETERS = _words("left signed unsigned casting descending desired indexing padding")
 #: Names that may stay, by the reason.
 ALLOWED: dict[str, frozenset[str]] = {
     "names of NumPy, Python and TensorFlow": _words(
         """np2tf.runtime.staged_operators.builtins:any np2tf.runtime.staged_operators.builtins:all
         np2tf.runtime.staged_operators.iterables:reversed np2tf.tnp._chapters.reductions.truth:any
         np2tf.tnp._chapters.reductions.truth:all np2tf.tnp._chapters.creation.from_shape:ones
-        np2tf.pytree.containers:SET np2tf.tnp._chapters.sorting.sort:searchsorted
+        np2tf.pytree.containers:SET np2tf.transforms.core.structures:NONE
+        np2tf.tnp._chapters.sorting.sort:searchsorted
         np2tf.tnp._chapters.indexing.put
         np2tf.runtime.environment.tensorflow_import:_WatchedSpec._initializing"""
     ),
@@ -67,18 +73,15 @@ ALLOWED: dict[str, frozenset[str]] = {
         np2tf.rewrites.mutation.order:Effect.FIXED np2tf.operators.undefined
         np2tf.runtime.compilation.compiled_code:CompiledCode._jitted np2tf.tnp._masked"""
     ),
+    "second operands, which Python's documentation calls so": _words(
+        """np2tf.tnp._methods.operators:general(other) np2tf.tnp._methods.operators:forward(other)
+        np2tf.tnp._methods.operators:backward(other) np2tf.tnp._methods.operators:update(other)
+        np2tf.tnp._methods.operators:compare(other)"""
+    ),
     "functions that are kept as an attribute or under a second name": _words(
         "np2tf.runtime.introspection.places:Place.read np2tf.runtime.structures.carried_values:flatten"
     ),
 }
-#: Folders whose names are still to be judged.
-PENDING = (
-    "np2tf.transforms",
-    "np2tf.serving",
-    "np2tf.rewrites.tensorflow_target",
-    "np2tf.runtime.replacement",
-    "np2tf.runtime.jit",
-)
 
 
 class Definition(NamedTuple):
@@ -104,7 +107,9 @@ def is_fault(definition: Definition) -> bool:
         return False
     if word in PRONOUNS:
         return True
-    if definition.is_flag:
+    if definition.is_flag or definition.kind == "local":
+        return False
+    if definition.kind == "parameter" and word in PARAMETERS:
         return False
     # A form in -ing names an activity as the subject of a module or class.
     endings = r"(ed|en)$" if definition.kind in ("module", "class") else r"(ed|en|ing)$"
@@ -143,6 +148,52 @@ def _inside(module: str, node: ast.AST, path: str, tree: ast.Module) -> Iterator
             yield from _inside(module, child, path, tree)
 
 
+def parameters(module: str, tree: ast.Module) -> Iterator[Definition]:
+    """Yield the parameters of all functions, except the second operands of Python's operators."""
+    for function in ast.walk(tree):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        name = getattr(function, "name", "lambda")
+        arguments = function.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        for parameter in (*every, arguments.vararg, arguments.kwarg):
+            if parameter is not None and not (parameter.arg == "other" and name.startswith("__")):
+                place = f"{module}:{name}({parameter.arg})"
+                yield Definition(place, parameter.arg, "parameter", _is_truth(parameter.annotation))
+
+
+def local_names(module: str, tree: ast.Module) -> Iterator[Definition]:
+    """Yield the variables and inner functions of functions, and the variables of comprehensions."""
+    for scope in ast.walk(tree):
+        if not isinstance(scope, _SCOPES):
+            continue
+        numbers = {name for node in ast.walk(scope) for name in _numbers(node)}
+        for node in ast.walk(scope):
+            is_variable = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            if is_variable and node.id not in numbers:  # type: ignore[attr-defined]
+                name = node.id  # type: ignore[attr-defined]
+            elif isinstance(node, ast.FunctionDef) and node is not scope:
+                name = node.name
+            else:
+                continue
+            yield Definition(f"{module}:{getattr(scope, 'name', 'comprehension')}, {name}", name, "local")
+
+
+_SCOPES = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+
+
+def _numbers(node: ast.AST) -> Iterator[str]:
+    """Yield `one` if a statement binds it to the number one, as in `zero, one = constant(0), constant(1)`."""
+    if isinstance(node, ast.Assign) and re.search(r"\b1\b|\bones(_like)?\b", ast.unparse(node.value)):
+        bound = (
+            part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)
+        )
+        yield from (name for name in bound if name == "one")
+
+
 def _own_fields(place: str, node: ast.ClassDef) -> Iterator[Definition]:
     flags = {
         part.attr
@@ -172,29 +223,26 @@ MODULES = modules()
 FAULTS = {
     definition.place
     for module, tree in MODULES.items()
-    for definition in definitions(module, tree)
+    for find in (definitions, parameters, local_names)
+    for definition in find(module, tree)
     if is_fault(definition)
 }
 EXCEPTIONS = frozenset[str]().union(*ALLOWED.values())
 PARTS = sorted({".".join(module.split(".")[:3]) for module in MODULES})
 
 
-def is_pending(place: str) -> bool:
-    """Return whether a place lies in a folder that is still to be judged."""
-    return place.partition(":")[0].startswith(PENDING)
-
-
 @pytest.mark.parametrize("part", PARTS)
 def test_names(part: str) -> None:
-    """No module, class, function, field or variable of a module is named by a mere participle or pronoun."""
+    """No module, class, function, parameter, field or variable of a module is named by a mere participle or
+    pronoun, and no variable of a function by a pronoun.
+    """
     inside = {place for place in FAULTS if re.match(rf"{re.escape(part)}(?![\w])", place)}
-    assert sorted(place for place in inside - EXCEPTIONS if not is_pending(place)) == []
+    assert sorted(inside - EXCEPTIONS) == []
 
 
 def test_exceptions_are_needed() -> None:
-    """An exception is of a name that exists and would be a fault; a folder that is pending has faults."""
+    """An exception is of a name that exists and would be a fault."""
     assert not EXCEPTIONS - FAULTS
-    assert [folder for folder in PENDING if not any(place.startswith(folder) for place in FAULTS)] == []
 
 
 def test_the_test_sees_names() -> None:
@@ -205,8 +253,20 @@ def test_the_test_sees_names() -> None:
         "    def placed(self): ...\n    def read(self): ...\n    def changed(self) -> bool: ...\n"
         "def given(): ...\nfor each in range(3):\n    taken = each\nfinding = written_names = 3\n"
     )
-    found = [one.place for one in definitions("m.moved", ast.parse(text)) if is_fault(one)]
+    found = [
+        definition.place for definition in definitions("m.moved", ast.parse(text)) if is_fault(definition)
+    ]
     expected = ["kept", "_ONES", "Held", "Held.others", "Held.placed", "Held.made", "given", "taken"]
     assert found == ["m.moved", *[f"m.moved:{name}" for name in expected]]
+    text = (
+        "class A:\n    def __eq__(self, other): ...\n    def join(self, other, *rest, met: bool, left): ...\n"
+        "def f(given, *, casting):\n    one, found = [others for others in given], 2\n    def each(): ...\n"
+        "def g(x):\n    zero, one = constant(0, x), constant(1, x)\n    return lambda made: zero + one\n"
+    )
+    tree = ast.parse(text)
+    found = sorted(definition.place for definition in parameters("m", tree) if is_fault(definition))
+    assert found == ["m:f(given)", "m:join(other)", "m:join(rest)", "m:lambda(made)"]
+    found = sorted({definition.place for definition in local_names("m", tree) if is_fault(definition)})
+    assert found == ["m:comprehension, others", "m:f, each", "m:f, one", "m:f, others"]
     assert len(FAULTS) > 20
     assert len(PARTS) > 50

@@ -135,7 +135,7 @@ def test_meanings_agree(name: str) -> None:
     """For known values the staging operator does what Python's does."""
 
     def value(function: Any) -> Any:
-        args = tuple(list(one) if type(one) is list else one for one in CALLS[name])
+        args = tuple(list(argument) if type(argument) is list else argument for argument in CALLS[name])
         result = function(*args)
         return list(result) if name in of_role(SEQUENCE) else result
 

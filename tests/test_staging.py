@@ -65,12 +65,12 @@ def test_codes_are_not_compared() -> None:
 
 def test_codes_stand_with_their_classes_only() -> None:
     """No other text of the right column's names a code of a staging error."""
-    rest = [
+    other_places = [
         place
         for place, node in nodes()
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in KINDS
     ]
-    assert {place.partition(":")[0] for place in rest} == {"staging.py"}
+    assert {place.partition(":")[0] for place in other_places} == {"staging.py"}
 
 
 @pytest.mark.parametrize("code", sorted(KINDS))
@@ -79,7 +79,9 @@ def test_class_is_what_its_code_says(code: str) -> None:
     kind = KINDS[code]
     title = codes()[code].title
     assert (kind.__doc__ or "").splitlines()[0] == f"{title[0].upper()}{title[1:]}."
-    assert [one for one in StagingError.__subclasses__() if one.code == code] == [kind]
+    assert [error_class for error_class in StagingError.__subclasses__() if error_class.code == code] == [
+        kind
+    ]
     assert kind.__name__.endswith("Error")
 
 

@@ -106,7 +106,10 @@ def test_lines_are_those_of_python(end: str) -> None:
     text = end.join(
         ["", "\x0cx  # np2tf: ignore[NP2TF001]", "s = '\u2028\x0c'; y  # np2tf: ignore[NP2TF002]"]
     )
-    places = [(one.line, one.start, one.first, one.last) for one in Suppressions.of(text).comments]
+    places = [
+        (comment.line, comment.start, comment.first, comment.last)
+        for comment in Suppressions.of(text).comments
+    ]
     assert places == [(2, 4, 2, 2), (3, 13, 3, 3)]
     source = end.join(["import numpy as np", "np.wrong  # np2tf: ignore", "np.wrong"])
     assert [found.line for found in convert(source).diagnostics] == [3]
@@ -448,7 +451,9 @@ def _without_comments(text: str) -> list[str]:
     lines = iter(text.splitlines(keepends=True))
     skipped = (tokenize.COMMENT, tokenize.NL)
     return [
-        one.string for one in tokenize.generate_tokens(lambda: next(lines, "")) if one.type not in skipped
+        token.string
+        for token in tokenize.generate_tokens(lambda: next(lines, ""))
+        if token.type not in skipped
     ]
 
 

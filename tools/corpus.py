@@ -125,12 +125,12 @@ def main(
 
 def _packages(names: tuple[str, ...], chosen: str) -> list[Package]:
     every = catalogue()
-    unknown = sorted(set(names) - {one.name for one in every})
+    unknown = sorted(set(names) - {package.name for package in every})
     if unknown:
         raise click.UsageError(f"no such package: {', '.join(unknown)}; see tests/corpus/packages.toml")
     if names:
-        return [one for one in every if one.name in names]
-    return [one for one in every if chosen in ("all", one.set)]
+        return [package for package in every if package.name in names]
+    return [package for package in every if chosen in ("all", package.set)]
 
 
 @contextmanager
@@ -182,8 +182,8 @@ def _rows(
 
 def _document(table: str, begin: str, end: str) -> None:
     """Replace the text between two marks of the document by a table."""
-    before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(begin)
-    _, _, after = rest.partition(end)
+    before, _, text_behind = DOCUMENT.read_text(encoding="utf-8").partition(begin)
+    _, _, after = text_behind.partition(end)
     text = f"{before}{begin}\n\n{table}\n\n{end}{after}"
     DOCUMENT.write_text(text, encoding="utf-8")
 

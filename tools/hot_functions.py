@@ -39,14 +39,14 @@ def shares(project: Project) -> dict[str, float]:
     stats: Any = pstats.Stats(profile)
     names = _names(project)
     found = dict.fromkeys(names.values(), 0.0)
-    for place, (_, _, own, _, callers) in stats.stats.items():
+    for place, (_, _, own_seconds, _, callers) in stats.stats.items():
         if place[:2] in names:
-            found[names[place[:2]]] += own
+            found[names[place[:2]]] += own_seconds
         elif not place[0].startswith(str(project.folder)):
             for caller, (_, _, _, seconds) in callers.items():
                 if caller[:2] in names:
                     found[names[caller[:2]]] += seconds
-    return {one: seconds / stats.total_tt for one, seconds in found.items()}
+    return {name: seconds / stats.total_tt for name, seconds in found.items()}
 
 
 def _names(project: Project) -> dict[tuple[str, int], str]:
@@ -57,15 +57,15 @@ def _names(project: Project) -> dict[tuple[str, int], str]:
         if name == package[0] or name.startswith(package[1]):
             pending = list(vars(module).values())
             while pending:
-                one = inspect.unwrap(pending.pop())
-                if inspect.isclass(one) and one.__module__ == name:
+                member = inspect.unwrap(pending.pop())
+                if inspect.isclass(member) and member.__module__ == name:
                     pending += [
                         getattr(value, "fget", None) or getattr(value, "__func__", value)
-                        for value in vars(one).values()
+                        for value in vars(member).values()
                     ]
-                elif inspect.isfunction(one) and one.__module__ == name:
-                    code = one.__code__
-                    names[code.co_filename, code.co_firstlineno] = f"{name}:{one.__qualname__}"
+                elif inspect.isfunction(member) and member.__module__ == name:
+                    code = member.__code__
+                    names[code.co_filename, code.co_firstlineno] = f"{name}:{member.__qualname__}"
     return names
 
 

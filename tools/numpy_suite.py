@@ -45,8 +45,8 @@ def main() -> int:
         known.write(known.updated(outcomes, listed, modules))
         return 0
     verdict = known.judge(outcomes, listed, modules)
-    for one in verdict.unknown:
-        print(f"not a known failure: {one.id}\n    {one.cause}", file=sys.stderr)
+    for outcome in verdict.unknown:
+        print(f"not a known failure: {outcome.id}\n    {outcome.cause}", file=sys.stderr)
     for entry in verdict.stale:
         print(f"a known failure that does not fail: {entry}", file=sys.stderr)
     return 1 if verdict.unknown or verdict.stale else 0

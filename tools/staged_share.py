@@ -38,8 +38,8 @@ def main(folder: Path, write_docs: bool) -> None:
     lines = list(_table(found))
     click.echo("\n".join(lines))
     if write_docs:
-        head, rest = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
-        tail = rest.split(END)[1]
+        head, text_behind = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
+        tail = text_behind.split(END)[1]
         text = f"{head}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{tail}"
         DOCUMENT.write_text(text, encoding="utf-8")
 
@@ -71,9 +71,9 @@ def _fates(path: Path) -> Iterator[Fate]:
 def _table(found: dict[str, list[Fate]]) -> Iterator[str]:
     yield "| | functions over arrays | staged | staged where called | host | with loops | staged | host |"
     yield "|---|---:|---:|---:|---:|---:|---:|---:|"
-    every = [one for fates in found.values() for one in fates]
+    every = [fate for fates in found.values() for fate in fates]
     for name, fates in [*found.items(), ("**all**", every)]:
-        loops = [replace(one, fate=HOST if one.fate == HOST else STAGED) for one in fates if one.loops]
+        loops = [replace(fate, fate=HOST if fate.fate == HOST else STAGED) for fate in fates if fate.loops]
         cells = [name, str(len(fates)), *(_cell(fates, fate) for fate in (STAGED, CALLED, HOST))]
         cells += [str(len(loops)), *(_cell(loops, fate) for fate in (STAGED, HOST))]
         yield f"| {' | '.join(cells)} |"

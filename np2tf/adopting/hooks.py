@@ -60,15 +60,15 @@ def with_entry(text: str, entry: dict[str, Any]) -> str:
     return written
 
 
-def _insert_entry(text: str, loaded: CommentedMap, entry: dict[str, Any]) -> str | None:
+def _insert_entry(text: str, document: CommentedMap, entry: dict[str, Any]) -> str | None:
     """The text with the entry's lines behind the lines of the last entry; None if that entry is not found."""
-    repos = loaded.get("repos")
+    repos = document.get("repos")
     end = "\r\n" if "\r\n" in text else "\n"
     lines = text.splitlines(keepends=True)
     if not isinstance(repos, CommentedSeq) or not repos or repos.fa.flow_style():
         return None
     first, column = repos.lc.item(len(repos) - 1)
-    following = [line for key in loaded if (line := loaded.lc.key(key)[0]) > first]
+    following = [line for key in document if (line := document.lc.key(key)[0]) > first]
     last = min(following, default=len(lines))
     while last > first + 1 and _is_empty(lines[last - 1]):
         last -= 1
@@ -82,15 +82,15 @@ def _is_empty(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith("#")
 
 
-def _rewrite(loaded: CommentedMap, entry: dict[str, Any], text: str) -> str:
+def _rewrite(document: CommentedMap, entry: dict[str, Any], text: str) -> str:
     """The configuration written anew, with its comments: where its list is on one line, or empty."""
-    repos = loaded.get("repos")
+    repos = document.get("repos")
     if not isinstance(repos, CommentedSeq):
-        repos = loaded["repos"] = CommentedSeq()
+        repos = document["repos"] = CommentedSeq()
     if not repos:
         repos.fa.set_block_style()
     repos.append(entry)
-    return _dump(loaded).replace("\n", "\r\n" if "\r\n" in text else "\n")
+    return _dump(document).replace("\n", "\r\n" if "\r\n" in text else "\n")
 
 
 def _yaml() -> YAML:
@@ -122,5 +122,5 @@ def _load(text: str) -> CommentedMap:
 def _plain(value: Any) -> Any:
     """Return YAML data as Python's own dicts and lists."""
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list) else value
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value

@@ -41,7 +41,7 @@ class Repository:
 def top_of(folder: Path) -> Path:
     """The top of the repository that a folder is in; the folder itself if there is no repository."""
     whole = Path(os.path.abspath(folder))
-    return next((one for one in (whole, *whole.parents) if os.path.lexists(one / ".git")), whole)
+    return next((folder for folder in (whole, *whole.parents) if os.path.lexists(folder / ".git")), whole)
 
 
 def _parts(file: Path, top: Path) -> tuple[str, ...]:

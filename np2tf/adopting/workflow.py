@@ -37,5 +37,6 @@ def workflow(requirement: str, arguments: Sequence[str]) -> str:
         arguments: further ones of `np2tf check`.
     """
     return _TEXT.format(
-        requirement=shlex.quote(requirement), arguments="".join(f" {shlex.quote(one)}" for one in arguments)
+        requirement=shlex.quote(requirement),
+        arguments="".join(f" {shlex.quote(argument)}" for argument in arguments),
     )

@@ -77,16 +77,16 @@ class Baseline:
             baseline.lines.setdefault(known, line)
         return baseline
 
-    def of(self, found: Diagnostic, text: str) -> FindingKey:
+    def of(self, finding: Diagnostic, text: str) -> FindingKey:
         """Return the entry that stands for a finding.
 
         Args:
-            found: the finding.
+            finding: the finding.
             text: the text of the file or notebook storage that the finding is about.
         """
         lines = lines_of(text.removeprefix("\ufeff"))
-        source = lines[found.line - 1].strip() if 0 < found.line <= len(lines) else ""
-        return FindingKey(self.name(found.path), found.code, _digest(found.message), source)
+        source = lines[finding.line - 1].strip() if 0 < finding.line <= len(lines) else ""
+        return FindingKey(self.name(finding.path), finding.code, _digest(finding.message), source)
 
     def name(self, path: str) -> str:
         """Return a file's path as entries spell it: relative to the baseline's folder."""
@@ -122,12 +122,12 @@ class Baseline:
                 found.append(Diagnostic(STALE, str(self.file), self.lines[known], 1, tuple(words.items())))
         return found
 
-    def _is_gone(self, known: FindingKey, file: CheckedFile | None, is_selected: IsSelectedIn) -> bool:
+    def _is_gone(self, key: FindingKey, file: CheckedFile | None, is_selected: IsSelectedIn) -> bool:
         if file is None:
-            return not (self.file.parent / known.path).exists()
+            return not (self.file.parent / key.path).exists()
         if file.is_failed:
             return False
-        return is_selected(known.code, file.path) and (file.is_whole or known.code not in BY_OTHER_FILES)
+        return is_selected(key.code, file.path) and (file.is_whole or key.code not in BY_OTHER_FILES)
 
     def renew(
         self,

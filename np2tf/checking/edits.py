@@ -45,7 +45,7 @@ def with_suppressions(text: str, findings: Iterable[Diagnostic]) -> tuple[str, i
         count += 1
     edits: list[tuple[int, int, int, str]] = []
     for place, codes in wanted.items():
-        old = next((one for one in there if _is_at(one, place)), None)
+        old = next((suppression for suppression in there if _is_at(suppression, place)), None)
         if old is not None:
             new = _with_codes(_text_of(old, lines), sorted({*old.codes, *codes}))
             edits.append((old.line, old.start, old.end, new))
@@ -55,13 +55,13 @@ def with_suppressions(text: str, findings: Iterable[Diagnostic]) -> tuple[str, i
     return bom + _apply_edits(lines, edits), count
 
 
-def without(text: str, unused: Sequence[UnusedSuppression]) -> str:
+def without(text: str, unused_suppressions: Sequence[UnusedSuppression]) -> str:
     """Return the text without the suppressions that hide nothing."""
     bom, body = _split(text)
     lines = lines_of(body)
     idle: dict[Suppression, set[str]] = {}
-    for one in unused:
-        idle.setdefault(one.comment, set()).update(one.codes)
+    for suppression in unused_suppressions:
+        idle.setdefault(suppression.comment, set()).update(suppression.codes)
     edits = []
     for comment, codes in idle.items():
         left = [code for code in dict.fromkeys(comment.codes) if code not in codes]

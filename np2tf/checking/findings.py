@@ -70,7 +70,7 @@ def check_files(project: Project, folders: Iterable[Path], jobs: int = 1) -> lis
             outcome.crashed,
             notebook,
             outcome.path.suffix in PAGES,
-            found if notebook is None else [notebook.in_program(one) for one in found],
+            found if notebook is None else [notebook.in_program(finding) for finding in found],
         )
     for report in project.reports():
         files[report.path].findings += [*report.findings, *report.suppressed_findings]
@@ -89,9 +89,9 @@ def _notebook(path: Path, data: bytes) -> Notebook | None:
         return None
 
 
-def order(found: Diagnostic) -> tuple[int, int, str]:
+def order(finding: Diagnostic) -> tuple[int, int, str]:
     """Return the sort key of a finding: the findings of a file come in the order of its text."""
-    return found.line, found.column, found.code
+    return finding.line, finding.column, finding.code
 
 
 def _relative_path(data: bytes) -> str:

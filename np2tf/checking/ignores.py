@@ -77,13 +77,13 @@ class _Judgement:
     used_suppressions: set[tuple[Suppression, str]]
     is_selected: IsSelected
 
-    def is_hidden(self, found: Diagnostic) -> bool:
+    def is_hidden(self, finding: Diagnostic) -> bool:
         """Return whether a comment names the code of a finding about comments, and note that the comment is
         used.
         """
-        by = self.suppressions.suppression_of_suppression(found.code, found.line)
+        by = self.suppressions.suppression_of_suppression(finding.code, finding.line)
         if by is not None:
-            self.used_suppressions.add((by, found.code))
+            self.used_suppressions.add((by, finding.code))
         return by is not None
 
     def comment_findings(self) -> Iterator[Diagnostic]:
@@ -127,14 +127,17 @@ class _Judgement:
     def _looked_for_all(self) -> bool:
         return self.file.is_whole and all(map(self.is_selected, codes()))
 
-    def diagnostic(self, unused: UnusedSuppression) -> Diagnostic:
+    def diagnostic(self, suppression: UnusedSuppression) -> Diagnostic:
         """Return the finding that reports an unused suppression."""
         named = ", ".join(
-            [*(f"`{code}`" for code in unused.codes), *(f"`{code}`, again," for code in unused.twice)]
+            [
+                *(f"`{code}`" for code in suppression.codes),
+                *(f"`{code}`, again," for code in suppression.twice),
+            ]
         )
-        scope = "file-ignore" if unused.comment.is_file else "ignore"
+        scope = "file-ignore" if suppression.comment.is_file else "ignore"
         comment = f"{named} in `# np2tf: {scope}[…]`" if named else f"`# np2tf: {scope}`"
-        return self._make_diagnostic(UNUSED_COMMENT, unused.comment, comment=comment)
+        return self._make_diagnostic(UNUSED_COMMENT, suppression.comment, comment=comment)
 
     def _make_diagnostic(self, code: str, place: Suppression | MalformedComment, **words: str) -> Diagnostic:
         end = (place.line, place.end + 1)

@@ -51,9 +51,9 @@ class Run:
         project = Project(files, with_fates, options_of)
         read = check_files(project, folders, jobs)
         judged = [judge(file, partial(_selected_in, is_selected, file.path)) for file in read]
-        for file, one in zip(read, judged):
+        for file, judged_file in zip(read, judged):
             if file.notebook is not None:
-                one.visible_findings = file.notebook.in_cells(one.visible_findings)
+                judged_file.visible_findings = file.notebook.in_cells(judged_file.visible_findings)
         return cls(project, read, judged)
 
     @property
@@ -102,7 +102,7 @@ class Run:
             if judged.unused_suppressions and self._rewrite(
                 file, without(file.text, judged.unused_suppressions)
             ):
-                comments += len({one.comment for one in judged.unused_suppressions})
+                comments += len({suppression.comment for suppression in judged.unused_suppressions})
                 files += 1
         return comments, files
 

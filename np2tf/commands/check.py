@@ -75,7 +75,7 @@ _OPTIONS = (
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @with_options(*_OPTIONS)
 @file_choices
-def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
+def check(paths: tuple[Path, ...], exit_zero: bool, **options: Any) -> None:
     """Say what a translation would change, and what it could not do. Nothing is written, unless you ask for
     it.
 
@@ -83,32 +83,32 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
 
     Exit status: 0 no findings but notes, 1 findings, 2 wrong usage, 123 internal error.
     """
-    _refuse(chosen)
+    _refuse(options)
     try:
-        known = _baseline(chosen["baseline"], chosen["write_baseline"])
+        known = _baseline(options["baseline"], options["write_baseline"])
     except BaselineError as error:
         raise click.UsageError(str(error)) from None
-    configurations = configurations_of(chosen)
-    files = list(python_files(paths, search_of(chosen, configurations)))
+    configurations = configurations_of(options)
+    files = list(python_files(paths, search_of(options, configurations)))
     folders = [path for path in paths if path.is_dir()]
-    jobs = chosen["jobs"] or jobs_for(files)
-    with_fates = chosen["verbose"] or chosen["summary"]
+    jobs = options["jobs"] or jobs_for(files)
+    with_fates = options["verbose"] or options["summary"]
 
     def selection(code: str, path: Path) -> bool:
         return configurations.of(path).is_selected(code, path)
 
     def options_of(path: Path) -> Options:
-        return replace(configurations.of(path).options(), docs=chosen["docs"])
+        return replace(configurations.of(path).options(), docs=options["docs"])
 
     def run() -> Run:
         return Run.of(files, folders, selection, options_of, jobs, with_fates)
 
-    found = _edit_suppressions(run, chosen)
-    if known is not None and chosen["write_baseline"] is not None:
-        found = _write_baseline(found, known, selection, chosen["quiet"])
+    found = _edit_suppressions(run, options)
+    if known is not None and options["write_baseline"] is not None:
+        found = _write_baseline(found, known, selection, options["quiet"])
     elif known is not None:
         _hide(found, known, selection)
-    _show(found, chosen)
+    _show(found, options)
     status = found.status
     sys.exit(CLEAN if exit_zero and status == FINDINGS else status)
 
@@ -126,114 +126,114 @@ def jobs_for(files: Sequence[tuple[Path, Path]]) -> int:
     return cores()
 
 
-def _refuse(chosen: dict[str, Any]) -> None:
+def _refuse(options: dict[str, Any]) -> None:
     """Raise UsageError for options that exclude each other."""
-    writing = [name for name in ("write_baseline", "add_ignore", "fix_ignores") if chosen[name]]
-    if chosen["write_baseline"] and chosen["baseline"]:
+    writing = [name for name in ("write_baseline", "add_ignore", "fix_ignores") if options[name]]
+    if options["write_baseline"] and options["baseline"]:
         writing.append("baseline")
     if len(writing) > 1:
         raise click.UsageError(
             " and ".join(f"--{name.replace('_', '-')}" for name in writing) + " exclude each other"
         )
-    form = chosen["form"]
+    form = options["form"]
     if form not in PLAIN:
-        bad = [name for name in ("verbose", "summary") if chosen[name]]
-        if chosen["statistics"] and form != "json":
+        bad = [name for name in ("verbose", "summary") if options[name]]
+        if options["statistics"] and form != "json":
             bad.append("statistics")
         if bad:
             raise click.UsageError(f"--{bad[0]} is not for --format {form}")
 
 
-def _baseline(reading: Path | None, writing: Path | None) -> Baseline | None:
-    if reading is not None:
-        return Baseline.read(reading)
-    if writing is None:
+def _baseline(read_path: Path | None, write_path: Path | None) -> Baseline | None:
+    if read_path is not None:
+        return Baseline.read(read_path)
+    if write_path is None:
         return None
-    return Baseline.read(writing) if writing.exists() else Baseline(writing)
+    return Baseline.read(write_path) if write_path.exists() else Baseline(write_path)
 
 
-def _edit_suppressions(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
+def _edit_suppressions(run: Callable[[], Run], options: dict[str, Any]) -> Run:
     """Return the findings, after the suppressions in the files have been edited as the options ask."""
     found = run()
-    if chosen["add_ignore"]:
-        if chosen["baseline"] is not None:
-            _hide(found, Baseline.read(chosen["baseline"]), None)
+    if options["add_ignore"]:
+        if options["baseline"] is not None:
+            _hide(found, Baseline.read(options["baseline"]), None)
         count, files = found.add_suppressions()
         told = f"Suppressed {output.quantity(count, 'finding')} in {output.quantity(files, 'file')}."
-    elif chosen["fix_ignores"]:
+    elif options["fix_ignores"]:
         count, files = found.remove_unused()
         told = f"Removed {output.quantity(count, 'suppression')} in {output.quantity(files, 'file')}."
     else:
         return found
-    if not chosen["quiet"]:
+    if not options["quiet"]:
         click.echo(told, err=True)
     now = run()
     now.further += found.further
     return now
 
 
-def _write_baseline(found: Run, known: Baseline, selection: IsSelectedIn, quiet: bool) -> Run:
+def _write_baseline(run: Run, baseline: Baseline, selection: IsSelectedIn, quiet: bool) -> Run:
     """Write the baseline, and return the run with the findings that the baseline does not hold."""
-    renewed = known.renew(found.files, found.findings, found.texts, selection)
+    renewed = baseline.renew(run.files, run.findings, run.texts, selection)
     try:
         count = renewed.write()
     except OSError as error:
         reason = (("reason", error.strerror or str(error)),)
-        found.further.append(Diagnostic("NP2TF906", str(known.file), 1, 1, reason))
-        return found
+        run.further.append(Diagnostic("NP2TF906", str(baseline.file), 1, 1, reason))
+        return run
     if not quiet:
-        click.echo(f"{known.file} knows {output.quantity(count, 'finding')}.", err=True)
-    _hide(found, Baseline.read(known.file), selection)
-    return found
+        click.echo(f"{baseline.file} knows {output.quantity(count, 'finding')}.", err=True)
+    _hide(run, Baseline.read(baseline.file), selection)
+    return run
 
 
-def _hide(found: Run, known: Baseline, selection: IsSelectedIn | None) -> None:
+def _hide(run: Run, baseline: Baseline, selection: IsSelectedIn | None) -> None:
     """Hide the findings that the baseline knows, and report its stale entries if that code is selected."""
-    texts = found.texts
-    for judged in found.judged_files:
+    texts = run.texts
+    for judged in run.judged_files:
         before = len(judged.visible_findings)
-        judged.visible_findings = known.new(judged.visible_findings, texts)
-        found.baseline_count += before - len(judged.visible_findings)
-    if selection is not None and selection("NP2TF914", known.file):
-        found.further += known.stale(found.files, selection)
+        judged.visible_findings = baseline.new(judged.visible_findings, texts)
+        run.baseline_count += before - len(judged.visible_findings)
+    if selection is not None and selection("NP2TF914", baseline.file):
+        run.further += baseline.stale(run.files, selection)
 
 
-def _show(found: Run, chosen: dict[str, Any]) -> None:
-    form, quiet, summary = chosen["form"], chosen["quiet"], chosen["summary"]
-    texts = found.texts
-    for one in found.further:
-        if one.path not in texts and Path(one.path).is_file():
-            texts[one.path] = Path(one.path).read_text(encoding="utf-8", errors="replace")
+def _show(run: Run, options: dict[str, Any]) -> None:
+    form, quiet, summary = options["form"], options["quiet"], options["summary"]
+    texts = run.texts
+    for finding in run.further:
+        if finding.path not in texts and Path(finding.path).is_file():
+            texts[finding.path] = Path(finding.path).read_text(encoding="utf-8", errors="replace")
     listing = Listing(
-        found.findings,
+        run.findings,
         texts,
-        [str(file.path) for file in found.files],
+        [str(file.path) for file in run.files],
         output.has_colors(),
         output.columns(),
         __version__,
     )
-    if chosen["statistics"]:
+    if options["statistics"]:
         _show_statistics(listing.findings, form)
     elif not summary:
         output.write_text(render(form, listing), is_for_people=form in PLAIN)
         if form in PLAIN and not quiet:
-            for file in found.files:
+            for file in run.files:
                 if file.would_change:
                     click.echo(f"{file.path}: would change")
-    if chosen["verbose"]:
-        for path, fate in found.project.fates():
+    if options["verbose"]:
+        for path, fate in run.project.fates():
             click.echo(f"{path}:{fate}")
     if summary:
         from np2tf.commands.printing.fates import show_summary  # tables take a while to load
 
-        show_summary([fate for _, fate in found.project.fates()], output.wide_console())
+        show_summary([fate for _, fate in run.project.fates()], output.wide_console())
     if not quiet:
-        click.echo(_summary(found), err=True)
+        click.echo(_summary(run), err=True)
 
 
 def _show_statistics(findings: Sequence[Diagnostic], form: str) -> None:
     counts = Counter(found.code for found in findings).most_common()
-    counts.sort(key=lambda one: (-one[1], one[0]))
+    counts.sort(key=lambda entry: (-entry[1], entry[0]))
     if form == "json":
         entries = [
             {
@@ -251,12 +251,12 @@ def _show_statistics(findings: Sequence[Diagnostic], form: str) -> None:
         click.echo(f"{count:>{width}}  {code}  {codes()[code].title}")
 
 
-def _summary(found: Run) -> str:
+def _summary(run: Run) -> str:
     """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 findings`."""
-    failed = sum(file.is_failed for file in found.files)
-    changed = sum(file.would_change for file in found.files)
-    told = output.files_told(len(found.files), changed, failed, "would change")
-    notes = [output.quantity(len(found.findings), "finding")] if found.findings else []
-    if found.baseline_count:
-        notes.append(f"{found.baseline_count} more in the baseline")
+    failed = sum(file.is_failed for file in run.files)
+    changed = sum(file.would_change for file in run.files)
+    told = output.files_told(len(run.files), changed, failed, "would change")
+    notes = [output.quantity(len(run.findings), "finding")] if run.findings else []
+    if run.baseline_count:
+        notes.append(f"{run.baseline_count} more in the baseline")
     return told + (f"; {', '.join(notes)}" if notes else "")

@@ -53,7 +53,7 @@ def _show(line: str, told_by: str) -> None:
 def _as_toml(value: Any) -> str:
     """Return a value as TOML spells it, on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_as_toml(key)} = {_as_toml(one)}" for key, one in value.items()) + "}"
+        return "{" + ", ".join(f"{_as_toml(key)} = {_as_toml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_as_toml, value)) + "]"
     return json.dumps(value, ensure_ascii=False)

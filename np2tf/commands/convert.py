@@ -77,7 +77,7 @@ def convert(paths: tuple[str, ...], **choices: Any) -> None:
     else:
         found = _find_files(paths, configurations, choices)
         delivery = _delivery_to_output(choices) or _delivery_to_files(found, choices)
-        tasks, unread = _tasks([one for one in found if one.is_source], configurations, choices, delivery)
+        tasks, unread = _tasks([file for file in found if file.is_source], configurations, choices, delivery)
         if choices["copy_other"]:
             unread += _copy_files(found, choices["out"])
     outcomes = [*unread, *_deliver(tasks, configurations, choices, delivery)]
@@ -115,11 +115,11 @@ def _delivery_to_output(choices: dict[str, Any]) -> Delivery | None:
     return Names() if choices["check"] else None
 
 
-def _delivery_to_files(found: list[FoundFile], choices: dict[str, Any]) -> Delivery:
+def _delivery_to_files(files: list[FoundFile], choices: dict[str, Any]) -> Delivery:
     if choices["out"] is None:
         return InPlace() if choices["write"] else Diffs()
     try:
-        return Elsewhere(targets(found, choices["out"]), choices["copy_other"])
+        return Elsewhere(targets(files, choices["out"]), choices["copy_other"])
     except TargetError as error:
         raise click.UsageError(str(error)) from None
 
@@ -135,12 +135,12 @@ def _find_files(
 
 
 def _tasks(
-    found: Sequence[FoundFile], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
+    files: Sequence[FoundFile], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> tuple[list[Task], list[TaskResult]]:
     """Return a task for each file that can be read, and a finding for each file that cannot."""
     tasks: list[Task] = []
     unread: list[TaskResult] = []
-    for path, root in ((one.path, one.root) for one in found):
+    for path, root in ((file.path, file.root) for file in files):
         options = replace(configurations.of(path).options(), docs=choices["docs"])
         try:
             data = path.read_bytes()
@@ -166,16 +166,16 @@ def _standard_input(
     return [task]
 
 
-def _copy_files(found: list[FoundFile], out: Path) -> list[TaskResult]:
+def _copy_files(files: list[FoundFile], out: Path) -> list[TaskResult]:
     """Copy the files that are not Python, and return a finding for each file that cannot be copied."""
     problems: list[TaskResult] = []
-    for one in found:
-        if not one.is_source:
+    for file in files:
+        if not file.is_source:
             try:
-                copy(one.path, out / one.path.relative_to(one.root))
+                copy(file.path, out / file.path.relative_to(file.root))
             except OSError as error:
-                told = problem("NP2TF906", one.path, error.strerror or str(error))
-                problems.append(TaskResult(one.path, [told]))
+                told = problem("NP2TF906", file.path, error.strerror or str(error))
+                problems.append(TaskResult(file.path, [told]))
     return problems
 
 
@@ -197,7 +197,7 @@ def _deliver(
                 bar.hide()
             done = deliver(delivery, task, made)
             settings = configurations.of(task.path)
-            shown = [one for one in done.diagnostics if settings.is_selected(one.code, task.path)]
+            shown = [finding for finding in done.diagnostics if settings.is_selected(finding.code, task.path)]
             outcomes.append(replace(done, diagnostics=shown))
             bar.advance()
     return outcomes
@@ -209,8 +209,10 @@ def _linking_findings(
     """Yield the findings that need other files: jitted functions whose calls run on the host because of a
     callee.
     """
-    summaries = {one.path: one.summary for one in outcomes}
-    functions = (function for one in summaries.values() if one for function in one.functions.values())
+    summaries = {outcome.path: outcome.summary for outcome in outcomes}
+    functions = (
+        function for outcome in summaries.values() if outcome for function in outcome.functions.values()
+    )
     if not any(function.is_staged for function in functions):
         return
     from np2tf.project import Project  # loads the translator
@@ -218,7 +220,7 @@ def _linking_findings(
 
     files = [(task.path, task.root) for task in tasks]
     project = Project(files, options_of=lambda path: configurations.of(path).options())
-    failed = {one.path for one in outcomes if one.failed}
+    failed = {outcome.path for outcome in outcomes if outcome.failed}
     for task in tasks:
         if task.path not in failed:
             project.add(task.path, summaries[task.path], Source.of(task.data, str(task.path)).original)

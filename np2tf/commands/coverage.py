@@ -16,24 +16,24 @@ _KINDS = ("native", "host", "no")
 
 
 @click.command()
-@click.argument("wanted", default="", metavar="[MODULE|NAME]")
+@click.argument("name", default="", metavar="[MODULE|NAME]")
 @click.option("--json", "form", flag_value="json", help="Print JSON: {module: {native, host, no}}.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the tables of docs/coverage.md.")
-def coverage(wanted: str, form: str | None) -> None:
+def coverage(name: str, form: str | None) -> None:
     """Show how every public NumPy name is provided, module by module.
 
     native: made of TensorFlow operations, or known while staging. host: handed to NumPy and wrapped, which
     ends a graph. no: refused, with the reason. Of a MODULE (np.linalg), and of names that contain NAME, each
     name is listed.
     """
-    modules = covered(wanted)
+    modules = covered(name)
     if not modules:
-        raise click.UsageError(f"no module and no name like {wanted}; modules are like np.linalg")
+        raise click.UsageError(f"no module and no name like {name}; modules are like np.linalg")
     if form == "json":
         click.echo(json.dumps({name: asdict(module) for name, module in modules.items()}, indent=2))
     elif form == "markdown":
         click.echo(markdown(modules))
-    elif wanted:
+    elif name:
         _print_names(modules)
     else:
         _print_counts(modules)
@@ -67,7 +67,7 @@ def markdown(modules: Mapping[str, Module]) -> str:
         if module.host or module.no:
             lines += ["", f"## {name}"]
         if module.host:
-            lines += ["", "On the host: " + ", ".join(f"`{one}`" for one in module.host) + "."]
+            lines += ["", "On the host: " + ", ".join(f"`{name}`" for name in module.host) + "."]
         if module.no:
-            lines += ["", *(f"* `{one}`: {reason}" for one, reason in module.no.items())]
+            lines += ["", *(f"* `{name}`: {reason}" for name, reason in module.no.items())]
     return "\n".join(lines)

@@ -26,7 +26,7 @@ class Delivery(Protocol):
     is_written: bool
     """True if a changed file has been written, so that nothing is left to do for it."""
 
-    def take(self, task: Task, done: TaskResult) -> None:
+    def take(self, task: Task, result: TaskResult) -> None:
         """Print or write one file.
 
         Raises:
@@ -49,12 +49,12 @@ class Diffs:
         self.patch: Patch = "text" if sys.stdout.isatty() else "bytes"
         self._patches: list[bytes] = []
 
-    def take(self, task: Task, done: TaskResult) -> None:
+    def take(self, task: Task, result: TaskResult) -> None:
         """Print the patch, or keep it for `finish`."""
         if self.patch == "text":
-            self._patches.append(done.patch)
-        elif done.patch:
-            output.write_bytes(done.patch)
+            self._patches.append(result.patch)
+        elif result.patch:
+            output.write_bytes(result.patch)
 
     def finish(self) -> None:
         """Show the patches that were kept."""
@@ -69,10 +69,10 @@ class Names:
     verb = "would change"
     is_written = False
 
-    def take(self, task: Task, done: TaskResult) -> None:
+    def take(self, task: Task, result: TaskResult) -> None:
         """Print the name."""
-        if done.changed:
-            click.echo(f"{click.format_filename(done.path)}: would change")
+        if result.changed:
+            click.echo(f"{click.format_filename(result.path)}: would change")
 
     def finish(self) -> None:
         """Nothing is left to print."""
@@ -85,17 +85,17 @@ class InPlace:
     verb = "changed"
     is_written = True
 
-    def take(self, task: Task, done: TaskResult) -> None:
+    def take(self, task: Task, result: TaskResult) -> None:
         """Write the translation.
 
         Raises:
             OSError: the file has changed since it was read, or cannot be written.
         """
-        if not done.changed:
+        if not result.changed:
             return
         if task.path.read_bytes() != task.data:
             raise OSError(None, "it was changed while it was translated")
-        write(task.path, done.data)
+        write(task.path, result.data)
 
     def finish(self) -> None:
         """Everything is written."""
@@ -112,13 +112,13 @@ class Elsewhere:
         self._targets = targets
         self._with_failed = with_failed
 
-    def take(self, task: Task, done: TaskResult) -> None:
+    def take(self, task: Task, result: TaskResult) -> None:
         """Write the translation, or a copy of the file if it has no translation."""
-        if done.failed and not self._with_failed:
+        if result.failed and not self._with_failed:
             return
         target = self._targets[task.path]
         target.parent.mkdir(parents=True, exist_ok=True)
-        write(target, done.data if done.changed else task.data, like=task.path)
+        write(target, result.data if result.changed else task.data, like=task.path)
 
     def finish(self) -> None:
         """Everything is written."""
@@ -131,28 +131,28 @@ class Stream:
     verb = "changed"
     is_written = True
 
-    def take(self, task: Task, done: TaskResult) -> None:
+    def take(self, task: Task, result: TaskResult) -> None:
         """Print the translation, or the program as it is if it has no translation."""
-        output.write_bytes(done.data if done.changed else task.data)
+        output.write_bytes(result.data if result.changed else task.data)
 
     def finish(self) -> None:
         """Everything is printed."""
 
 
-def deliver(delivery: Delivery, task: Task, done: TaskResult) -> TaskResult:
+def deliver(delivery: Delivery, task: Task, result: TaskResult) -> TaskResult:
     """Print or write one file. A failure becomes a finding.
 
     Returns:
         The result of the task, without its texts.
     """
     try:
-        delivery.take(task, done)
+        delivery.take(task, result)
     except BrokenPipeError:
         raise
     except OSError as error:
-        found = problem("NP2TF906", done.path, error.strerror or str(error))
-        done = replace(done, changed=False, diagnostics=[*done.diagnostics, found])
-    return replace(done, data=b"", patch=b"")
+        found = problem("NP2TF906", result.path, error.strerror or str(error))
+        result = replace(result, changed=False, diagnostics=[*result.diagnostics, found])
+    return replace(result, data=b"", patch=b"")
 
 
 def status(outcomes: list[TaskResult], is_written: bool) -> int:

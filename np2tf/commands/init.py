@@ -56,51 +56,53 @@ class _Step:
 @click.option("--dry-run", is_flag=True, help="Show what would be written, as a patch.")
 @click.option("-y", "--yes", is_flag=True, help="Replace files without asking.")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Read the files in so many processes.")
-def init(folder: Path, **chosen: Any) -> None:
+def init(folder: Path, **options: Any) -> None:
     """Prepare the repository around FOLDER, and say which share of it will translate.
 
     Writes a configuration (`[tool.np2tf]` in pyproject.toml, or np2tf.toml), a hook of pre-commit's, a
     baseline of today's findings, and, with --ci, a job. Present entries stay as they are: a second
     run changes nothing. No program is changed.
     """
-    wanted = _source_of_np2tf(chosen)
+    wanted = _source_of_np2tf(options)
     top = top_of(folder)
     search = Search(Configurations())
     repository = Repository.of(top, [path for path, _ in python_files([top], search)])
-    survey = survey_files((top,), top, _as_configured(repository, chosen))
+    survey = survey_files((top,), top, _as_configured(repository, options))
     _tell(survey)
-    hide = chosen["baseline"] and _has_findings(survey)
+    hide = options["baseline"] and _has_findings(survey)
     arguments = ["--baseline", _BASELINE] if hide or (top / _BASELINE).exists() else []
     steps = [_configure(repository)]
-    if chosen["pre_commit"]:
+    if options["pre_commit"]:
         steps.append(_step(top / _HOOKS, lambda data: _add_hooks(data, wanted, arguments)))
-    if chosen["ci"]:
+    if options["ci"]:
         steps.append(_ci(top / PLACE, workflow(wanted.requirement, arguments).encode()))
     for step in steps:
-        _take(step, chosen)
+        _take(step, options)
     if hide:
-        _write_baseline(top, chosen["dry_run"])
+        _write_baseline(top, options["dry_run"])
     sys.exit(CLEAN)
 
 
-def _source_of_np2tf(chosen: dict[str, Any]) -> origin.Distribution:
+def _source_of_np2tf(options: dict[str, Any]) -> origin.Distribution:
     """Where hooks and jobs install np2tf from."""
     try:
-        found = origin.parse_origin(chosen["source"]) if chosen["source"] else origin.installed_distribution()
+        found = (
+            origin.parse_origin(options["source"]) if options["source"] else origin.installed_distribution()
+        )
     except ValueError as error:
         raise click.UsageError(f"--from {error}") from None
-    if chosen["ci"] and not found.requirement:
+    if options["ci"] and not found.requirement:
         raise click.UsageError("say with --from URL@REV where the job installs np2tf from")
     return found
 
 
-def _as_configured(repository: Repository, chosen: dict[str, Any]) -> dict[str, Any]:
+def _as_configured(repository: Repository, options: dict[str, Any]) -> dict[str, Any]:
     """The options that show which files the configuration will translate."""
     configured = Configurations().of_folder(repository.top).file is not None
     aside = () if configured else tuple(repository.aside)
     return {
         "quiet": False,
-        "jobs": chosen["jobs"],
+        "jobs": options["jobs"],
         "respect_gitignore": True,
         "force_exclude": False,
         "docs": False,
@@ -130,22 +132,22 @@ def _tell(survey: Survey) -> None:
 
 
 def _has_findings(survey: Survey) -> bool:
-    return any(one.severity == "warning" for one in survey.findings)
+    return any(finding.severity == "warning" for finding in survey.findings)
 
 
 def _configure(repository: Repository) -> _Step:
     """The configuration, unless there is one."""
-    own = repository.top / "np2tf.toml"
+    own_file = repository.top / "np2tf.toml"
     known = Configurations().of_folder(repository.top).file
     if known is not None:
         return _Step(known, note="is the configuration already")
     if not repository.pyproject.is_file():
-        return _Step(own, configuration(repository.aside, True).encode())
+        return _Step(own_file, configuration(repository.aside, True).encode())
     table = configuration(repository.aside, False)
     return _step(repository.pyproject, lambda data: with_table(data, table))
 
 
-def _add_hooks(data: bytes, wanted: origin.Distribution, arguments: list[str]) -> bytes:
+def _add_hooks(data: bytes, distribution: origin.Distribution, arguments: list[str]) -> bytes:
     """The hooks with np2tf's among them; the same where it is."""
     from np2tf.adopting.hooks import NEW, has_hook, local_entry, remote_entry, with_entry
 
@@ -155,7 +157,11 @@ def _add_hooks(data: bytes, wanted: origin.Distribution, arguments: list[str]) -
         raise CannotAddError(str(error)) from None
     if has_hook(text):
         return data
-    entry = remote_entry(wanted.url, wanted.revision, arguments) if wanted.url else local_entry(arguments)
+    entry = (
+        remote_entry(distribution.url, distribution.revision, arguments)
+        if distribution.url
+        else local_entry(arguments)
+    )
     return with_entry(text if text.strip() else text + NEW, entry).encode("utf-8")
 
 
@@ -176,17 +182,17 @@ def _ci(path: Path, data: bytes) -> _Step:
     return _Step(path, note="is there already") if path.read_bytes() == data else _Step(path, data, asks=True)
 
 
-def _take(step: _Step, chosen: dict[str, Any]) -> None:
+def _take(step: _Step, options: dict[str, Any]) -> None:
     """Write a file, or say what is not written."""
     name = click.format_filename(_short(step.path))
     if step.data is None:
         click.echo(f"{name} {step.note}")
         return
-    if chosen["dry_run"]:
+    if options["dry_run"]:
         before = step.path.read_bytes() if step.path.exists() else b""
         output.write_bytes(patch_of(Path(_short(step.path)), before, step.data))
         return
-    if step.asks and not chosen["yes"]:
+    if step.asks and not options["yes"]:
         is_asked = sys.stdin.isatty()
         if not is_asked or not click.confirm(f"{name} is another one; replace it?"):
             click.echo(f"{name} is left as it is{'' if is_asked else '; --yes replaces it'}")

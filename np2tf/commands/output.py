@@ -17,10 +17,10 @@ from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
 from np2tf.disk.outcome import Outcome
 
 
-def findings(found: Iterable[Diagnostic], *, to_stderr: bool) -> None:
+def findings(diagnostics: Iterable[Diagnostic], *, to_stderr: bool) -> None:
     """Print one line per finding: file:line:column: code message."""
     stream = sys.stderr if to_stderr else sys.stdout
-    for finding in found:
+    for finding in diagnostics:
         print(finding, file=stream)
 
 
@@ -134,13 +134,15 @@ def summary(outcomes: Sequence[_CountedOutcome], verb: str, further: int = 0) ->
     return told + (f"; {quantity(notes, 'finding')}" if notes else "")
 
 
-def files_told(number: int, changed: int, failed: int, verb: str) -> str:
+def files_told(number: int, changed_count: int, failed_count: int, verb: str) -> str:
     """Return a line such as `3 files would change, 1 failed, 20 files left as they are`."""
-    rest = number - failed - changed
-    parts = [f"{quantity(changed, 'file')} {verb}"]
-    if failed:
-        parts.append(f"{failed} failed")
-    return ", ".join([*parts, f"{quantity(rest, 'file')} left as {'it is' if rest == 1 else 'they are'}"])
+    other_count = number - failed_count - changed_count
+    parts = [f"{quantity(changed_count, 'file')} {verb}"]
+    if failed_count:
+        parts.append(f"{failed_count} failed")
+    return ", ".join(
+        [*parts, f"{quantity(other_count, 'file')} left as {'it is' if other_count == 1 else 'they are'}"]
+    )
 
 
 def quantity(number: int, name: str) -> str:

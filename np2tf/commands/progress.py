@@ -82,14 +82,14 @@ class Steps:
         if self._bar is not None:
             self._bar[0].stop()
 
-    def show(self, title: str, done: int, total: int | None) -> None:
+    def show(self, title: str, done_count: int, total: int | None) -> None:
         """Show a title, and how much is done of how much; None where nobody knows."""
         if not sys.stderr.isatty():
             return
         if self._bar is None:
             self._bar = self._start()
-        shown = "" if total is None else f"{done}/{total}"
-        self._bar[0].update(self._bar[1], description=title, completed=done, total=total, shown=shown)
+        shown = "" if total is None else f"{done_count}/{total}"
+        self._bar[0].update(self._bar[1], description=title, completed=done_count, total=total, shown=shown)
 
     def _start(self) -> tuple[Progress, TaskID]:
         from rich.console import Console

@@ -45,7 +45,7 @@ _OPTIONS = (
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @with_options(*_OPTIONS)
 @file_choices
-def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **chosen: Any) -> None:
+def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **options: Any) -> None:
     """Report what becomes of all PATHS when they are translated. None of them is changed.
 
     Shares, reasons, findings, NumPy's names, and each file's source beside its translation.
@@ -53,11 +53,11 @@ def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **chosen:
     Exit status: 0 the report is made, 2 wrong usage, 123 internal error in one of the files.
     """
     folder = paths[0] if paths[0].is_dir() else paths[0].parent
-    survey = survey_files(paths, folder, chosen)
+    survey = survey_files(paths, folder, options)
     if not survey.files:
         raise click.UsageError("there is no Python file in these places")
-    run = _run(chosen["command"], paths, folder) if chosen["command"] else None
-    title = chosen["title"] or folder.resolve().name
+    run = _run(options["command"], paths, folder) if options["command"] else None
+    title = options["title"] or folder.resolve().name
     if html is not None:
         from np2tf.report.page import page
 
@@ -70,24 +70,24 @@ def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **chosen:
         from np2tf.report.markdown import markdown as as_markdown
 
         output.write_text(as_markdown(survey, title, run), is_for_people=True)
-    if html is not None and not chosen["quiet"]:
+    if html is not None and not options["quiet"]:
         click.echo(f"{html}: {output.quantity(len(survey.files), 'file')}", err=True)
     sys.exit(INTERNAL if any(file.crashed for file in survey.files) else CLEAN)
 
 
-def survey_files(paths: tuple[Path, ...], folder: Path, chosen: dict[str, Any]) -> Survey:
+def survey_files(paths: tuple[Path, ...], folder: Path, options: dict[str, Any]) -> Survey:
     """Return what becomes of the files, as far as the options choose them."""
     from np2tf.report.survey import survey
 
-    configurations = configurations_of(chosen)
-    files = list(python_files(paths, search_of(chosen, configurations)))
-    with Bar(len(files), not chosen["quiet"]) as bar:
+    configurations = configurations_of(options)
+    files = list(python_files(paths, search_of(options, configurations)))
+    with Bar(len(files), not options["quiet"]) as bar:
         return survey(
             files,
             folder,
             lambda path: configurations.of(path).options(),
             lambda code, path: configurations.of(path).is_selected(code, path),
-            chosen["jobs"] or jobs_for(files),
+            options["jobs"] or jobs_for(files),
             bar.advance,
         )
 

@@ -33,26 +33,27 @@ class _Run(click.Command):
         valued = {
             name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts
         }
-        ours: list[str] = []
-        rest = list(args)
-        while rest:
-            word = rest.pop(0)
+        own_options: list[str] = []
+        remaining_words = list(args)
+        while remaining_words:
+            word = remaining_words.pop(0)
             if word == "--report":
-                ours.append(f"--report={rest.pop(0) if rest and rest[0] in FORMATS else 'text'}")
-            elif word == "-m" and rest:
-                return [*ours, "-m", rest[0], "--", *rest[1:]]
+                is_followed = bool(remaining_words) and remaining_words[0] in FORMATS
+                own_options.append(f"--report={remaining_words.pop(0) if is_followed else 'text'}")
+            elif word == "-m" and remaining_words:
+                return [*own_options, "-m", remaining_words[0], "--", *remaining_words[1:]]
             elif word.startswith("-m") and not word.startswith("--") and len(word) > 2:
-                return [*ours, "-m", word[2:], "--", *rest]
+                return [*own_options, "-m", word[2:], "--", *remaining_words]
             elif word == "--":
-                return [*ours, word, *rest]
+                return [*own_options, word, *remaining_words]
             elif word in valued:
-                ours += [word, *rest[:1]]
-                del rest[:1]
+                own_options += [word, *remaining_words[:1]]
+                del remaining_words[:1]
             elif word.startswith("-") and word != "-":
-                ours.append(word)
+                own_options.append(word)
             else:
-                return [*ours, "--", word, *rest]
-        return ours
+                return [*own_options, "--", word, *remaining_words]
+        return own_options
 
 
 @click.command(cls=_Run, options_metavar="[OPTION…]")
@@ -163,5 +164,7 @@ def _device(name: str) -> str:
     wanted = f"{kind.upper()}:{number or 0}"
     have = [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices()]
     if wanted not in have:
-        _refuse(CannotRun("NP2TF934", name=name, devices=", ".join(one.lower() for one in have)))
+        _refuse(
+            CannotRun("NP2TF934", name=name, devices=", ".join(device_kind.lower() for device_kind in have))
+        )
     return f"/device:{wanted}"

@@ -39,14 +39,15 @@ class _Verify(click.Command):
 
 def _with_json(args: Sequence[str]) -> list[str]:
     """The arguments with --json's file, or `-` for standard output, in the same word."""
-    ours: list[str] = []
-    rest = list(args)
-    while rest:
-        word = rest.pop(0)
+    own_words: list[str] = []
+    remaining_words = list(args)
+    while remaining_words:
+        word = remaining_words.pop(0)
         if word == "--json":
-            word = f"--json={rest.pop(0) if rest and rest[0].endswith('.json') else '-'}"
-        ours.append(word)
-    return ours
+            is_followed = bool(remaining_words) and remaining_words[0].endswith(".json")
+            word = f"--json={remaining_words.pop(0) if is_followed else '-'}"
+        own_words.append(word)
+    return own_words
 
 
 @click.command(cls=_Verify)
@@ -74,7 +75,7 @@ def _with_json(args: Sequence[str]) -> list[str]:
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show TensorFlow's start-up log.")
 @click.pass_context
-def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, **given: Any) -> None:
+def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, **options: Any) -> None:
     """Run programs on NumPy, their translations on TensorFlow, and compare.
 
     A program is a Python file with a function main() that takes no arguments and returns its results; it is
@@ -92,15 +93,15 @@ def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, *
     if command is None:
         idle = {"packages": "--package", "timeout": "--timeout"}
     for name in idle:
-        if given[name]:
+        if options[name]:
             raise click.UsageError(
                 f"{idle[name]} has no meaning {'without' if command is None else 'with'} a command"
             )
-    _check(given)
+    _check(options)
     if command is None:
-        data, show, is_equal, bars = _programs(paths, given)
+        data, show, is_equal, bars = _programs(paths, options)
     else:
-        data, show, is_equal, bars = _command(paths, command, given)
+        data, show, is_equal, bars = _command(paths, command, options)
     if json_file == "-":
         click.echo(json.dumps(data, indent=2))
     else:
@@ -108,25 +109,25 @@ def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, *
     try:
         if json_file not in ("-", None):
             Path(json_file).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-        if given["plot"]:
-            draw(bars, given["plot"])
+        if options["plot"]:
+            draw(bars, options["plot"])
     except OSError as error:
         raise click.UsageError(f"NP2TF906 {error.filename}: {error.strerror or error}") from error
     sys.exit(CLEAN if is_equal else FINDINGS)
 
 
-def _check(given: dict[str, Any]) -> None:
+def _check(options: dict[str, Any]) -> None:
     """Look for the packages that are needed, before anything runs."""
-    if not given["verbose"]:
+    if not options["verbose"]:
         from np2tf.imports.programs.startup_log import keep_quiet
 
         keep_quiet()
     if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
         missing = codes()["NP2TF925"]
         raise click.UsageError(f"{missing.code} {missing.message}: {missing.remedy}")
-    if given["plot"]:
+    if options["plot"]:
         try:
-            check_plot(given["plot"])
+            check_plot(options["plot"])
         except PlotError as error:
             raise click.UsageError(str(error)) from error
 
@@ -138,7 +139,7 @@ _Verification = tuple[dict[str, Any], Callable[[], None], bool, list[Bar]]
 # -- programs with a main(), and projects
 
 
-def _programs(paths: tuple[Path, ...], given: dict[str, Any]) -> _Verification:
+def _programs(paths: tuple[Path, ...], options: dict[str, Any]) -> _Verification:
     from np2tf.commands.tables import programs as of_programs
     from np2tf.commands.tables import projects as of_projects
     from np2tf.verify import ProjectError, find_programs, find_projects, verify_program, verify_project
@@ -146,24 +147,24 @@ def _programs(paths: tuple[Path, ...], given: dict[str, Any]) -> _Verification:
     from np2tf.verify.compare import RTOL
 
     try:
-        found = find_projects(paths, given["wanted"])
+        found = find_projects(paths, options["wanted"])
     except ProjectError as error:
         raise click.UsageError(f"NP2TF926 {error}") from error
-    programs = find_programs(paths, given["wanted"])
+    programs = find_programs(paths, options["wanted"])
     if not programs and not found:
         raise click.UsageError("there is no such program in the given files and folders")
-    rtol, small = given["rtol"], given["small"]
+    rtol, small = options["rtol"], options["small"]
     rtols = (RTOL, projects_module.RTOL) if rtol is None else (rtol, rtol)
-    repeat = max(2, given["repeat"] or 3)
+    repeat = max(2, options["repeat"] or 3)
     outcomes = _verify_each(programs, lambda path: verify_program(path, rtol=rtols[0], repeat=repeat))
     projects = _verify_each(
         found,
-        lambda one: verify_project(
-            one,
+        lambda project: verify_project(
+            project,
             rtol=rtols[1],
             repeat=repeat,
-            size=one.small if small else given["size"],
-            tier=given["tier"],
+            size=project.small if small else options["size"],
+            tier=options["tier"],
         ),
     )
 
@@ -175,7 +176,7 @@ def _programs(paths: tuple[Path, ...], given: dict[str, Any]) -> _Verification:
 
     data = {**of_programs.as_data(outcomes, rtols[0]), **of_projects.as_data(projects, rtols[1])}
     every: list[Outcome | ProjectOutcome] = [*outcomes, *projects]
-    return data, show, all(one.equal for one in every), _bars(outcomes, projects)
+    return data, show, all(outcome.equal for outcome in every), _bars(outcomes, projects)
 
 
 def _verify_each(items: Sequence[_Item], verify_one: Callable[[_Item], _Outcome]) -> list[_Outcome]:
@@ -188,15 +189,21 @@ def _verify_each(items: Sequence[_Item], verify_one: Callable[[_Item], _Outcome]
 
 
 def _bars(outcomes: list[Outcome], projects: list[ProjectOutcome]) -> list[Bar]:
-    bars = [Bar(one.program, one.ratio or 0, one.equal, one.numpy_seconds or 0) for one in outcomes]
-    bars += [Bar(one.project, one.run_ratio or 0, one.equal, one.numpy_seconds or 0) for one in projects]
+    bars = [
+        Bar(outcome.program, outcome.ratio or 0, outcome.equal, outcome.numpy_seconds or 0)
+        for outcome in outcomes
+    ]
+    bars += [
+        Bar(outcome.project, outcome.run_ratio or 0, outcome.equal, outcome.numpy_seconds or 0)
+        for outcome in projects
+    ]
     return [bar for bar in bars if bar.ratio > 0]
 
 
 # -- a command
 
 
-def _command(paths: tuple[Path, ...], words: list[str], given: dict[str, Any]) -> _Verification:
+def _command(paths: tuple[Path, ...], words: list[str], options: dict[str, Any]) -> _Verification:
     from np2tf.verify.command import CommandError, ProgramCommand, read_command
 
     files = [path for path in paths if path.is_file()]
@@ -213,10 +220,10 @@ def _command(paths: tuple[Path, ...], words: list[str], given: dict[str, Any]) -
             folder = _folder(paths)
     except CommandError as error:
         raise click.UsageError(str(error)) from error
-    environment = {"NP2TF_TIER": given["tier"]} if given["tier"] else {}
+    environment = {"NP2TF_TIER": options["tier"]} if options["tier"] else {}
     if isinstance(command, ProgramCommand):
-        return _with_arguments(command, folder, given, environment)
-    return _tests(command, paths, folder, given, environment)
+        return _with_arguments(command, folder, options, environment)
+    return _tests(command, paths, folder, options, environment)
 
 
 def _folder(paths: tuple[Path, ...]) -> Path:
@@ -227,7 +234,7 @@ def _folder(paths: tuple[Path, ...]) -> Path:
 
 
 def _with_arguments(
-    command: ProgramCommand, folder: Path, given: dict[str, Any], environment: dict[str, str]
+    command: ProgramCommand, folder: Path, options: dict[str, Any], environment: dict[str, str]
 ) -> _Verification:
     from np2tf.commands.tables import with_arguments
     from np2tf.verify.with_arguments import RTOL, verify_command
@@ -237,9 +244,9 @@ def _with_arguments(
             command.options,
             command.program,
             folder,
-            rtol=RTOL if given["rtol"] is None else given["rtol"],
-            repeat=given["repeat"] or 1,
-            timeout=given["timeout"],
+            rtol=RTOL if options["rtol"] is None else options["rtol"],
+            repeat=options["repeat"] or 1,
+            timeout=options["timeout"],
             environment=environment,
             progress=steps.show,
         )
@@ -256,14 +263,16 @@ def _tests(
     command: PytestCommand,
     paths: tuple[Path, ...],
     folder: Path,
-    given: dict[str, Any],
+    options: dict[str, Any],
     environment: dict[str, str],
 ) -> _Verification:
     from np2tf.commands.tables import own_tests
     from np2tf.verify.command import packages_in
     from np2tf.verify.own_tests import verify_tests
 
-    packages = given["packages"] or tuple(dict.fromkeys(name for path in paths for name in packages_in(path)))
+    packages = options["packages"] or tuple(
+        dict.fromkeys(name for path in paths for name in packages_in(path))
+    )
     if not packages:
         raise click.UsageError("there is no package with NumPy in these places; name it by --package")
     with Steps() as steps:
@@ -272,7 +281,7 @@ def _tests(
             packages,
             folder,
             python=command.python,
-            timeout=given["timeout"],
+            timeout=options["timeout"],
             environment=environment,
             progress=steps.show,
         )

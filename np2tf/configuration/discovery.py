@@ -26,9 +26,9 @@ class Configurations:
         ConfigurationError: an option has a value that is not allowed.
     """
 
-    def __init__(self, given: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, choices: Mapping[str, Any] | None = None) -> None:
         self._overrides = {
-            key: check_value(key, value) for key, value in (given or {}).items() if value not in (None, ())
+            key: check_value(key, value) for key, value in (choices or {}).items() if value not in (None, ())
         }
         self._here = Path(os.path.abspath("."))
         self._by_folder: dict[Path, Settings] = {}
@@ -84,6 +84,6 @@ class Configurations:
                 told[key] = COMMAND_LINE
         if "select" in self._overrides:
             # A user who selects exactly a code that the configuration ignores wants to see it.
-            kept = tuple(one for one in settings.ignore if one not in values["select"])
+            kept = tuple(code for code in settings.ignore if code not in values["select"])
             values["ignore"] = (*kept, *self._overrides.get("ignore", ()))
         return replace(settings, **values, told_by=told)

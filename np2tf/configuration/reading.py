@@ -46,19 +46,19 @@ def read(file: Path) -> ConfigurationFile | None:
         text = file.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
-    own = file.name != "pyproject.toml"
+    is_own_file = file.name != "pyproject.toml"
     try:
         table: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        if not own and "np2tf" not in text:
+        if not is_own_file and "np2tf" not in text:
             return None  # the mistake is in a table that is not np2tf's
         raise ConfigurationError(f"{file}: not valid TOML: {error}") from None
-    if not own:
+    if not is_own_file:
         table = table.get("tool", {})
         table = table.get("np2tf") if isinstance(table, dict) else None
         if table is None:
             return None
-    header = "" if own else "tool.np2tf"
+    header = "" if is_own_file else "tool.np2tf"
     if not isinstance(table, dict):
         raise ConfigurationError(f"{file}: tool.np2tf must be a table, not {_kind(table)}")
     values: dict[str, Any] = {}
@@ -120,9 +120,9 @@ def _line_length(value: Any) -> int:
 def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)):
         raise _WrongValueError(f"must be a list of texts, not {_kind(value)}")
-    for one in value:
-        if not isinstance(one, str):
-            raise _WrongValueError(f"must be a list of texts; {one!r} is {_kind(one)}")
+    for text in value:
+        if not isinstance(text, str):
+            raise _WrongValueError(f"must be a list of texts; {text!r} is {_kind(text)}")
     return tuple(value)
 
 
@@ -139,7 +139,7 @@ def _patterns(value: Any) -> tuple[str, ...]:
 
 
 def _codes(value: Any) -> tuple[str, ...]:
-    return tuple(_prefix(one) for one in _texts(value))
+    return tuple(_prefix(text) for text in _texts(value))
 
 
 def _prefix(text: str) -> str:
@@ -189,8 +189,8 @@ def _kind(value: Any) -> str:
     return next((told for kind, told in _KINDS if isinstance(value, kind)), type(value).__name__)
 
 
-def _suggestion(word: str, known: Iterable[str]) -> str:
-    close = get_close_matches(word.replace("_", "-"), list(known), n=1)
+def _suggestion(word: str, known_words: Iterable[str]) -> str:
+    close = get_close_matches(word.replace("_", "-"), list(known_words), n=1)
     return f"; did you mean `{close[0]}`?" if close else ""
 
 

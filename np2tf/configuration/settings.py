@@ -57,8 +57,8 @@ class Settings:
         known = codes().get(code)
         if known is not None and known.severity == "error":
             return True
-        chosen = max((len(one) for one in self.select if code.startswith(one)), default=-1)
-        refused = max((len(one) for one in self.ignore if code.startswith(one)), default=-1)
+        chosen = max((len(prefix) for prefix in self.select if code.startswith(prefix)), default=-1)
+        refused = max((len(prefix) for prefix in self.ignore if code.startswith(prefix)), default=-1)
         if chosen <= refused:
             return False
         for pattern, ignored in self.per_file_ignores:

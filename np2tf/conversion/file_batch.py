@@ -12,21 +12,23 @@ from np2tf.conversion.unchanged_files import UnchangedFiles
 _WORTH_WORKERS = 48 * 1024
 
 
-def convert_files(tasks: Sequence[Task], jobs: int | None, unchanged: UnchangedFiles) -> Iterator[TaskResult]:
+def convert_files(
+    tasks: Sequence[Task], jobs: int | None, unchanged_files: UnchangedFiles
+) -> Iterator[TaskResult]:
     """Yield the results of the files, in the order of the files.
 
     Args:
         tasks: the files.
         jobs: the number of processes; None takes one per processor if the files are large enough.
-        unchanged: the files that a translation is known not to change.
+        unchanged_files: the files that a translation is known not to change.
     """
-    known = [unchanged.find(task) for task in tasks]
-    rest = [task for task, found in zip(tasks, known) if found is None]
-    with closing(_worked_on(rest, jobs)) as results:
+    known = [unchanged_files.find(task) for task in tasks]
+    new_tasks = [task for task, found in zip(tasks, known) if found is None]
+    with closing(_worked_on(new_tasks, jobs)) as results:
         for task, found in zip(tasks, known):
             if found is None:
                 found = next(results)
-                unchanged.keep(task, found)
+                unchanged_files.keep(task, found)
             yield found
 
 

@@ -21,8 +21,8 @@ def files_with_importer(files: Iterable[tuple[Path, bytes]]) -> dict[Path, Path]
     found: dict[Path, Path] = {}
     for importer, data in every:
         for parts in _imports(importer, data):
-            for path, own in modules.items():
-                if path != importer and own[-len(parts) :] == parts:
+            for path, module_parts in modules.items():
+                if path != importer and module_parts[-len(parts) :] == parts:
                     found.setdefault(path, importer)
     return found
 

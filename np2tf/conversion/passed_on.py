@@ -52,7 +52,7 @@ def _read(path: Path, data: bytes, binding: dict[str, Path]) -> Iterator[tuple[s
                 aliases[alias] = name
     wanted = {alias: key for alias, key in aliases.items() if key in binding}
     if wanted:
-        attribute = re.compile(rb"\b(%s)\.(\w+)" % b"|".join(re.escape(os.fsencode(one)) for one in wanted))
+        attribute = re.compile(rb"\b(%s)\.(\w+)" % b"|".join(re.escape(os.fsencode(name)) for name in wanted))
         for alias, name in attribute.findall(data):
             yield wanted[alias.decode()], name.decode()
 
@@ -66,9 +66,9 @@ def _package(path: Path, dots: int) -> str:
     return path.absolute().parents[dots - 1].name if dots and dots <= len(path.absolute().parents) else ""
 
 
-def _names(imported: bytes) -> Iterator[tuple[str, str]]:
+def _names(import_list: bytes) -> Iterator[tuple[str, str]]:
     """The names in an import, and what they are called in the file."""
-    for one in _COMMENT.sub(b"", imported).strip(b"() \t\r\n").replace(b"\\", b" ").split(b","):
-        words = one.decode("utf-8", "replace").split()
+    for item in _COMMENT.sub(b"", import_list).strip(b"() \t\r\n").replace(b"\\", b" ").split(b","):
+        words = item.decode("utf-8", "replace").split()
         if words:
             yield words[0], words[-1]

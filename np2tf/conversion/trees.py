@@ -14,7 +14,7 @@ class TargetError(ValueError):
     """Translations cannot be written to a folder without a loss."""
 
 
-def targets(found: Sequence[FoundFile], out: Path) -> dict[Path, Path]:
+def targets(files: Sequence[FoundFile], out: Path) -> dict[Path, Path]:
     """Return the target of each file: its place below `out` is that of the file below its root.
 
     Raises:
@@ -22,16 +22,16 @@ def targets(found: Sequence[FoundFile], out: Path) -> dict[Path, Path]:
     """
     taken: dict[str, Path] = {}
     made: dict[Path, Path] = {}
-    sources = {os.path.realpath(one.path) for one in found}
-    for one in found:
-        target = out / one.path.relative_to(one.root)
+    sources = {os.path.realpath(file.path) for file in files}
+    for file in files:
+        target = out / file.path.relative_to(file.root)
         real = os.path.realpath(target)
         if real in taken:
-            raise TargetError(f"{taken[real]} and {one.path} would both be written to {target}")
+            raise TargetError(f"{taken[real]} and {file.path} would both be written to {target}")
         if real in sources:
             raise TargetError(f"{target} is one of the sources; `--write` translates in place")
-        taken[real] = one.path
-        made[one.path] = target
+        taken[real] = file.path
+        made[file.path] = target
     return made
 
 

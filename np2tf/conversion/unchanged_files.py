@@ -36,11 +36,11 @@ class UnchangedFiles:
         diagnostics = [Diagnostic(code, path, line, column, args) for code, line, column, args in found]
         return TaskResult(task.path, diagnostics)
 
-    def keep(self, task: Task, done: TaskResult) -> None:
+    def keep(self, task: Task, result: TaskResult) -> None:
         """Record the result of a task, if its file does not change and has not failed."""
-        if self._cache is None or done.changed or done.failed:
+        if self._cache is None or result.changed or result.failed:
             return
-        told = [(one.code, one.line, one.column, one.args) for one in done.diagnostics]
+        told = [(finding.code, finding.line, finding.column, finding.args) for finding in result.diagnostics]
         self._cache.store(self._key(task), told)
 
     def _key(self, task: Task) -> str:

@@ -37,13 +37,16 @@ def cores() -> int:
 
 
 def in_order(
-    work: Callable[[In], Out], failed: Callable[[In, BaseException], Out], tasks: Iterable[In], jobs: int
+    work: Callable[[In], Out],
+    make_failure: Callable[[In, BaseException], Out],
+    tasks: Iterable[In],
+    jobs: int,
 ) -> Generator[Out, None, None]:
     """Yield the result of `work` for each task, in the order of the tasks.
 
     Args:
         work: a function of a module.
-        failed: returns the result for a task on which a worker failed.
+        make_failure: returns the result for a task on which a worker failed.
         tasks: the tasks; they are taken as workers become free.
         jobs: the number of processes; 1 is this process.
     """
@@ -52,10 +55,10 @@ def in_order(
             try:
                 result = work(task)
             except Exception as error:
-                result = failed(task, error)
+                result = make_failure(task, error)
             yield result
         return
-    pool = _Pool(work, failed, jobs)
+    pool = _Pool(work, make_failure, jobs)
     try:
         waiting = iter(tasks)
         while pool.fill(waiting):
@@ -68,19 +71,19 @@ class _Pool(Generic[In, Out]):
     """Worker processes, and the tasks that they are doing."""
 
     def __init__(
-        self, work: Callable[[In], Out], failed: Callable[[In, BaseException], Out], jobs: int
+        self, work: Callable[[In], Out], make_failure: Callable[[In, BaseException], Out], jobs: int
     ) -> None:
         self._work = work
-        self._make_failure = failed
+        self._make_failure = make_failure
         self._jobs = jobs
         self._context = _context()
         self._executor = self._start_pool(jobs)
         self._under_way: deque[tuple[In, Future[Out]]] = deque()
 
-    def fill(self, waiting: Iterator[In]) -> bool:
+    def fill(self, waiting_tasks: Iterator[In]) -> bool:
         """Hand out tasks. Return whether there are any results left to wait for."""
         while len(self._under_way) < self._jobs * _AHEAD:
-            task = next(waiting, None)
+            task = next(waiting_tasks, None)
             if task is None:
                 break
             self._under_way.append((task, self._submit(task)))

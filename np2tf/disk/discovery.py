@@ -138,8 +138,8 @@ class Search:
             if not (inner / "pyvenv.cfg").exists() and not self._is_apart(inner):
                 yield from self._in(inner, root, whole_root, ignoring)
 
-    def _is_taken_out(self, path: str, excluding: list[_Patterns], ignoring: list[_Patterns]) -> bool:
-        return _last_word(excluding, path) is True or _last_word(ignoring, path) is True
+    def _is_taken_out(self, path: str, excludes: list[_Patterns], ignores: list[_Patterns]) -> bool:
+        return _last_word(excludes, path) is True or _last_word(ignores, path) is True
 
     def _is_new(self, path: Path, real: str | None = None) -> bool:
         """Return whether a file has not been found yet.
@@ -169,8 +169,8 @@ class Search:
         while chain[-1] != top:
             chain.append(os.path.dirname(chain[-1]))
         found = _patterns_in(os.path.join(top, ".git", "info", "exclude"), top)
-        for one in reversed(chain):
-            found += _patterns_in(os.path.join(one, ".gitignore"), one)
+        for parent in reversed(chain):
+            found += _patterns_in(os.path.join(parent, ".gitignore"), parent)
         return found
 
 
@@ -193,8 +193,8 @@ def _repository(folder: str) -> str | None:
 
 def _last_word(patterns: list[_Patterns], path: str) -> bool | None:
     """Return the verdict of the last of the patterns that match; None if none matches."""
-    for one in reversed(patterns):
-        said = one.says(path)
+    for pattern in reversed(patterns):
+        said = pattern.says(path)
         if said is not None:
             return said
     return None
@@ -214,8 +214,8 @@ def _gitignore(folder: str) -> list[_Patterns]:
     """Return the patterns of a folder's .gitignore; at the top of a repository also those of
     .git/info/exclude.
     """
-    own = _patterns_in(os.path.join(folder, ".git", "info", "exclude"), folder)
-    return own + _patterns_in(os.path.join(folder, ".gitignore"), folder)
+    own_patterns = _patterns_in(os.path.join(folder, ".git", "info", "exclude"), folder)
+    return own_patterns + _patterns_in(os.path.join(folder, ".gitignore"), folder)
 
 
 def _patterns_in(file: str, base: str) -> list[_Patterns]:

@@ -60,9 +60,9 @@ class Block:
                 made = (
                     f"{self.margin}{prompts[k]}{new[k]}" if new[k] else f"{self.margin}{prompts[k]}".rstrip()
                 )
-                same = old[start + k - first] if kind == "equal" else ""
-                is_kept = same and (not self.is_session or same.startswith(made.rstrip()))
-                result.append(same if is_kept else made + end)
+                old_line = old[start + k - first] if kind == "equal" else ""
+                is_kept = old_line and (not self.is_session or old_line.startswith(made.rstrip()))
+                result.append(old_line if is_kept else made + end)
         return result
 
 
@@ -74,7 +74,7 @@ def is_python(text: str) -> bool:
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return not any(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in tree.body)
+    return not any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
 
 
 def in_markdown(lines: Sequence[str]) -> Iterator[Block]:
@@ -166,6 +166,6 @@ def _prompts(lines: Sequence[str]) -> list[str]:
     inside: set[int] = set()
     for statement in ast.parse("\n".join(lines)).body:
         decorators = getattr(statement, "decorator_list", [])
-        first = min([statement.lineno, *(one.lineno for one in decorators)])
+        first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
         inside.update(range(first, statement.end_lineno or first))
     return [_PROMPTS[number in inside or not line] for number, line in enumerate(lines)]

@@ -34,7 +34,7 @@ def with_doctests(before: str, after: str, path: str, options: Options) -> tuple
     for node in _docstrings(tree):
         first, last = node.lineno - 1, node.end_lineno or node.lineno
         old = "".join(lines[first:last])
-        blocks = [one for one in sessions(bare, first, last) if is_python(one.text)]
+        blocks = [session for session in sessions(bare, first, last) if is_python(session.text)]
         # In other literals the text is not what is written.
         is_plain = "\\" not in old or old.lstrip().lower().startswith(("r'", 'r"'))
         place = result.find(old, at)
@@ -54,24 +54,24 @@ def _translate(
     blocks: list[Block],
     place: tuple[int, int],
     head: str,
-    known: set[str],
+    known_imports: set[str],
     path: str,
     options: Options,
 ) -> tuple[str, list[Diagnostic]]:
     """The lines of a docstring with its examples translated."""
     first, last = place
     old = "".join(lines[first:last])
-    own = any("import numpy" in block.text or "from numpy" in block.text for block in blocks)
-    beside = [] if own or not known else [Block(first, tuple(head.splitlines()), "")]
+    imports_numpy = any("import numpy" in block.text or "from numpy" in block.text for block in blocks)
+    beside = [] if imports_numpy or not known_imports else [Block(first, tuple(head.splitlines()), "")]
     try:
         made = translated_blocks([*beside, *blocks], path, options)
     except SourceError:
         return old, []
-    found = [one for one in made.diagnostics if not beside or one.line > first + 1]
+    found = [finding for finding in made.diagnostics if not beside or finding.line > first + 1]
     if made.texts is None:
         return old, found
     texts = made.texts[len(beside) :]
-    if not all(texts) or (beside and not _of_np2tf(ast.parse(made.texts[0])) <= known):
+    if not all(texts) or (beside and not _of_np2tf(ast.parse(made.texts[0])) <= known_imports):
         return old, found  # an example would be empty, or the module lacks what they need
     result, at = [], first
     for block, text in zip(blocks, texts):
@@ -88,7 +88,7 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
             value = node.body[0].value
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 found.append(value)
-    yield from sorted(found, key=lambda one: one.lineno)
+    yield from sorted(found, key=lambda node: node.lineno)
 
 
 def _numpys(tree: ast.Module) -> str:
@@ -97,7 +97,9 @@ def _numpys(tree: ast.Module) -> str:
     for node in tree.body:
         if isinstance(node, ast.Import):
             found += [
-                ast.unparse(ast.Import([one])) for one in node.names if one.name.split(".")[0] == "numpy"
+                ast.unparse(ast.Import([alias]))
+                for alias in node.names
+                if alias.name.split(".")[0] == "numpy"
             ]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "numpy":
             found.append(ast.unparse(node))
@@ -109,9 +111,9 @@ def _of_np2tf(tree: ast.Module) -> set[str]:
     found: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.Import):
-            found |= {ast.unparse(one) for one in node.names if one.name == "np2tf"}
+            found |= {ast.unparse(alias) for alias in node.names if alias.name == "np2tf"}
         elif isinstance(node, ast.ImportFrom) and node.module == "np2tf":
-            found |= {ast.unparse(one) for one in node.names}
+            found |= {ast.unparse(alias) for alias in node.names}
     return found
 
 

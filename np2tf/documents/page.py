@@ -57,7 +57,7 @@ def translated_page(text: str, path: str, options: Options) -> tuple[str, list[D
         for block, new in reversed(list(zip(program, made.texts or ()))):
             result[block.first] = "".join(block.replace_code(lines, new))
             result[block.first + 1 : block.first + len(block.lines)] = [""] * (len(block.lines) - 1)
-    diagnostics.sort(key=lambda one: (one.line, one.column))
+    diagnostics.sort(key=lambda finding: (finding.line, finding.column))
     return "".join(result), diagnostics
 
 
@@ -78,23 +78,23 @@ def translated_blocks(blocks: Sequence[Block], path: str, options: Options) -> P
         line += part.count("\n")
     source = Source.of("".join(parts), path)
     made = translate(source, options)
-    diagnostics = [_move_finding(one, blocks, firsts) for one in made.diagnostics]
+    diagnostics = [_move_finding(finding, blocks, firsts) for finding in made.diagnostics]
     wrong = (
         unsafe(source, made.text, made.touched_nodes, source.bytes_of(made.text)) if made.changed else None
     )
     if wrong is not None:
         raise UnsafeError(wrong)
     texts = _BLOCK_MARK.split(made.text)
-    same = not texts[0] and [int(number) for number in texts[1::2]] == list(range(len(blocks)))
-    return Program(texts[2::2] if same and made.changed else None, diagnostics)
+    is_unchanged_order = not texts[0] and [int(number) for number in texts[1::2]] == list(range(len(blocks)))
+    return Program(texts[2::2] if is_unchanged_order and made.changed else None, diagnostics)
 
 
-def _move_finding(found: Diagnostic, blocks: Sequence[Block], firsts: Sequence[int]) -> Diagnostic:
+def _move_finding(finding: Diagnostic, blocks: Sequence[Block], firsts: Sequence[int]) -> Diagnostic:
     """Return a finding in the program as a finding in the text."""
-    index = bisect_right(firsts, found.line) - 1
+    index = bisect_right(firsts, finding.line) - 1
     if index < 0:
-        return found
+        return finding
     block = blocks[index]
     down = block.first + 1 - firsts[index]
-    end = (found.end[0] + down, found.end[1] + block.shift) if found.end is not None else None
-    return replace(found, line=found.line + down, column=found.column + block.shift, end=end)
+    end = (finding.end[0] + down, finding.end[1] + block.shift) if finding.end is not None else None
+    return replace(finding, line=finding.line + down, column=finding.column + block.shift, end=end)

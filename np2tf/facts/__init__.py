@@ -67,9 +67,9 @@ class Facts:
         """Return every node of exactly this class, in source order."""
         return cast("list[Node]", self._by_class.get(kind, []))
 
-    def fresh_name(self, where: cst.CSTNode, wanted: str) -> str:
-        """Return an unused name for the def, lambda or module `where`: `wanted`, or `wanted_2`, …"""
-        return self.scopes.fresh_name(where, wanted)
+    def fresh_name(self, where: cst.CSTNode, wanted_name: str) -> str:
+        """Return an unused name for a def, lambda or module `where`: `wanted_name`, or this with a number."""
+        return self.scopes.fresh_name(where, wanted_name)
 
     def position(self, node: cst.CSTNode) -> tuple[int, int]:
         """Return the line and the column of a node, both from 1.

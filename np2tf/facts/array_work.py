@@ -169,7 +169,7 @@ class ArrayWork:
         if isinstance(node, cst.BinaryOperation):
             return self._is_operand(node.left) or self._is_operand(node.right)
         if isinstance(node, cst.Subscript):
-            return any(isinstance(one.slice, cst.Slice) for one in node.slice)
+            return any(isinstance(element.slice, cst.Slice) for element in node.slice)
         return self._is_computed(node)
 
     def _is_computed(self, node: cst.CSTNode) -> bool:
@@ -245,8 +245,8 @@ def _calculates_with_slices(node: cst.BinaryOperation) -> bool:
         return _is_sliced(node.left) or _is_sliced(node.right)
     if not isinstance(node.operator, cst.Multiply):
         return False
-    one, other = (node.left, node.right) if _is_sliced(node.left) else (node.right, node.left)
-    return _is_sliced(one) and (isinstance(other, cst.Float) or _is_sliced(other))
+    sliced, partner = (node.left, node.right) if _is_sliced(node.left) else (node.right, node.left)
+    return _is_sliced(sliced) and (isinstance(partner, cst.Float) or _is_sliced(partner))
 
 
 def _changes_slices(node: cst.Assign | cst.AugAssign | cst.UnaryOperation) -> bool:
@@ -256,7 +256,9 @@ def _changes_slices(node: cst.Assign | cst.AugAssign | cst.UnaryOperation) -> bo
     if isinstance(node, cst.UnaryOperation):
         return isinstance(node.operator, cst.Minus) and _is_sliced(node.expression)
     if isinstance(node, cst.Assign):
-        return isinstance(node.value, cst.BaseNumber) and any(_is_sliced(one.target) for one in node.targets)
+        return isinstance(node.value, cst.BaseNumber) and any(
+            _is_sliced(assign_target.target) for assign_target in node.targets
+        )
     if isinstance(node.operator, (cst.SubtractAssign, cst.DivideAssign, cst.PowerAssign)):
         return _is_sliced(node.target)
     return isinstance(node.operator, cst.MatrixMultiplyAssign)
@@ -266,4 +268,6 @@ def _is_sliced(node: cst.CSTNode) -> bool:
     """Return whether an expression is a slice, or a sum of slices."""
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
         return _is_sliced(node.left) or _is_sliced(node.right)
-    return isinstance(node, cst.Subscript) and any(isinstance(one.slice, cst.Slice) for one in node.slice)
+    return isinstance(node, cst.Subscript) and any(
+        isinstance(element.slice, cst.Slice) for element in node.slice
+    )

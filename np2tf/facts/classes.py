@@ -39,7 +39,9 @@ class Classes:
         for node in self.facts.module.body:
             if isinstance(node, cst.ClassDef):
                 members = {
-                    one.name.value: one for one in block(node.body) if isinstance(one, cst.FunctionDef)
+                    method.name.value: method
+                    for method in block(node.body)
+                    if isinstance(method, cst.FunctionDef)
                 }
                 self._members[node] = members
                 self._owner.update(dict.fromkeys(members.values(), node))
@@ -105,8 +107,8 @@ class Classes:
         return [base for base in found if base is not None and base is not node]
 
     def _derived_classes(self, node: cst.ClassDef) -> list[cst.ClassDef]:
-        direct = [one for one in self._members if node in self._bases(one)]
-        return direct + [far for one in direct for far in self._derived_classes(one)]
+        direct = [derived_class for derived_class in self._members if node in self._bases(derived_class)]
+        return direct + [far for derived_class in direct for far in self._derived_classes(derived_class)]
 
     def is_self(self, node: cst.CSTNode) -> bool:
         """Return whether a name is the `self` of the method around it."""
@@ -136,11 +138,11 @@ class Classes:
             for method in self._members[node].values():
                 for part in walk(method):
                     if isinstance(part, cst.Assign) and self.facts.kinds.kind(part.value) is Kind.ARRAY:
-                        targets = [one.target for one in part.targets]
+                        targets = [assign_target.target for assign_target in part.targets]
                         found |= {
-                            one.attr.value
-                            for one in targets
-                            if isinstance(one, cst.Attribute) and self.is_self(one.value)
+                            target.attr.value
+                            for target in targets
+                            if isinstance(target, cst.Attribute) and self.is_self(target.value)
                         }
             self._array_names[node] = found
         return self._array_names[node]
@@ -167,8 +169,11 @@ class Classes:
         first = [
             found for place in places for found in [self.inherited_method(place, node.attr.value)] if found
         ]
-        overriding = [self._members[one].get(node.attr.value) for one in self._derived_classes(start)]
-        every = [*first[:1], *(one for one in overriding if one is not None)]
+        overriding = [
+            self._members[derived_class].get(node.attr.value)
+            for derived_class in self._derived_classes(start)
+        ]
+        every = [*first[:1], *(method for method in overriding if method is not None)]
         return list(dict.fromkeys(every)) if first else []
 
     def lineage(self, node: cst.ClassDef) -> list[cst.ClassDef]:

@@ -19,14 +19,14 @@ _DECORATORS = frozenset({"cfunc", "guvectorize", "jitclass", "njit"})
 def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
     """Return every node of the functions and classes that are given to a compiler of Python."""
     nodes = list(walk(module))
-    ours = {name for node in nodes if type(node) in _IMPORTS for name in _names(node)}
+    compiler_names = {name for node in nodes if type(node) in _IMPORTS for name in _names(node)}
     names = (node for node in nodes if type(node) is cst.Name)
-    if not ours and not any(name.value in _DECORATORS for name in names):  # type: ignore[attr-defined]
+    if not compiler_names and not any(name.value in _DECORATORS for name in names):  # type: ignore[attr-defined]
         return frozenset()
 
     def compiles(node: cst.BaseExpression) -> bool:
         names = _names_of(node)
-        return bool(names) and (names[0] in ours or names[-1] in _DECORATORS)
+        return bool(names) and (names[0] in compiler_names or names[-1] in _DECORATORS)
 
     given = {
         arg.value.value
@@ -39,7 +39,7 @@ def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
         inside
         for node in nodes
         if isinstance(node, (cst.FunctionDef, cst.ClassDef))
-        and (node.name.value in given or any(compiles(one.decorator) for one in node.decorators))
+        and (node.name.value in given or any(compiles(decorator.decorator) for decorator in node.decorators))
         for inside in walk(node)
     )
 

@@ -347,13 +347,13 @@ class Effects:
             return None
         base, method = func.value, func.attr.value
         root = root_of(func)
-        if any(isinstance(one, cst.ImportAlias) for one in self.facts.scopes.top_bindings(root)):
+        if any(isinstance(binding, cst.ImportAlias) for binding in self.facts.scopes.top_bindings(root)):
             return None if self._is_math(func) else _Callee.UNKNOWN
         if method in GROWS:
             # If the base is no list of the function's own, the trace checks the object when it is known.
-            own = isinstance(base, cst.Name) and is_own(base, function, self.facts)
+            is_own_object = isinstance(base, cst.Name) and is_own(base, function, self.facts)
             params = parameters(function.params)
-            return None if own and base.value not in params else _Callee.UNKNOWN  # type: ignore[attr-defined]
+            return None if is_own_object and base.value not in params else _Callee.UNKNOWN  # type: ignore[attr-defined]
         if method in _NEEDS_VALUE:
             return f"needs the value of `{self.facts.code(node)}` while it runs"
         rule = rules.find(f"numpy.ndarray.{method}")

@@ -46,7 +46,9 @@ class Recursion:
         stepped = {name for step in steps for name in [_stepped_name(step)] if name is not None}
         arrays = {name for node in walk(function) for name in self._taken_for_array(node)}
         inner = [node for node in walk(function) if isinstance(node, cst.FunctionDef)]
-        return frozenset(name for one in inner for name in parameters(one.params)) & (stepped - arrays)
+        return frozenset(name for function in inner for name in parameters(function.params)) & (
+            stepped - arrays
+        )
 
     def ends_by_data(self, function: cst.FunctionDef) -> cst.Call | None:
         """Return the function's first direct recursive call if only the values of arrays can end the
@@ -112,5 +114,5 @@ def _stepped_name(step: cst.CSTNode) -> str | None:
     if not isinstance(step, cst.BinaryOperation) or not isinstance(step.operator, _STEPS):
         return None
     pairs = ((step.left, step.right), (step.right, step.left))
-    names = [one.value for one, by in pairs if isinstance(one, cst.Name) and isinstance(by, cst.Integer)]
+    names = [node.value for node, by in pairs if isinstance(node, cst.Name) and isinstance(by, cst.Integer)]
     return names[0] if names else None

@@ -148,14 +148,20 @@ class References:
         attributes = {
             name: refs[0] if len(refs) == 1 else Ref("any", "", tuple(refs)) for name, refs in found.items()
         }
-        methods = frozenset(one.name.value for one in block(node.body) if isinstance(one, cst.FunctionDef))
+        methods = frozenset(
+            method.name.value for method in block(node.body) if isinstance(method, cst.FunctionDef)
+        )
         return ClassSummary(node.name.value, tuple(map(self.of, filter(_brings, bases))), methods, attributes)
 
     def _assignments(self, node: cst.ClassDef) -> Iterator[tuple[str, Ref]]:
         for statement in block(node.body):
             for part in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
                 if isinstance(part, cst.Assign):
-                    names = [one.target.value for one in part.targets if isinstance(one.target, cst.Name)]
+                    names = [
+                        assign_target.target.value
+                        for assign_target in part.targets
+                        if isinstance(assign_target.target, cst.Name)
+                    ]
                     yield from ((name, self.of(part.value)) for name in names)
                 elif isinstance(part, cst.AnnAssign) and isinstance(part.target, cst.Name):
                     yield part.target.value, self._field(part)
@@ -186,7 +192,7 @@ class References:
 def _stores(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression | None]]:
     """Yield the targets of an assignment, each with the assigned expression if the text shows it."""
     if isinstance(node, cst.Assign):
-        yield from ((one.target, node.value) for one in node.targets)
+        yield from ((assign_target.target, node.value) for assign_target in node.targets)
     elif isinstance(node, cst.AnnAssign):
         yield node.target, node.value
     elif isinstance(node, cst.AugAssign):

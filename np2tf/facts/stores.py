@@ -73,7 +73,9 @@ def _elsewhere(root: cst.CSTNode, of_object: bool, facts: Facts) -> str:
 def _is_defined(root: cst.Name, facts: Facts) -> bool:
     """Return whether a name refers to a function, a class or an import."""
     owner = facts.scopes.of(root).owner_of(root.value)
-    return owner is not None and any(isinstance(one, _DEFINITIONS) for one in owner.bindings[root.value])
+    return owner is not None and any(
+        isinstance(binding, _DEFINITIONS) for binding in owner.bindings[root.value]
+    )
 
 
 def _chain(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

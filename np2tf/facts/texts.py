@@ -51,8 +51,14 @@ class Texts:
         if isinstance(up, cst.AssignTarget):
             return False
         if isinstance(up, (cst.Assign, cst.AugAssign)):
-            targets = [one.target for one in up.targets] if isinstance(up, cst.Assign) else [up.target]
-            return all(isinstance(one, cst.Name) and self._name_is_shown(one.value) for one in targets)
+            targets = (
+                [assign_target.target for assign_target in up.targets]
+                if isinstance(up, cst.Assign)
+                else [up.target]
+            )
+            return all(
+                isinstance(target, cst.Name) and self._name_is_shown(target.value) for target in targets
+            )
         if isinstance(up, (cst.Return, cst.Expr)):
             return True
         if isinstance(up, cst.BinaryOperation):

@@ -63,7 +63,7 @@ def _find_hidden_exception(
     facts: Facts,
     callees: Callees,
     unknown: Unknown,
-    seen: set[cst.FunctionDef],
+    seen_functions: set[cst.FunctionDef],
 ) -> tuple[cst.CSTNode, str] | None:
     for node in walk(top):
         if isinstance(node, cst.Call):
@@ -72,11 +72,13 @@ def _find_hidden_exception(
                 return node, f"has a try block around `{name}`, whose exceptions a graph may not show"
             local = isinstance(node.func, cst.Name) and _is_inner(node.func, facts)
             if local and top is not function.body:
-                return _find_hidden_exception(function.body, function, facts, callees, unknown, seen)
+                return _find_hidden_exception(
+                    function.body, function, facts, callees, unknown, seen_functions
+                )
         for callee in callees(node):
-            if callee not in seen:
-                seen.add(callee)
-                found = _find_hidden_exception(callee.body, callee, facts, callees, unknown, seen)
+            if callee not in seen_functions:
+                seen_functions.add(callee)
+                found = _find_hidden_exception(callee.body, callee, facts, callees, unknown, seen_functions)
                 if found is not None:
                     return node, found[1]
     return None

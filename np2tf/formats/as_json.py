@@ -13,17 +13,17 @@ def render(listing: Listing) -> str:
     return json.dumps([_entry(found, listing) for found in listing.findings], indent=2) + "\n"
 
 
-def _entry(found: Diagnostic, listing: Listing) -> dict[str, object]:
-    end_line, end_column = listing.end(found)
+def _entry(finding: Diagnostic, listing: Listing) -> dict[str, object]:
+    end_line, end_column = listing.end(finding)
     return {
-        "path": found.path,
-        "cell": found.cell,
-        "line": found.line,
-        "column": found.column,
+        "path": finding.path,
+        "cell": finding.cell,
+        "line": finding.line,
+        "column": finding.column,
         "end_line": end_line,
         "end_column": end_column,
-        "code": found.code,
-        "severity": found.severity,
-        "message": found.message,
-        "remedy": codes()[found.code].remedy,
+        "code": finding.code,
+        "severity": finding.severity,
+        "message": finding.message,
+        "remedy": codes()[finding.code].remedy,
     }

@@ -13,15 +13,15 @@ def render(listing: Listing) -> str:
     return "".join(_command(found, listing) for found in listing.findings)
 
 
-def _command(found: Diagnostic, listing: Listing) -> str:
-    line, column, end_line, end_column = listing.place(found)
-    path = relative(found.path)
-    properties = {"title": f"np2tf ({found.code})", "file": path, "line": line, "endLine": end_line}
+def _command(finding: Diagnostic, listing: Listing) -> str:
+    line, column, end_line, end_column = listing.place(finding)
+    path = relative(finding.path)
+    properties = {"title": f"np2tf ({finding.code})", "file": path, "line": line, "endLine": end_line}
     if end_line == line:  # GitHub refuses columns of a range over several lines
         properties |= {"col": column, "endColumn": end_column}
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    text = f"{path}:{line}:{column}: {found.code} {listing.message(found)}"
-    return f"::{_COMMANDS[found.severity]} {listed}::{_data(text)}\n"
+    text = f"{path}:{line}:{column}: {finding.code} {listing.message(finding)}"
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(text)}\n"
 
 
 def _data(text: str) -> str:

@@ -16,15 +16,15 @@ def render(listing: Listing) -> str:
     return json.dumps(issues, indent=2) + "\n"
 
 
-def _issue(found: Diagnostic, fingerprint: str, listing: Listing) -> dict[str, object]:
-    line, column, end_line, end_column = listing.place(found)
+def _issue(finding: Diagnostic, fingerprint: str, listing: Listing) -> dict[str, object]:
+    line, column, end_line, end_column = listing.place(finding)
     return {
-        "check_name": found.code,
-        "description": f"{found.code}: {listing.message(found)}",
+        "check_name": finding.code,
+        "description": f"{finding.code}: {listing.message(finding)}",
         "fingerprint": fingerprint,
-        "severity": _SEVERITIES[found.severity],
+        "severity": _SEVERITIES[finding.severity],
         "location": {
-            "path": relative(found.path),
+            "path": relative(finding.path),
             "positions": {
                 "begin": {"line": line, "column": column},
                 "end": {"line": end_line, "column": end_column},

@@ -15,37 +15,37 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def render(listing: Listing) -> str:
     """Return one suite for each file that was checked. A file without findings is a test that passed."""
-    found = {path: list(group) for path, group in groupby(listing.findings, lambda one: one.path)}
+    found = {path: list(group) for path, group in groupby(listing.findings, lambda finding: finding.path)}
     suites = ElementTree.Element("testsuites", name="np2tf")
     total = failed = 0
     for path in dict.fromkeys((*listing.files, *found)):
         findings = found.get(path, [])
-        failures = sum(one.severity != "note" for one in findings)
+        failures = sum(finding.severity != "note" for finding in findings)
         name = _legal(relative(path))
         tests = max(1, len(findings))
         counts = {"tests": str(tests), "failures": str(failures), "errors": "0", "skipped": "0"}
         suite = ElementTree.SubElement(suites, "testsuite", {"name": name, **counts})
         if not findings:
             ElementTree.SubElement(suite, "testcase", name="np2tf", classname=_class(name))
-        for one in findings:
-            _case(suite, one, name, listing)
+        for finding in findings:
+            _case(suite, finding, name, listing)
         total, failed = total + tests, failed + failures
     suites.attrib.update(tests=str(total), failures=str(failed), errors="0")
     ElementTree.indent(suites)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, "unicode") + "\n"
 
 
-def _case(suite: ElementTree.Element, found: Diagnostic, name: str, listing: Listing) -> None:
-    line, column, *_ = listing.place(found)
-    title = f"{found.code} {line}:{column}"
+def _case(suite: ElementTree.Element, finding: Diagnostic, name: str, listing: Listing) -> None:
+    line, column, *_ = listing.place(finding)
+    title = f"{finding.code} {line}:{column}"
     where = {"file": name, "line": str(line)}
     case = ElementTree.SubElement(suite, "testcase", {"name": title, "classname": _class(name), **where})
-    message = _legal(listing.message(found))
-    text = f"{name}:{line}:{column}: {found.code} {message}"
-    if found.severity == "note":
+    message = _legal(listing.message(finding))
+    text = f"{name}:{line}:{column}: {finding.code} {message}"
+    if finding.severity == "note":
         ElementTree.SubElement(case, "system-out").text = text
     else:
-        failure = ElementTree.SubElement(case, "failure", message=message, type=found.code)
+        failure = ElementTree.SubElement(case, "failure", message=message, type=finding.code)
         failure.text = text
 
 

@@ -48,29 +48,29 @@ class Listing:
     def _lines(self) -> dict[str, list[str]]:
         return {}
 
-    def end(self, found: Diagnostic) -> tuple[int, int]:
+    def end(self, finding: Diagnostic) -> tuple[int, int]:
         """Return the last line that a finding is about, and the column behind its last character."""
-        if found.end is not None:
-            return found.end
-        if found.code == "NP2TF901":
-            return found.line, found.column + 1
-        line = self.line(found.source, found.line) or ""
-        return found.line, max(found.column, len(line.rstrip()) + 1)
+        if finding.end is not None:
+            return finding.end
+        if finding.code == "NP2TF901":
+            return finding.line, finding.column + 1
+        line = self.line(finding.source, finding.line) or ""
+        return finding.line, max(finding.column, len(line.rstrip()) + 1)
 
-    def place(self, found: Diagnostic) -> tuple[int, int, int, int]:
+    def place(self, finding: Diagnostic) -> tuple[int, int, int, int]:
         """Return the place of a finding in its file: line, column, last line, and the column behind the end.
 
         A finding in a notebook cell is placed at the beginning of the file, because these formats know lines
         only.
         """
-        if found.cell is not None:
+        if finding.cell is not None:
             return 1, 1, 1, 2
-        return found.line, found.column, *self.end(found)
+        return finding.line, finding.column, *self.end(finding)
 
-    def message(self, found: Diagnostic) -> str:
+    def message(self, finding: Diagnostic) -> str:
         """Return the message; for a finding in a notebook cell, with the cell and the line in front."""
-        where = f"cell {found.cell}, line {found.line}: " if found.cell is not None else ""
-        return where + found.message
+        where = f"cell {finding.cell}, line {finding.line}: " if finding.cell is not None else ""
+        return where + finding.message
 
     def with_fingerprints(self) -> Iterator[tuple[Diagnostic, str]]:
         """Yield each finding with a digest that does not change when it moves within its file. No two are

@@ -22,7 +22,9 @@ def render(listing: Listing) -> str:
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"uri": Path.cwd().as_uri() + "/"}},
-        "invocations": [{"executionSuccessful": not any(one.code == "NP2TF905" for one in listing.findings)}],
+        "invocations": [
+            {"executionSuccessful": not any(finding.code == "NP2TF905" for finding in listing.findings)}
+        ],
         "results": results,
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
@@ -39,20 +41,20 @@ def _rule(code: str) -> dict[str, object]:
     }
 
 
-def _result(found: Diagnostic, fingerprint: str, rules: list[str], listing: Listing) -> dict[str, object]:
-    line, column, end_line, end_column = listing.place(found)
+def _result(finding: Diagnostic, fingerprint: str, rules: list[str], listing: Listing) -> dict[str, object]:
+    line, column, end_line, end_column = listing.place(finding)
     region = {
         "startLine": line,
         "startColumn": column,
         "endLine": end_line,
         "endColumn": end_column,
     }
-    location = {"artifactLocation": _artifact(found.path), "region": region}
+    location = {"artifactLocation": _artifact(finding.path), "region": region}
     return {
-        "ruleId": found.code,
-        "ruleIndex": rules.index(found.code),
-        "level": found.severity,
-        "message": {"text": listing.message(found)},
+        "ruleId": finding.code,
+        "ruleIndex": rules.index(finding.code),
+        "level": finding.severity,
+        "message": {"text": listing.message(finding)},
         "locations": [{"physicalLocation": location}],
         "partialFingerprints": {"np2tf/v1": fingerprint},
     }

@@ -20,33 +20,35 @@ def render(listing: Listing) -> str:
     return "".join(f"{line}\n" for found in listing.findings for line in _finding_lines(found, listing))
 
 
-def _finding_lines(found: Diagnostic, listing: Listing) -> Iterator[str]:
-    color = _COLORS[found.severity] if listing.color else ""
-    path, message = ("".join(map(_printable, text)) for text in (found.source, found.message))
-    place = _style(f"{path}:{found.line}:{found.column}:", "1" if color else "")
-    yield f"{place} {_style(found.code, color and f'1;{color}')} {message}"
-    if not _is_of_the_file(found):
-        yield from _frame(found, listing, color)
+def _finding_lines(finding: Diagnostic, listing: Listing) -> Iterator[str]:
+    color = _COLORS[finding.severity] if listing.color else ""
+    path, message = ("".join(map(_printable, text)) for text in (finding.source, finding.message))
+    place = _style(f"{path}:{finding.line}:{finding.column}:", "1" if color else "")
+    yield f"{place} {_style(finding.code, color and f'1;{color}')} {message}"
+    if not _is_of_the_file(finding):
+        yield from _frame(finding, listing, color)
 
 
-def _is_of_the_file(found: Diagnostic) -> bool:
+def _is_of_the_file(finding: Diagnostic) -> bool:
     """Return whether a finding is about its file as a whole, and line 1, column 1 only stands for that."""
-    return found.severity == "error" and found.end is None and (found.line, found.column) == (1, 1)
+    return finding.severity == "error" and finding.end is None and (finding.line, finding.column) == (1, 1)
 
 
-def _frame(found: Diagnostic, listing: Listing, color: str) -> Iterator[str]:
-    last, behind = listing.end(found)
-    shown = range(found.line, min(last, found.line + _LINES - 1) + 1)
+def _frame(finding: Diagnostic, listing: Listing, color: str) -> Iterator[str]:
+    last, behind = listing.end(finding)
+    shown = range(finding.line, min(last, finding.line + _LINES - 1) + 1)
     margin = len(str(shown[-1]))
     empty = _style(f"{'':{margin}} |", color and "2")
     is_begun = False
     for number in shown:
-        line = listing.line(found.source, number)
+        line = listing.line(finding.source, number)
         if line is None or not line.strip():
             continue
-        begin = found.column - 1 if number == found.line else 0
+        begin = finding.column - 1 if number == finding.line else 0
         begin = (
-            max(begin, len(line) - len(line.lstrip())) if number != found.line or found.end is None else begin
+            max(begin, len(line) - len(line.lstrip()))
+            if number != finding.line or finding.end is None
+            else begin
         )
         end = min(behind - 1, len(line)) if number == last else len(line.rstrip())
         code, under = _underline(line, begin, max(end, begin + 1), max(20, listing.width - margin - 3))

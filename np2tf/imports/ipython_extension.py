@@ -53,8 +53,10 @@ class _Cells(ast.NodeTransformer):
         made, findings = translated_cell(text, names, path)
         tell(findings)
         if made is not None:
-            ours = {**raw_tensors.NAMES, "np2tf": np2tf, "tnp": np2tf.tnp}
-            self._shell.user_ns_hidden.update({name: ours[name] for name in ours if name not in names})
+            own_names = {**raw_tensors.NAMES, "np2tf": np2tf, "tnp": np2tf.tnp}
+            self._shell.user_ns_hidden.update(
+                {name: own_names[name] for name in own_names if name not in names}
+            )
             names.update(raw_tensors.NAMES)
         return made
 

@@ -132,4 +132,6 @@ def _is_project(folder: Path, inner: Path) -> bool:
     """Return whether a folder of the package's name is the project around the package."""
     files = ("pyproject.toml", "setup.py", "setup.cfg")
     nested = (folder / inner, folder / "src" / inner)
-    return any((folder / file).is_file() for file in files) or any(one.is_dir() for one in nested)
+    return any((folder / file).is_file() for file in files) or any(
+        folder_inside.is_dir() for folder_inside in nested
+    )

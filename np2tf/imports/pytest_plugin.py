@@ -171,11 +171,11 @@ def _modules(processes: list[dict[str, Any]]) -> dict[str, dict[str, bool]]:
 
 def modules_line(processes: list[dict[str, Any]]) -> str:
     """Return a line with the numbers of translated and of imported modules of each package."""
-    each = (
+    counts_of_states = (
         f"{package} {sum(modules.values())} of {len(modules)}"
         for package, modules in _modules(processes).items()
     )
-    return f"modules translated: {', '.join(each)}"
+    return f"modules translated: {', '.join(counts_of_states)}"
 
 
 def _reason(package: str, modules: dict[str, bool], early: bool) -> str:
@@ -205,7 +205,8 @@ def summary(processes: list[dict[str, Any]]) -> list[str]:
         # it.
         met |= Counter(map(tuple, sent["met"]))
     rows = [
-        (one.path, one.line, one.code, f"{one} (ran as Python)", one.calls) for one in total.fallbacks
+        (fallback.path, fallback.line, fallback.code, f"{fallback} (ran as Python)", fallback.calls)
+        for fallback in total.fallbacks
     ] + [(path, line, code, message, number) for (code, path, line, message), number in met.items()]
     return [
         f"jitted calls: {total.compiled} compiled, {total.graph} graph, {total.host_calls} on host "

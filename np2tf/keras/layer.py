@@ -41,7 +41,7 @@ class Layer(keras.layers.Layer):
         jitted, bound = jitted_of(function)
         self._takes_training = "training" in inspect.signature(function).parameters
         # Methods and closures, because Keras replaces lists and dicts that are attributes by its own.
-        self._run = lambda *args, **named: across(jitted, (*bound, *args), named)
+        self._run = lambda *args, **kwargs: across(jitted, (*bound, *args), kwargs)
         leaves = tf.nest.flatten(params)
         self._constants = tuple(None if _is_weight(leaf) else (leaf,) for leaf in leaves)
         self._pack = lambda values: tf.nest.pack_sequence_as(params, values)

@@ -34,13 +34,13 @@ class LinkedProject:
         self,
         files: Iterable[tuple[str, str]],
         summaries: Iterable[ModuleSummary],
-        read: Callable[[str], ModuleSummary | None] = lambda path: None,
-        mentioning: Callable[[str], Iterable[str]] = lambda name: (),
+        read_summary: Callable[[str], ModuleSummary | None] = lambda path: None,
+        paths_mentioning: Callable[[str], Iterable[str]] = lambda name: (),
     ) -> None:
-        self._summaries: dict[str, ModuleSummary | None] = {one.path: one for one in summaries}
-        self._reader = read
-        self._resolution = Resolution(Modules(files), self._read, mentioning)
-        first = [one for one in self._summaries.values() if one is not None]
+        self._summaries: dict[str, ModuleSummary | None] = {summary.path: summary for summary in summaries}
+        self._reader = read_summary
+        self._resolution = Resolution(Modules(files), self._read, paths_mentioning)
+        first = [summary for summary in self._summaries.values() if summary is not None]
         for summary in first:
             self._resolution.add(summary)
         self._uses: dict[Entity, list[list[_Candidate]]] = {}
@@ -70,7 +70,9 @@ class LinkedProject:
             uses = summary.uses if summary is not None else ()
             found = [list(self._candidates(function, use)) for use in uses]
             self._uses[function] = found
-            pending += [one for use in found for run in use if not isinstance(run, str) for one in run]
+            pending += [
+                function for use in found for run in use if not isinstance(run, str) for function in run
+            ]
 
     def _candidates(self, function: Entity, use: Use) -> Iterator[_Candidate]:
         """Yield the possible callees of a use; nothing if a callee may be unknown."""
@@ -89,16 +91,16 @@ class LinkedProject:
         if entity.kind == "function":
             return (entity,)
         if entity.kind == "external":
-            module, _, rest = entity.name.partition(".")
+            module, _, path_inside = entity.name.partition(".")
             called = entity.name.removesuffix("()")
             return (
                 f"it calls `{called}`, which does more than to compute"
-                if rest and module in _IMPURE_MODULES
+                if path_inside and module in _IMPURE_MODULES
                 else ()
             )
         names = {"class": ("__init__", "__post_init__"), "object": ("__call__",)}.get(entity.kind, ())
-        found = (one for name in names for one in self._resolution.members(entity, name))
-        return tuple(one for one in found if one is not None and one.kind == "function")
+        found = (member for name in names for member in self._resolution.members(entity, name))
+        return tuple(member for member in found if member is not None and member.kind == "function")
 
     def _is(self, function: Entity, fact: str) -> bool:
         return bool(getattr(self._resolution.function(function), fact, False))
@@ -135,7 +137,7 @@ class LinkedProject:
     def _ending_of(self, run: _Candidate, why: dict[Entity, str]) -> str | None:
         if isinstance(run, str):
             return run
-        bad = next((one for one in run if one in why), None)
+        bad = next((function for function in run if function in why), None)
         if bad is None:
             return None
         summary = self._resolution.function(bad)

@@ -55,12 +55,12 @@ class Resolution:
     def __init__(
         self,
         modules: Modules,
-        read: Callable[[str], ModuleSummary | None],
-        mentioning: Callable[[str], Iterable[str]],
+        read_summary: Callable[[str], ModuleSummary | None],
+        paths_mentioning: Callable[[str], Iterable[str]],
     ) -> None:
         self._modules = modules
-        self._read_summary = read
-        self._paths_mentioning = mentioning
+        self._read_summary = read_summary
+        self._paths_mentioning = paths_mentioning
         self._added_paths: set[str] = set()
         self._looked_for: set[str] = set()
         self._names: dict[tuple[str, str], Entities] = {}
@@ -84,21 +84,21 @@ class Resolution:
         summary = self._read_summary(entity.path)
         return summary.functions.get(entity.name) if summary is not None else None
 
-    def entities(self, path: str, ref: Ref, bound: tuple[tuple[str, Entity], ...] = ()) -> Entities:
-        """Return the entities that a reference in a file may refer to; `bound` has the entities of parameters
-        around it.
+    def entities(self, path: str, ref: Ref, bindings: tuple[tuple[str, Entity], ...] = ()) -> Entities:
+        """Return the entities that a reference in a file may refer to; `bindings` has the entities of
+        parameters around it.
         """
         if self._far > _MAX_STEPS:
             return _UNKNOWN
         self._far += 1
         try:
-            found = tuple(dict.fromkeys(self._entities(path, ref, bound)))
+            found = tuple(dict.fromkeys(self._entities(path, ref, bindings)))
         finally:
             self._far -= 1
         return found if 0 < len(found) <= _MAX_ENTITIES else _UNKNOWN
 
     def _entities(
-        self, path: str, ref: Ref, bound: tuple[tuple[str, Entity], ...]
+        self, path: str, ref: Ref, bindings: tuple[tuple[str, Entity], ...]
     ) -> Iterable[Entity | None]:
         kind, name = ref.kind, ref.name
         if kind == "top":
@@ -106,26 +106,28 @@ class Resolution:
         if kind == "module":
             return (self._module(path, name),)
         if kind == "function":
-            return self._decorated_entities(Entity("function", path, name, bound))
+            return self._decorated_entities(Entity("function", path, name, bindings))
         if kind in ("class", "super"):
             return (Entity(kind, path, name),)
         if kind == "self":
             return (Entity("object", path, name, is_exact=False),)
         if kind == "around":
-            return (dict(bound).get(name),)
-        inside = [self.entities(path, part, bound) for part in ref.parts]
+            return (dict(bindings).get(name),)
+        inside = [self.entities(path, part, bindings) for part in ref.parts]
         if kind == "any":
-            return [one for found in inside for one in found]
+            return [entity for found in inside for entity in found]
         if kind == "table":
-            return (Entity("table", parts=tuple(one for found in inside for one in found)),)
+            return (Entity("table", parts=tuple(entity for found in inside for entity in found)),)
         if kind == "call":
             arguments = inside[1] if len(inside) > 1 else _UNKNOWN
-            return [one for func in inside[0] for one in self._result(func, arguments)]
+            return [function for func in inside[0] for function in self._result(func, arguments)]
         if kind in ("attribute", "item", "object"):
-            step = {"attribute": lambda one: self._attribute(one, name), "item": _item, "object": _object}[
-                kind
-            ]
-            return [found for one in inside[0] for found in step(one)]
+            step = {
+                "attribute": lambda owner: self._attribute(owner, name),
+                "item": _item,
+                "object": _object,
+            }[kind]
+            return [found for owner in inside[0] for found in step(owner)]
         return _UNKNOWN
 
     # -- modules --------------------------------------------------------------------------------------------
@@ -155,19 +157,19 @@ class Resolution:
                 return self._global(module.path, name)
         return _UNKNOWN
 
-    def _exports(self, path: str, name: str, seen: set[str]) -> bool:
+    def _exports(self, path: str, name: str, seen_paths: set[str]) -> bool:
         """Return whether a star import of a file binds a name."""
         summary = self._read_summary(path)
-        if summary is None or path in seen:
+        if summary is None or path in seen_paths:
             return False
         if summary.exports is not None:
             return name in summary.exports
         if name.startswith("_"):
             return False
         stars = (self._module(path, star.name) for star in summary.stars)
-        seen.add(path)
+        seen_paths.add(path)
         return name in summary.names or any(
-            star is not None and star.kind == "module" and self._exports(star.path, name, seen)
+            star is not None and star.kind == "module" and self._exports(star.path, name, seen_paths)
             for star in stars
         )
 
@@ -207,7 +209,7 @@ class Resolution:
             return _UNKNOWN
         if summary.returns == summary.first:
             return arguments
-        made = [((summary.first, one),) if one is not None else () for one in arguments]
+        made = [((summary.first, argument),) if argument is not None else () for argument in arguments]
         return tuple(Entity("function", func.path, summary.returns, (*func.bindings, *more)) for more in made)
 
     def _decorated_entities(self, function: Entity) -> Entities:
@@ -216,9 +218,11 @@ class Resolution:
         found: Entities = (function,)
         for ref in reversed(summary.decorators if summary is not None else ()):
             made: list[Entity | None] = []
-            for one in self.entities(function.path, ref):
-                transparent = one is not None and one.kind == "external" and one.name in _TRANSPARENT
-                made += found if transparent else self._result(one, found)
+            for decorator in self.entities(function.path, ref):
+                transparent = (
+                    decorator is not None and decorator.kind == "external" and decorator.name in _TRANSPARENT
+                )
+                made += found if transparent else self._result(decorator, found)
             found = tuple(made)
         return found
 
@@ -271,7 +275,7 @@ class Resolution:
         return summary.classes.get(kind.name) if summary is not None else None
 
     def _bases(self, path: str, kind: ClassSummary) -> list[Entity | None]:
-        return [one for base in kind.bases for one in self.entities(path, base)]
+        return [entity for base in kind.bases for entity in self.entities(path, base)]
 
     def _is_enum(self, kind: Entity, depth: int = 0) -> bool:
         summary = self._class(kind)
@@ -287,11 +291,11 @@ class Resolution:
         while pending:
             top = pending.pop()
             self._look_for_derived(top.name)
-            for one in self._derived_classes.get((top.path, top.name), ()):
-                if one not in seen:
-                    seen.add(one)
-                    pending.append(one)
-                    yield one
+            for derived_class in self._derived_classes.get((top.path, top.name), ()):
+                if derived_class not in seen:
+                    seen.add(derived_class)
+                    pending.append(derived_class)
+                    yield derived_class
 
     def _look_for_derived(self, name: str) -> None:
         """Read the unread files that derive classes from a class of this name."""
@@ -306,15 +310,15 @@ class Resolution:
 _Key = TypeVar("_Key")
 
 
-def _once(known: dict[_Key, Entities], key: _Key, find: Callable[[], Entities]) -> Entities:
+def _once(results: dict[_Key, Entities], key: _Key, find: Callable[[], Entities]) -> Entities:
     """Return the entities stored under a key, and find them at the first call.
 
     While they are being found, the result is "anything", because a name may be defined by itself.
     """
-    if key not in known:
-        known[key] = _UNKNOWN
-        known[key] = find()
-    return known[key]
+    if key not in results:
+        results[key] = _UNKNOWN
+        results[key] = find()
+    return results[key]
 
 
 def _item(entity: Entity | None) -> Entities:

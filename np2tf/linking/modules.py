@@ -29,12 +29,12 @@ class Modules:
 
     def relative(self, file: str, name: str) -> str | None:
         """Return the file that the relative name `name`, which begins with dots, refers to in `file`."""
-        rest = name.lstrip(".")
+        tail = name.lstrip(".")
         folder = PurePath(file).parent
-        for _ in range(len(name) - len(rest) - 1):
+        for _ in range(len(name) - len(tail) - 1):
             folder = folder.parent
         path = folder / _INIT
-        for part in rest.split(".") if rest else ():
+        for part in tail.split(".") if tail else ():
             found = self.below(str(path), part)
             if found is None:
                 return None

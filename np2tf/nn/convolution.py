@@ -75,7 +75,7 @@ def conv_general_dilated(
         raise ValueError(f"{lhs.ndim} and {rhs.ndim} axes do not fit to {len(window_strides)} strides")
     layout = dimension_numbers or _default_layout(rank)
     spatial = "".join(axis for axis in layout[1] if axis not in "IO")
-    if rank and any(len(one) != rank + 2 for one in layout):
+    if rank and any(len(names) != rank + 2 for names in layout):
         raise ValueError(f"dimension_numbers={layout} names other axes than {rank} and two more")
     x = tnp.transpose(lhs, [layout[0].index(axis) for axis in f"N{spatial}C"])
     w = tnp.transpose(rhs, [layout[1].index(axis) for axis in f"{spatial}IO"])
@@ -84,12 +84,12 @@ def conv_general_dilated(
             f"{x.shape[-1]} channels do not fit to a kernel of {w.shape[-2]} input and {w.shape[-1]} output "
             f"channels in {feature_group_count} groups"
         )
-    ones = (1,) * rank
-    if isinstance(padding, str) and tuple(lhs_dilation or ones) != ones:
+    unit_steps = (1,) * rank
+    if isinstance(padding, str) and tuple(lhs_dilation or unit_steps) != unit_steps:
         raise ValueError(f"with lhs_dilation padding is pairs of numbers, not {padding!r}")
     made = _convolve(
         *(x, w, tuple(window_strides), padding),
-        *(tuple(lhs_dilation or ones), tuple(rhs_dilation or ones), feature_group_count),
+        *(tuple(lhs_dilation or unit_steps), tuple(rhs_dilation or unit_steps), feature_group_count),
     )
     return tnp.transpose(made, [f"N{spatial}C".index(axis) for axis in layout[2]])
 
@@ -179,8 +179,8 @@ def _convolve(
     places = [windows.count(x.shape[a], k, s) for a, k, s in zip(axes, extents, strides, strict=True)]
     if groups == 1 and (is_array(x) or is_array(w)) and _has_operation(x, w, places, strides, rhs_dilation):
         dtype = tnp.result_type(x, w)
-        tensors = [tnp.asarray(one).astype(dtype) for one in (x, w)]
-        on_tensors = [one.tensor if is_array(one) else tf.constant(one) for one in tensors]
+        tensors = [tnp.asarray(operand).astype(dtype) for operand in (x, w)]
+        on_tensors = [operand.tensor if is_array(operand) else tf.constant(operand) for operand in tensors]
         return tensor_array(
             tf.nn.convolution(*on_tensors, list(strides), "VALID", dilations=list(rhs_dilation))
         )
@@ -203,7 +203,7 @@ def _has_operation(
     x: Any, w: Any, places: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> bool:
     """Return whether TensorFlow has an operation for a convolution."""
-    floats = all(dtype_of(one) in (np.float32, np.float64) for one in (x, w))
+    floats = all(dtype_of(operand) in (np.float32, np.float64) for operand in (x, w))
     spread = max(strides, default=1) > 1 and max(dilations, default=1) > 1
     return floats and not spread and 1 <= len(places) <= 2 and all(type(n) is int and n > 0 for n in places)
 

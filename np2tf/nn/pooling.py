@@ -67,8 +67,8 @@ def avg_pool(
     total = _pool(x, tnp.add, window_shape, strides, padding, 0)
     if count_include_pad:
         return total / math.prod(window_shape)
-    ones = tnp.ones((1, *x.shape[-1 - len(window_shape) : -1], 1), total.dtype)
-    return total / _pool(ones, tnp.add, window_shape, strides, padding, 0)
+    unit_row = tnp.ones((1, *x.shape[-1 - len(window_shape) : -1], 1), total.dtype)
+    return total / _pool(unit_row, tnp.add, window_shape, strides, padding, 0)
 
 
 def _pool(

@@ -53,7 +53,7 @@ def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = 
     if tuple(keys.shape) != tuple(values.shape):
         raise ValueError(f"keys have the shape {tuple(keys.shape)}, and values {tuple(values.shape)}")
     order = tnp.argsort(keys, axis=dimension, kind="stable" if is_stable else None)
-    return tuple(tnp.take_along_axis(one, order, axis=dimension) for one in (keys, values))  # type: ignore[return-value]
+    return tuple(tnp.take_along_axis(array, order, axis=dimension) for array in (keys, values))  # type: ignore[return-value]
 
 
 __all__ = ["sort_key_val", "top_k"]

@@ -73,27 +73,27 @@ class Notebook:
         index = bisect_right(self.cells, line, key=lambda cell: cell.first) - 1
         return self.cells[index] if index >= 0 else None
 
-    def in_cell(self, found: Diagnostic) -> Diagnostic:
+    def in_cell(self, finding: Diagnostic) -> Diagnostic:
         """Turn a finding in the program into a finding in its cell."""
-        cell = self.cell_at(found.line)
-        if cell is None or found.cell is not None:
-            return found
+        cell = self.cell_at(finding.line)
+        if cell is None or finding.cell is not None:
+            return finding
         shift = cell.first - 1
-        end = (found.end[0] - shift, found.end[1]) if found.end is not None else None
-        return replace(found, line=found.line - shift, end=end, cell=cell.number)
+        end = (finding.end[0] - shift, finding.end[1]) if finding.end is not None else None
+        return replace(finding, line=finding.line - shift, end=end, cell=cell.number)
 
-    def in_cells(self, found: list[Diagnostic]) -> list[Diagnostic]:
+    def in_cells(self, findings: list[Diagnostic]) -> list[Diagnostic]:
         """Turn findings in the program into findings in their cells."""
-        return [self.in_cell(one) for one in found]
+        return [self.in_cell(finding) for finding in findings]
 
-    def in_program(self, found: Diagnostic) -> Diagnostic:
+    def in_program(self, finding: Diagnostic) -> Diagnostic:
         """Turn a finding in a cell into a finding in the program."""
-        cell = next((one for one in self.cells if one.number == found.cell), None)
+        cell = next((cell for cell in self.cells if cell.number == finding.cell), None)
         if cell is None:
-            return found
+            return finding
         shift = cell.first - 1
-        end = (found.end[0] + shift, found.end[1]) if found.end is not None else None
-        return replace(found, line=found.line + shift, end=end, cell=None)
+        end = (finding.end[0] + shift, finding.end[1]) if finding.end is not None else None
+        return replace(finding, line=finding.line + shift, end=end, cell=None)
 
     def with_program(self, text: str) -> str:
         """Return the file with a translation of its program.

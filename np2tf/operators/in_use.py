@@ -31,8 +31,8 @@ def _until_tensorflow(name: str) -> Callable[..., Any]:
 
 #: Python's operators by name, as `np2tf` has them before TensorFlow is loaded.
 PYTHON: dict[str, Any] = {
-    name: _until_tensorflow(name) if one.role == CONTROL else load(one.python)
-    for name, one in OPERATORS.items()
+    name: _until_tensorflow(name) if operator.role == CONTROL else load(operator.python)
+    for name, operator in OPERATORS.items()
 }
 
 
@@ -66,6 +66,6 @@ def use_staging() -> None:
     """
     _Use.staging = True
     names = vars(sys.modules["np2tf"])
-    for name, one in PYTHON.items():
-        if names.get(name) is one:
+    for name, operator in PYTHON.items():
+        if names.get(name) is operator:
             names.pop(name, None)

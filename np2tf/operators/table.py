@@ -36,8 +36,8 @@ class Operator:
 
     __slots__ = ("python", "role", "staged")  # a named tuple takes longer to make than all of the table
 
-    def __init__(self, python: str, staged: str, role: str = OTHER_ROLE) -> None:
-        self.python, self.staged, self.role = python, staged, role
+    def __init__(self, python: str, staged_function: str, role: str = OTHER_ROLE) -> None:
+        self.python, self.staged, self.role = python, staged_function, role
 
 
 def _own_operator(name: str, module: str, role: str = OTHER_ROLE) -> Operator:
@@ -80,7 +80,7 @@ OPERATORS: dict[str, Operator] = {
 
 def of_role(role: str) -> tuple[str, ...]:
     """Return the names of the operators with a role."""
-    return tuple(name for name, one in OPERATORS.items() if one.role == role)
+    return tuple(name for name, operator in OPERATORS.items() if operator.role == role)
 
 
 def load(place: str) -> Any:

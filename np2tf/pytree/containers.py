@@ -50,15 +50,15 @@ class Container:
         """Return a new container with the same items."""
         return self.builder(value)(list(self.items(value)))
 
-    def has_items_of(self, value: Any, other: Any) -> bool:
+    def has_items_of(self, value: Any, other_value: Any) -> bool:
         """Return whether two containers hold the same objects under the same keys."""
-        mine, others = list(self.keys(value)), list(self.keys(other))
-        if mine == others:
-            return all(map(is_, self.items(value), self.items(other)))
-        if self.is_ordered or len(mine) != len(others):
+        own_keys, other_keys = list(self.keys(value)), list(self.keys(other_value))
+        if own_keys == other_keys:
+            return all(map(is_, self.items(value), self.items(other_value)))
+        if self.is_ordered or len(own_keys) != len(other_keys):
             return False
-        found = dict(zip(others, self.items(other), strict=True))
-        pairs = zip(mine, self.items(value), strict=True)
+        found = dict(zip(other_keys, self.items(other_value), strict=True))
+        pairs = zip(own_keys, self.items(value), strict=True)
         return all(key in found and found[key] is item for key, item in pairs)
 
 

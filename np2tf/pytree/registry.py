@@ -29,8 +29,12 @@ class Registry:
 
     def __init__(self, *containers: Container) -> None:
         self._containers = containers
-        self._of_class = {one.of: one for one in containers if isinstance(one.of, type)}
-        self._tests = [(one.of, one) for one in containers if not isinstance(one.of, type)]
+        self._of_class = {
+            container.of: container for container in containers if isinstance(container.of, type)
+        }
+        self._tests = [
+            (container.of, container) for container in containers if not isinstance(container.of, type)
+        ]
 
     def __or__(self, containers: tuple[Container, ...]) -> Registry:
         """Return a registry that also has the given kinds."""
@@ -41,9 +45,9 @@ class Registry:
         kind = type(value)
         found = self._of_class.get(kind)
         if found is None:
-            for holds, one in self._tests:
+            for holds, container in self._tests:
                 if holds(kind):
-                    return one
+                    return container
         return found
 
     def items(self, value: Any) -> Collection[Any]:

@@ -129,8 +129,8 @@ def _shuffle(key: Any, x: Any, axis: int) -> Any:
     """Return an array sorted by random words, as often as is needed for equal words to do no harm."""
     rounds = math.ceil(_EXPONENT * math.log(max(1, math.prod(x.shape))) / math.log(np.iinfo(np.uint32).max))
     for _ in range(rounds):
-        key, own = split(key)
-        order = tnp.argsort(bits(own, x.shape, np.uint32), axis=axis, kind="stable")
+        key, order_key = split(key)
+        order = tnp.argsort(bits(order_key, x.shape, np.uint32), axis=axis, kind="stable")
         x = tnp.take_along_axis(x, order, axis=axis)
     return x
 

@@ -36,7 +36,7 @@ def uniform(
     width = kind.itemsize * 8
     drawn = bits(key, shape, f"uint{width}") >> np.dtype(f"uint{width}").type(width - mantissa)
     numbers = drawn.astype(kind) * kind.type(2.0**-mantissa)
-    low, high = (tnp.asarray(one).astype(kind) for one in (minval, maxval))
+    low, high = (tnp.asarray(bound).astype(kind) for bound in (minval, maxval))
     return tnp.maximum(low, numbers * (high - low) + low)
 
 

@@ -54,8 +54,8 @@ def randint(key: Any, shape: Sequence[int], minval: Any, maxval: Any, dtype: Any
     # Small integers are drawn as 32 bits, which makes ranges more even.
     kind = np.dtype(np.int32) if wanted.itemsize < 4 else wanted
     unsigned = np.dtype(f"uint{kind.itemsize * 8}")
-    (low, _), (high, beyond) = (_bound_array(one, wanted, kind) for one in (minval, maxval))
-    upper, lower = (bits(one, shape, unsigned) for one in split(key))
+    (low, _), (high, beyond) = (_bound_array(bound, wanted, kind) for bound in (minval, maxval))
+    upper, lower = (bits(part, shape, unsigned) for part in split(key))
     span = tnp.where(high > low, (high - low).astype(unsigned), unsigned.type(1))
     if beyond:
         span = tnp.where(high > low, span + unsigned.type(1), span)
@@ -69,22 +69,22 @@ def randint(key: Any, shape: Sequence[int], minval: Any, maxval: Any, dtype: Any
     return (low + offset.astype(kind)).astype(wanted)
 
 
-def _bound_array(value: Any, wanted: np.dtype[Any], kind: np.dtype[Any]) -> tuple[Any, bool]:
+def _bound_array(value: Any, dtype: np.dtype[Any], kind: np.dtype[Any]) -> tuple[Any, bool]:
     """Return a bound as an array of length 1 or more, and whether it is greater than the dtype's greatest
     number.
     """
-    limits = np.iinfo(wanted)
-    most = limits.max if wanted == kind else limits.max + 1
+    limits = np.iinfo(dtype)
+    largest = limits.max if dtype == kind else limits.max + 1
     if isinstance(value, (int, np.integer)):
         number = int(value)
-        return tnp.array([min(max(number, limits.min), most)], dtype=kind), number > most
+        return tnp.array([min(max(number, limits.min), largest)], dtype=kind), number > largest
     array = tnp.asarray(value)
     given = np.dtype(array.dtype)
     if given.kind not in "iu":
         raise TypeError(f"the bounds of randint are integers, not {given}")
     limit = np.iinfo(given)
-    if limit.min < limits.min or limit.max > most:
-        array = tnp.clip(array, max(limits.min, limit.min), min(most, limit.max))
+    if limit.min < limits.min or limit.max > largest:
+        array = tnp.clip(array, max(limits.min, limit.min), min(largest, limit.max))
     return array.astype(kind), False
 
 

@@ -31,14 +31,14 @@ def normal_quantile(u: Any) -> Any:
 
 
 def _fraction(coefficients: _Fraction, x: Any) -> Any:
-    above, below = (_polynomial(one, x) for one in coefficients)
+    above, below = (_polynomial(polynomial, x) for polynomial in coefficients)
     return above / below
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
     total: Any = coefficients[-1]
-    for one in coefficients[-2::-1]:
-        total = total * x + one
+    for coefficient in coefficients[-2::-1]:
+        total = total * x + coefficient
     return total
 
 

@@ -34,7 +34,7 @@ def bar(parts: Mapping[str, float], whole: float | None = None, label: str = "")
     return opening + Markup(' aria-label="{}">{}</svg>').format(label, Markup("").join(rects))
 
 
-def ring(parts: Mapping[str, float], told: str, below: str) -> Markup:
+def ring(parts: Mapping[str, float], share: str, below: str) -> Markup:
     """A ring of parts with a text in it."""
     total = sum(parts.values())
     around = 2 * pi * _RADIUS
@@ -52,4 +52,4 @@ def ring(parts: Mapping[str, float], told: str, below: str) -> Markup:
     text = Markup('<text x="50" y="50">{}</text><text class="below" x="50" y="64">{}</text>')
     return Markup(
         '<svg class="ring" viewBox="0 0 100 100" role="img" aria-label="{}"><g>{}</g>{}</svg>'
-    ).format(f"{told} {below}", Markup("").join(arcs), text.format(told, below))
+    ).format(f"{share} {below}", Markup("").join(arcs), text.format(share, below))

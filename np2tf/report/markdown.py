@@ -67,13 +67,13 @@ def _run(run: Run) -> Iterator[str]:
     )
     rows = [
         (
-            code(one.name),
-            str(one.compiled),
-            _milliseconds(one.each_compiled),
-            str(one.host),
-            _milliseconds(one.each_host),
+            code(function.name),
+            str(function.compiled),
+            _milliseconds(function.each_compiled),
+            str(function.host),
+            _milliseconds(function.each_host),
         )
-        for one in run.called_functions
+        for function in run.called_functions
     ]
     yield from _table(("function", "compiled calls", "ms each", "calls on the host", "ms each"), rows)
 
@@ -108,7 +108,7 @@ def message(text: str) -> str:
 def code(text: str) -> str:
     """A text as code, also with backquotes and bars in it, on one line of a table."""
     text = " ".join(text.split()).replace("|", "\\|")
-    longest = max((len(one) for one in re.findall("`+", text)), default=0)
+    longest = max((len(run_of_ticks) for run_of_ticks in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     space = " " if longest else ""
     return f"{fence}{space}{text}{space}{fence}"

@@ -84,18 +84,18 @@
       if (!notes.has(number)) notes.set(number, []);
       notes.get(number).push(node);
     };
-    for (const one of file.fates) {
+    for (const fate of file.fates) {
       const node = made("p", "fate");
-      node.append(made("i", one.kind), made("b", "", one.name.split(".").pop()), ` ${one.fate}`, ...told(one.reason ? `: ${one.reason}` : ""));
-      node.title = one.name;
-      add(one.line, node);
+      node.append(made("i", fate.kind), made("b", "", fate.name.split(".").pop()), ` ${fate.fate}`, ...told(fate.reason ? `: ${fate.reason}` : ""));
+      node.title = fate.name;
+      add(fate.line, node);
     }
-    for (const one of file.findings) {
-      const node = made("p", one.severity);
-      const where = one.cell === null ? "" : `cell ${one.cell}, line ${one.line}: `;
-      node.append(made("b", "", one.code), ` ${where}`, ...told(one.message));
-      node.title = data.codes[one.code].remedy;
-      add(file.lines.length ? one.line : 0, node);
+    for (const finding of file.findings) {
+      const node = made("p", finding.severity);
+      const where = finding.cell === null ? "" : `cell ${finding.cell}, line ${finding.line}: `;
+      node.append(made("b", "", finding.code), ` ${where}`, ...told(finding.message));
+      node.title = data.codes[finding.code].remedy;
+      add(file.lines.length ? finding.line : 0, node);
     }
     return notes;
   }
@@ -166,7 +166,7 @@
     const numbers = heading.dataset.kind === "number";
     const now = heading.getAttribute("aria-sort");
     const order = now === null ? (numbers ? "descending" : "ascending") : now === "ascending" ? "descending" : "ascending";
-    headings.forEach((one) => one.removeAttribute("aria-sort"));
+    headings.forEach((heading) => heading.removeAttribute("aria-sort"));
     heading.setAttribute("aria-sort", order);
     const value = (body) => {
       const cell = body.rows[0].cells[column];
@@ -186,7 +186,7 @@
     if (!texts.has(name)) {
       const file = data.files[name];
       const parts = [name, ...file.lines, ...file.edits.flatMap((edit) => edit[2]),
-        ...file.findings.map((one) => `${one.code} ${one.message}`), ...file.fates.map((one) => `${one.name} ${one.fate} ${one.reason}`)];
+        ...file.findings.map((finding) => `${finding.code} ${finding.message}`), ...file.fates.map((fate) => `${fate.name} ${fate.fate} ${fate.reason}`)];
       texts.set(name, parts.join("\n").toLowerCase());
     }
     return texts.get(name);
@@ -194,11 +194,11 @@
 
   function filter(section) {
     const wanted = section.querySelector("input[type=search]").value.trim().toLowerCase();
-    const only = [...section.querySelectorAll("input[data-only]:checked")].map((one) => one.dataset.only);
+    const only = [...section.querySelectorAll("input[data-only]:checked")].map((input) => input.dataset.only);
     const bodies = [...section.querySelector("table").tBodies];
     let shown = 0;
     for (const body of bodies) {
-      body.hidden = !(textOf(body).includes(wanted) && only.every((one) => one in body.dataset));
+      body.hidden = !(textOf(body).includes(wanted) && only.every((key) => key in body.dataset));
       shown += !body.hidden;
     }
     const told = section.querySelector("output");

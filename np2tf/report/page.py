@@ -20,13 +20,13 @@ from np2tf.report.survey import FileSurvey, Survey, percent
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def page(survey: Survey, title: str, made: str, version: str, run: Run | None = None) -> str:
+def page(survey: Survey, title: str, date: str, version: str, run: Run | None = None) -> str:
     """The page.
 
     Args:
         survey: what it tells of.
         title: the name of the repository.
-        made: when it was made, for people.
+        date: when it was made, for people.
         version: np2tf's.
         run: what ran, where a program was run.
     """
@@ -38,10 +38,10 @@ def page(survey: Survey, title: str, made: str, version: str, run: Run | None = 
     rows = tables.names(survey)
     return template.render(
         title=title,
-        made=made,
+        made=date,
         version=version,
         survey=survey,
-        files=sorted(survey.files, key=lambda one: one.name),
+        files=sorted(survey.files, key=lambda file: file.name),
         fates=tables.count_fates(survey.fates),
         told={short: fate for fate, short in tables.FATES.items()},
         staged=tables.share_staged(survey),
@@ -99,25 +99,25 @@ def _file(file: FileSurvey) -> dict[str, Any]:
     before, after = lines_of(file.before), lines_of(file.after)
     findings = [
         {
-            "line": one.line,
-            "column": one.column,
-            "end": one.end,
-            "cell": one.cell,
-            "code": one.code,
-            "severity": one.severity,
-            "message": one.message,
+            "line": finding.line,
+            "column": finding.column,
+            "end": finding.end,
+            "cell": finding.cell,
+            "code": finding.code,
+            "severity": finding.severity,
+            "message": finding.message,
         }
-        for one in file.findings
+        for finding in file.findings
     ]
     fates = [
         {
-            "line": one.line,
-            "name": one.name,
-            "fate": one.fate,
-            "kind": tables.FATES[one.fate],
-            "reason": one.reason,
+            "line": fate.line,
+            "name": fate.name,
+            "fate": fate.fate,
+            "kind": tables.FATES[fate.fate],
+            "reason": fate.reason,
         }
-        for one in file.fates
+        for fate in file.fates
     ]
     return {"lines": before, "edits": edits(before, after), "findings": findings, "fates": fates}
 

@@ -47,8 +47,8 @@ class RanFunction:
     @property
     def ratio(self) -> float | None:
         """Return how many times faster a call is as compiled code."""
-        both = self.each_host, self.each_compiled
-        return both[0] / both[1] if both[0] and both[1] else None
+        seconds = self.each_host, self.each_compiled
+        return seconds[0] / seconds[1] if seconds[0] and seconds[1] else None
 
 
 @dataclass(frozen=True)
@@ -74,17 +74,21 @@ class Run:
     @property
     def compiled_functions(self) -> list[RanFunction]:
         """The functions that ran as compiled code."""
-        return [one for one in self.functions if one.compiled]
+        return [function for function in self.functions if function.compiled]
 
     @property
     def inlined_functions(self) -> list[RanFunction]:
         """The functions that ran only as a part of other functions' compiled code."""
-        return [one for one in self.functions if one.inlined_functions and not one.compiled and not one.host]
+        return [
+            function
+            for function in self.functions
+            if function.inlined_functions and not function.compiled and not function.host
+        ]
 
     @property
     def called_functions(self) -> list[RanFunction]:
         """The functions that were called by themselves."""
-        return [one for one in self.functions if one.compiled or one.host]
+        return [function for function in self.functions if function.compiled or function.host]
 
 
 _PARTS = (
@@ -97,42 +101,43 @@ _PARTS = (
 )
 
 
-def run_of(command: str, status: int, told: Mapping[str, Any], folder: str) -> Run:
+def run_of(command: str, status: int, report: Mapping[str, Any], folder: str) -> Run:
     """The run that a report tells of.
 
     Args:
         command: as it was given.
         status: with which it ended.
-        told: the report.
+        report: the report.
         folder: from which files are seen.
     """
-    where = told["where"]
+    where = report["where"]
     parts = [
         Part(kind, name, where[key]["seconds"], where[key].get("calls", where[key].get("traces", 0)), unit)
         for kind, name, key, unit in _PARTS
     ]
-    functions = [_function(one, folder) for one in told["functions"]]
+    functions = [_function(row, folder) for row in report["functions"]]
     reasons = [
-        (one["name"], _place(one, folder), one["code"], one["why"], one["calls"]) for one in told["unjitted"]
+        (row["name"], _place(row, folder), row["code"], row["why"], row["calls"])
+        for row in report["unjitted"]
     ]
-    return Run(command, status, told["seconds"], parts, functions, reasons)
+    return Run(command, status, report["seconds"], parts, functions, reasons)
 
 
-def _function(one: Mapping[str, Any], folder: str) -> RanFunction:
-    compiled, graph = one["compiled"], one["graph"]
+def _function(row: Mapping[str, Any], folder: str) -> RanFunction:
+    compiled, graph = row["compiled"], row["graph"]
     return RanFunction(
-        one["name"],
-        _place(one, folder),
+        row["name"],
+        _place(row, folder),
         compiled["calls"] + graph["calls"],
         compiled["seconds"] + graph["seconds"],
-        one["host"]["calls"],
-        one["host"]["seconds"],
-        one["compiling"]["calls"],
-        one["compiling"]["seconds"],
-        one["inlined"],
+        row["host"]["calls"],
+        row["host"]["seconds"],
+        row["compiling"]["calls"],
+        row["compiling"]["seconds"],
+        row["inlined"],
     )
 
 
-def _place(one: Mapping[str, Any], folder: str) -> str:
-    path = str(one["path"]).removeprefix(folder.rstrip("/") + "/")
-    return f"{path}:{one['line']}"
+def _place(row: Mapping[str, Any], folder: str) -> str:
+    path = str(row["path"]).removeprefix(folder.rstrip("/") + "/")
+    return f"{path}:{row['line']}"

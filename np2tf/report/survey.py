@@ -54,7 +54,7 @@ class FileSurvey:
     @property
     def about_arrays(self) -> list[Fate]:
         """The functions of the file that compute with arrays."""
-        return [one for one in self.fates if one.fate != PLAIN]
+        return [fate for fate in self.fates if fate.fate != PLAIN]
 
 
 @dataclass
@@ -66,12 +66,12 @@ class Survey:
     @property
     def fates(self) -> list[Fate]:
         """Return what becomes of the functions of all files that compute with arrays."""
-        return [one for file in self.files for one in file.about_arrays]
+        return [fate for file in self.files for fate in file.about_arrays]
 
     @property
     def findings(self) -> list[Diagnostic]:
         """All findings."""
-        return [one for file in self.files for one in file.findings]
+        return [finding for file in self.files for finding in file.findings]
 
     @property
     def names(self) -> Counter[str]:
@@ -82,7 +82,7 @@ class Survey:
     def packages(self) -> dict[str, list[FileSurvey]]:
         """The files by folder, in the order of their names."""
         found: dict[str, list[FileSurvey]] = {}
-        for file in sorted(self.files, key=lambda one: (one.package != TOP, one.package)):
+        for file in sorted(self.files, key=lambda file: (file.package != TOP, file.package)):
             found.setdefault(file.package, []).append(file)
         return found
 
@@ -107,21 +107,25 @@ def survey(
     """
     project = Project(files, True, options_of)
     found: dict[Path, FileSurvey] = {}
-    for one in project.outcomes(jobs):
-        name = display_path(one.path, folder)
-        texts = ("", "") if one.path.suffix == SUFFIX else (one.before, one.after)
-        if one.failed and one.path.suffix != SUFFIX:
-            texts = (one.data.decode("utf-8", "replace"),) * 2
-        made = FileSurvey(name, *texts, one.changed, one.failed, one.crashed, list(one.diagnostics))
-        made.names = project.names[one.path]
-        found[one.path] = made
+    for outcome in project.outcomes(jobs):
+        name = display_path(outcome.path, folder)
+        texts = ("", "") if outcome.path.suffix == SUFFIX else (outcome.before, outcome.after)
+        if outcome.failed and outcome.path.suffix != SUFFIX:
+            texts = (outcome.data.decode("utf-8", "replace"),) * 2
+        made = FileSurvey(
+            name, *texts, outcome.changed, outcome.failed, outcome.crashed, list(outcome.diagnostics)
+        )
+        made.names = project.names[outcome.path]
+        found[outcome.path] = made
         advance()
     for diagnostic in project.findings():
         found[Path(diagnostic.path)].findings.append(diagnostic)
     for path, fate in project.fates():
         found[path].fates.append(fate)
     for path, file in found.items():
-        file.findings = sorted((one for one in file.findings if is_selected(one.code, path)), key=order)
+        file.findings = sorted(
+            (finding for finding in file.findings if is_selected(finding.code, path)), key=order
+        )
     return Survey(list(found.values()))
 
 
@@ -135,7 +139,7 @@ def display_path(path: Path, folder: Path) -> str:
 
 def count_staged(fates: Sequence[Fate]) -> int:
     """Return how many functions are compiled: by themselves, or where something compiled calls them."""
-    return sum(one.fate in (STAGED, CALLED) for one in fates)
+    return sum(fate.fate in (STAGED, CALLED) for fate in fates)
 
 
 def percent(part: int, whole: int) -> str:

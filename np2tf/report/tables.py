@@ -72,7 +72,7 @@ class NameRow:
 
 def count_fates(fates: Sequence[Fate]) -> dict[str, int]:
     """Return how many functions have which fate, by the class of its colour, in the order of a table."""
-    counts = Counter(one.fate for one in fates)
+    counts = Counter(fate.fate for fate in fates)
     return {short: counts[fate] for fate, short in FATES.items() if fate != PLAIN}
 
 
@@ -82,7 +82,7 @@ def packages(survey: Survey) -> list[PackageRow]:
 
 
 def _package(name: str, files: list[FileSurvey]) -> PackageRow:
-    fates = [one for file in files for one in file.about_arrays]
+    fates = [fate for file in files for fate in file.about_arrays]
     changing = sum(file.changes for file in files)
     return PackageRow(
         name, len(files), changing, sum(len(file.findings) for file in files), count_fates(fates)
@@ -96,9 +96,12 @@ def why_on_host(survey: Survey) -> list[tuple[str, int]]:
 
 def code_rows(survey: Survey) -> list[CodeRow]:
     """The codes, the most frequent one first."""
-    counts = Counter(one.code for one in survey.findings)
+    counts = Counter(finding.code for finding in survey.findings)
     entries = ((codes()[code], count) for code, count in counts.items())
-    rows = [CodeRow(one.code, one.severity, count, one.title, one.why, one.remedy) for one, count in entries]
+    rows = [
+        CodeRow(finding.code, finding.severity, count, finding.title, finding.why, finding.remedy)
+        for finding, count in entries
+    ]
     return sorted(rows, key=lambda row: (-row.count, row.code))
 
 
@@ -123,7 +126,9 @@ def _name(name: str, uses: int, files: int) -> NameRow:
 
 def _is_kept(name: str) -> bool:
     """Return whether a name is of a part of NumPy that the translator leaves alone."""
-    return name in rules.kept_names() or any(one.startswith(f"{name}.") for one in rules.kept_names())
+    return name in rules.kept_names() or any(
+        name_kept.startswith(f"{name}.") for name_kept in rules.kept_names()
+    )
 
 
 def share_native(rows: Sequence[NameRow]) -> tuple[int, int]:

@@ -34,13 +34,13 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
                 plan.add(arg, _rebound if _is_local(facts, arg.value) else _on_host)
 
 
-def _on_host(updated: cst.Arg) -> cst.Arg:
-    return updated.with_changes(value=expression("np2tf.host_memory({x})", x=updated.value))
+def _on_host(updated_node: cst.Arg) -> cst.Arg:
+    return updated_node.with_changes(value=expression("np2tf.host_memory({x})", x=updated_node.value))
 
 
-def _rebound(updated: cst.Arg) -> cst.Arg:
-    moved = expression("({x} := np2tf.host_memory({x}))", x=updated.value)
-    return updated.with_changes(value=moved)
+def _rebound(updated_node: cst.Arg) -> cst.Arg:
+    moved = expression("({x} := np2tf.host_memory({x}))", x=updated_node.value)
+    return updated_node.with_changes(value=moved)
 
 
 def _is_local(facts: Facts, node: cst.BaseExpression) -> bool:
@@ -63,5 +63,5 @@ def _constructs(facts: Facts, classes: Classes, call: cst.Call) -> bool:
     around = facts.parents.nearest(call, cst.ClassDef)
     if around is None:
         return False
-    bases = [arg.value for one in classes.lineage(around) for arg in one.bases]
+    bases = [arg.value for class_def in classes.lineage(around) for arg in class_def.bases]
     return any(facts.imports.numpy_name(base) == "numpy.ndarray" for base in bases)

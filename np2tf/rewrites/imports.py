@@ -52,18 +52,18 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         _insert(facts, plan, insert_tnp, runtime)
 
 
-def _binds_outside(facts: Facts, found: NumpyImport) -> bool:
+def _binds_outside(facts: Facts, numpy_import: NumpyImport) -> bool:
     """Return whether an import in a function binds names that the function declares global or nonlocal."""
-    scope = facts.scopes.of(found.node)
-    names = {(a.evaluated_alias or a.evaluated_name).split(".")[0] for a in found.aliases}
+    scope = facts.scopes.of(numpy_import.node)
+    names = {(a.evaluated_alias or a.evaluated_name).split(".")[0] for a in numpy_import.aliases}
     return bool(names & (scope.globals | scope.nonlocals))
 
 
-def _at_top(facts: Facts, found: NumpyImport) -> bool:
+def _at_top(facts: Facts, numpy_import: NumpyImport) -> bool:
     """Return whether an import runs whenever the module does: at its top level, or in the body of a `try`
     there.
     """
-    line = facts.parents[found.node]
+    line = facts.parents[numpy_import.node]
     up = facts.parents[line] if line is not None else None
     if isinstance(up, cst.IndentedBlock):
         owner = facts.parents[up]
@@ -78,47 +78,57 @@ def _tnp_line(plan: Plan, runtime: bool) -> list[Statement]:
 
 
 def _replace(
-    facts: Facts, plan: Plan, found: NumpyImport, kept: KeptImports, *, with_tnp: bool, runtime: bool
+    facts: Facts,
+    plan: Plan,
+    numpy_import: NumpyImport,
+    kept_imports: KeptImports,
+    *,
+    with_tnp: bool,
+    runtime: bool,
 ) -> None:
     """Remove NumPy's names from one import, and put the import of `tnp` in its place or below it."""
-    rest, passed_on = _remaining_import(found, kept)
+    remainder, passed_on = _remaining_import(numpy_import, kept_imports)
     new: list[Statement] = _tnp_line(plan, runtime) if with_tnp else []
     if passed_on:
-        new.append(_passed_on(passed_on, found))
-    lines = [*([] if rest is None else [cst.SimpleStatementLine([rest])]), *new]
+        new.append(_passed_on(passed_on, numpy_import))
+    lines = [*([] if remainder is None else [cst.SimpleStatementLine([remainder])]), *new]
     if not lines:
-        _remove(facts, plan, found.node)
+        _remove(facts, plan, numpy_import.node)
         return
     smalls = [line.body[0] for line in lines if isinstance(line, cst.SimpleStatementLine)]
-    around = facts.parents[found.node]
+    around = facts.parents[numpy_import.node]
     if len(smalls) == 1 or (isinstance(around, cst.SimpleStatementLine) and len(around.body) == 1):
-        plan.add(found.node, lambda updated: smalls[0].with_changes(semicolon=updated.semicolon))
+        plan.add(
+            numpy_import.node, lambda updated_node: smalls[0].with_changes(semicolon=updated_node.semicolon)
+        )
         if around is not None and len(smalls) > 1:
-            plan.add(around, lambda updated: cst.FlattenSentinel([updated, *lines[1:]]))
+            plan.add(around, lambda updated_node: cst.FlattenSentinel([updated_node, *lines[1:]]))
         return
 
-    def in_line(updated: cst.Import | cst.ImportFrom) -> cst.FlattenSentinel[cst.BaseSmallStatement]:
+    def in_line(updated_node: cst.Import | cst.ImportFrom) -> cst.FlattenSentinel[cst.BaseSmallStatement]:
         """Return all statements in one line, because the statements after them on this line may already use
         `tnp`.
         """
-        return cst.FlattenSentinel([*smalls[:-1], smalls[-1].with_changes(semicolon=updated.semicolon)])
+        return cst.FlattenSentinel([*smalls[:-1], smalls[-1].with_changes(semicolon=updated_node.semicolon)])
 
-    plan.add(found.node, in_line)
+    plan.add(numpy_import.node, in_line)
 
 
 def _remaining_import(
-    found: NumpyImport, kept: KeptImports
+    numpy_import: NumpyImport, kept_imports: KeptImports
 ) -> tuple[cst.Import | cst.ImportFrom | None, list[cst.ImportAlias]]:
     """Return the part of an import that stays, and the unused names that other files may import from this
     one.
     """
-    node = found.node
+    node = numpy_import.node
     if isinstance(node.names, cst.ImportStar):
-        return (node if kept.all_of(found) else None), []
-    ours = set(found.aliases)
-    staying = [alias for alias in node.names if alias not in ours or kept.alias(alias)]
-    going = [alias for alias in node.names if alias in ours and not kept.alias(alias)]
-    passed_on = [alias for alias in going if isinstance(node, cst.ImportFrom) and kept.is_unused(alias)]
+        return (node if kept_imports.all_of(numpy_import) else None), []
+    numpy_aliases = set(numpy_import.aliases)
+    staying = [alias for alias in node.names if alias not in numpy_aliases or kept_imports.alias(alias)]
+    going = [alias for alias in node.names if alias in numpy_aliases and not kept_imports.alias(alias)]
+    passed_on = [
+        alias for alias in going if isinstance(node, cst.ImportFrom) and kept_imports.is_unused(alias)
+    ]
     if not staying:
         return None, passed_on
     if len(staying) == len(node.names):
@@ -127,9 +137,9 @@ def _remaining_import(
     return node.with_changes(names=[*staying[:-1], last]), passed_on
 
 
-def _passed_on(aliases: list[cst.ImportAlias], found: NumpyImport) -> Statement:
+def _passed_on(aliases: list[cst.ImportAlias], numpy_import: NumpyImport) -> Statement:
     """Return `from np2tf.tnp import pi` and the like, for files that import these names from this file."""
-    module = found.module.replace("numpy", "np2tf.tnp", 1)
+    module = numpy_import.module.replace("numpy", "np2tf.tnp", 1)
     names = ", ".join(
         alias.evaluated_name + (f" as {alias.evaluated_alias}" if alias.asname is not None else "")
         for alias in aliases
@@ -139,7 +149,7 @@ def _passed_on(aliases: list[cst.ImportAlias], found: NumpyImport) -> Statement:
 
 def _remove(facts: Facts, plan: Plan, node: cst.CSTNode) -> None:
     """Remove an import. The comments above it stay, above the line that follows."""
-    plan.add(node, lambda updated: cst.RemoveFromParent())
+    plan.add(node, lambda updated_node: cst.RemoveFromParent())
     line = facts.parents[node]
     if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
         return
@@ -152,10 +162,14 @@ def _remove(facts: Facts, plan: Plan, node: cst.CSTNode) -> None:
     if following:
         plan.add(
             following[0],
-            lambda updated: updated.with_changes(leading_lines=[*comments, *updated.leading_lines]),
+            lambda updated_node: updated_node.with_changes(
+                leading_lines=[*comments, *updated_node.leading_lines]
+            ),
         )
     elif block is not None:
-        plan.add(block, lambda updated: updated.with_changes(footer=[*comments, *updated.footer]))
+        plan.add(
+            block, lambda updated_node: updated_node.with_changes(footer=[*comments, *updated_node.footer])
+        )
 
 
 def _insert(facts: Facts, plan: Plan, tnp: bool, runtime: bool) -> None:
@@ -171,6 +185,6 @@ def _insert(facts: Facts, plan: Plan, tnp: bool, runtime: bool) -> None:
             break
         after = line
     if after is not None:
-        plan.add(after, lambda updated: cst.FlattenSentinel([updated, *lines]))
+        plan.add(after, lambda updated_node: cst.FlattenSentinel([updated_node, *lines]))
     elif facts.module.body:
-        plan.add(facts.module.body[0], lambda updated: cst.FlattenSentinel([*lines, updated]))
+        plan.add(facts.module.body[0], lambda updated_node: cst.FlattenSentinel([*lines, updated_node]))

@@ -33,11 +33,11 @@ class KeptImports:
         for use in uses(facts):
             owner = facts.scopes.of(use.name).owner_of(use.name.value)
             bindings = owner.bindings[use.name.value] if owner is not None else []
-            both = comparison_target(facts, use) is not None and use.name not in facts.foreign
-            if both or stays(facts, use):
+            is_comparison = comparison_target(facts, use) is not None and use.name not in facts.foreign
+            if is_comparison or stays(facts, use):
                 self._numpy_bindings.update(bindings)
                 self._star_stays |= owner is None
-            if both or not stays(facts, use):
+            if is_comparison or not stays(facts, use):
                 self._tnp_bindings.update(bindings)
             self._star_used |= owner is None
         if quoted_annotations(facts, ""):
@@ -48,19 +48,19 @@ class KeptImports:
         self._by_name = self._names_read_otherwise()
         self._star = facts.imports.other_stars or self._star_stays or self._needs_star()
 
-    def all_of(self, found: NumpyImport) -> bool:
+    def all_of(self, numpy_import: NumpyImport) -> bool:
         """Return whether a whole import statement stays."""
-        if found.star:
-            return self._star or found.module not in MODULES
-        return all(self.alias(alias) for alias in found.aliases)
+        if numpy_import.star:
+            return self._star or numpy_import.module not in MODULES
+        return all(self.alias(alias) for alias in numpy_import.aliases)
 
-    def needs_tnp(self, found: NumpyImport) -> bool:
+    def needs_tnp(self, numpy_import: NumpyImport) -> bool:
         """Return whether a name that this statement imports is translated, or used by way of a star
         import.
         """
-        if found.star:
+        if numpy_import.star:
             return self._star_used
-        return any(alias in self._tnp_bindings for alias in found.aliases)
+        return any(alias in self._tnp_bindings for alias in numpy_import.aliases)
 
     def alias(self, alias: cst.ImportAlias) -> bool:
         """Return whether one imported name stays."""
@@ -106,8 +106,8 @@ class KeptImports:
         if not any(found.star for found in facts.imports.statements):
             return False
         bound = facts.scopes.module.bindings
-        others = {name for name in (*self._by_name, *self._passed_on) if name not in bound}
-        if "*" in others or any(facts.imports.star_name(name) is not None for name in others):
+        other_names = {name for name in (*self._by_name, *self._passed_on) if name not in bound}
+        if "*" in other_names or any(facts.imports.star_name(name) is not None for name in other_names):
             return True  # other files may import them from this file
         unknown = facts.scopes.module.free - facts.imports.builtins
         return any(facts.imports.star_name(name) is None for name in unknown)

@@ -26,11 +26,11 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         array = call.func.value
         if facts.kinds.is_array(array) and can_rebind(facts, array):
             plan.require(tnp=True)
-            plan.add(statement, lambda updated: _rebound(updated, plan.tnp_name))
+            plan.add(statement, lambda updated_node: _rebound(updated_node, plan.tnp_name))
 
 
-def _rebound(updated: cst.Expr, tnp: str) -> cst.BaseSmallStatement:
-    call = updated.value
+def _rebound(updated_node: cst.Expr, tnp: str) -> cst.BaseSmallStatement:
+    call = updated_node.value
     assert isinstance(call, cst.Call)
     assert isinstance(call.func, cst.Attribute)
     array = call.func.value
@@ -38,4 +38,4 @@ def _rebound(updated: cst.Expr, tnp: str) -> cst.BaseSmallStatement:
     new = small_statement(
         "{x} = {call}", x=array, call=call.with_changes(func=call.func.with_changes(value=at))
     )
-    return new.with_changes(semicolon=updated.semicolon)
+    return new.with_changes(semicolon=updated_node.semicolon)

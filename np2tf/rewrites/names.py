@@ -80,12 +80,12 @@ def report_only(facts: Facts, report: Report) -> None:
         _report_import(facts, report, found)
 
 
-def _report_import(facts: Facts, report: Report, found: NumpyImport) -> None:
+def _report_import(facts: Facts, report: Report, numpy_import: NumpyImport) -> None:
     """Report the imported names that np2tf does not know."""
-    if found.star and facts.imports.other_stars:
-        report.add("NP2TF005", *facts.place(found.node), module=found.module)
-    for alias in found.aliases if isinstance(found.node, cst.ImportFrom) else ():
-        full = f"{found.module}.{alias.evaluated_name}"
+    if numpy_import.star and facts.imports.other_stars:
+        report.add("NP2TF005", *facts.place(numpy_import.node), module=numpy_import.module)
+    for alias in numpy_import.aliases if isinstance(numpy_import.node, cst.ImportFrom) else ():
+        full = f"{numpy_import.module}.{alias.evaluated_name}"
         if full not in MODULES and full.split(".")[1] not in ON_NUMPY and rules.find(full) is None:
             report.add("NP2TF002", *facts.place(alias), name=full)
 
@@ -101,8 +101,8 @@ def _passed_on(facts: Facts, node: cst.CSTNode) -> bool:
 
 
 def _renamer(path: str) -> Callable[[cst.Name], cst.BaseExpression]:
-    def edit(updated: cst.Name) -> cst.BaseExpression:
-        return name_node(path).with_changes(lpar=updated.lpar, rpar=updated.rpar)
+    def edit(updated_node: cst.Name) -> cst.BaseExpression:
+        return name_node(path).with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
 
     return edit
 
@@ -112,42 +112,42 @@ def _extend_comparison(plan: Plan, use: Use) -> Callable[[cst.CSTNode], EditedNo
     other)`.
     """
 
-    def edit(updated: cst.CSTNode) -> EditedNode:
-        ours = name_node(plan.tnp_name + use.qualified_name[len("numpy") :])
-        if isinstance(updated, cst.Element):
+    def edit(updated_node: cst.CSTNode) -> EditedNode:
+        tnp_function = name_node(plan.tnp_name + use.qualified_name[len("numpy") :])
+        if isinstance(updated_node, cst.Element):
             comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-            return cst.FlattenSentinel([cst.Element(ours, comma), updated])
-        assert isinstance(updated, cst.ComparisonTarget)
-        negated = isinstance(updated.operator, (cst.IsNot, cst.NotEqual))
+            return cst.FlattenSentinel([cst.Element(tnp_function, comma), updated_node])
+        assert isinstance(updated_node, cst.ComparisonTarget)
+        negated = isinstance(updated_node.operator, (cst.IsNot, cst.NotEqual))
         made = expression("x not in (y)" if negated else "x in (y)")
-        both = expression("({tnp}, {numpy})", tnp=ours, numpy=updated.comparator)
+        pair = expression("({tnp}, {numpy})", tnp=tnp_function, numpy=updated_node.comparator)
         assert isinstance(made, cst.Comparison)
-        return updated.with_changes(operator=made.comparisons[0].operator, comparator=both)
+        return updated_node.with_changes(operator=made.comparisons[0].operator, comparator=pair)
 
     return edit
 
 
-def _equal(updated: cst.Comparison) -> cst.Comparison:
+def _equal(updated_node: cst.Comparison) -> cst.Comparison:
     """Return `tnp.add == f` for `tnp.add is f`."""
-    (target,) = updated.comparisons
+    (target,) = updated_node.comparisons
     operator: cst.BaseCompOp = cst.NotEqual() if isinstance(target.operator, cst.IsNot) else cst.Equal()
-    return updated.with_changes(comparisons=[target.with_changes(operator=operator)])
+    return updated_node.with_changes(comparisons=[target.with_changes(operator=operator)])
 
 
-def _equal_from_the_right(updated: cst.Comparison) -> cst.Comparison:
+def _equal_from_the_right(updated_node: cst.Comparison) -> cst.Comparison:
     """Return `tnp.add == f` for `f is tnp.add`, because an array on the left would compare its elements."""
-    (target,) = updated.comparisons
-    swapped = target.with_changes(comparator=updated.left)
-    return _equal(updated.with_changes(left=target.comparator, comparisons=[swapped]))
+    (target,) = updated_node.comparisons
+    swapped = target.with_changes(comparator=updated_node.left)
+    return _equal(updated_node.with_changes(left=target.comparator, comparisons=[swapped]))
 
 
-def _at_function(updated: cst.Attribute) -> cst.BaseExpression:
+def _at_function(updated_node: cst.Attribute) -> cst.BaseExpression:
     """Return `tnp.add_at` for `tnp.add.at`."""
-    base = updated.value
+    base = updated_node.value
     if isinstance(base, cst.Attribute):
         named = base.with_changes(attr=base.attr.with_changes(value=f"{base.attr.value}_at"))
-        return named.with_changes(lpar=updated.lpar, rpar=updated.rpar)
-    return updated
+        return named.with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
+    return updated_node
 
 
 def _report_removed(facts: Facts, plan: Plan, use: Use, rule: Rule) -> None:
@@ -159,10 +159,10 @@ def _report_removed(facts: Facts, plan: Plan, use: Use, rule: Rule) -> None:
         hidden = any(facts.imports.qualified_binding(binding) is None for binding in bound_to)
         new = f"{plan.tnp_name}.{rule.when_hidden}" if hidden else rule.new_name
 
-    def rename(updated: cst.Name | cst.Attribute) -> cst.BaseExpression:
+    def rename(updated_node: cst.Name | cst.Attribute) -> cst.BaseExpression:
         if rule.negated:
             return expression("(-{new})", new=name_node(new))
-        return name_node(new).with_changes(lpar=updated.lpar, rpar=updated.rpar)
+        return name_node(new).with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
 
     plan.add(use.node, rename)
     call = facts.parents[use.node]
@@ -173,8 +173,8 @@ def _report_removed(facts: Facts, plan: Plan, use: Use, rule: Rule) -> None:
 def _call_of(rule: Rule, tnp: str) -> Callable[[cst.Call], cst.Call]:
     """Return an edit that adds the arguments with which the new function does what the old function did."""
 
-    def edit(updated: cst.Call) -> cst.Call:
-        args = list(updated.args)
+    def edit(updated_node: cst.Call) -> cst.Call:
+        args = list(updated_node.args)
         if rule.flattens:
             first = args[0]
             flat = expression("{tnp}.ravel({value})", tnp=name_node(tnp), value=first.value)
@@ -183,10 +183,10 @@ def _call_of(rule: Rule, tnp: str) -> Callable[[cst.Call], cst.Call]:
         assert isinstance(quoted, cst.Call)
         if quoted.args and isinstance(args[-1].comma, cst.MaybeSentinel):
             args[-1] = args[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
-        return updated.with_changes(args=[*args, *quoted.args])
+        return updated_node.with_changes(args=[*args, *quoted.args])
 
     return edit
 
 
 def _string_replacer(value: str) -> Callable[[cst.SimpleString], cst.SimpleString]:
-    return lambda updated: updated.with_changes(value=value)
+    return lambda updated_node: updated_node.with_changes(value=value)

@@ -16,45 +16,45 @@ from np2tf.tnp._front.front import Function, universal_function
 _functions: dict[str, Any] = {}
 
 
-def scipys(qualified: str) -> Any:
+def scipys(qualified_name: str) -> Any:
     """Return SciPy's own object of a qualified name.
 
     Args:
-        qualified: the name, such as "scipy.stats.norm.pdf".
+        qualified_name: the name, such as "scipy.stats.norm.pdf".
 
     Raises:
         ImportError: SciPy is not installed.
         AttributeError: the installed SciPy has no such name.
     """
-    chapter = rules.scipy()[qualified].chapter
+    chapter = rules.scipy()[qualified_name].chapter
     prefix = rules.read_table(chapter)["prefix"]
     found = importlib.import_module(prefix)
-    for part in qualified.removeprefix(f"{prefix}.").split("."):
+    for part in qualified_name.removeprefix(f"{prefix}.").split("."):
         found = getattr(found, part)
     return found
 
 
-def implementation(qualified: str) -> Any:
+def implementation(qualified_name: str) -> Any:
     """Return the np2tf function that replaces a function of SciPy.
 
     Args:
-        qualified: the name of SciPy's function, such as "scipy.special.erf".
+        qualified_name: the name of SciPy's function, such as "scipy.special.erf".
 
     Raises:
         KeyError: the function has no TensorFlow version.
         ImportError: SciPy is not installed.
         AttributeError: the installed SciPy has no such function.
     """
-    found = _functions.get(qualified)
-    return found if found is not None else _functions.setdefault(qualified, _make(qualified))
+    found = _functions.get(qualified_name)
+    return found if found is not None else _functions.setdefault(qualified_name, _make(qualified_name))
 
 
-def _make(qualified: str) -> Any:
+def _make(qualified_name: str) -> Any:
     """Make the function of np2tf that replaces a function of SciPy."""
-    numpy = scipys(qualified)
-    made = universal_function(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified)
-    made.qualified_name = qualified
-    stem = rules.scipy()[qualified].chapter.rpartition("/")[2]
+    numpy = scipys(qualified_name)
+    made = universal_function(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified_name)
+    made.qualified_name = qualified_name
+    stem = rules.scipy()[qualified_name].chapter.rpartition("/")[2]
     made.__module__ = f"np2tf.scipy.{stem}"  # pickle looks for the function there
     loading.when_loaded(lambda: importlib.import_module("np2tf.scipy.kernels").load(stem))
     return made
@@ -77,7 +77,11 @@ def provider(stem: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
         names = {} if name.startswith("__") else native_names()
         if name in names:
             return implementation(names[name])
-        below = {rest.partition(".")[2]: full for rest, full in names.items() if rest.startswith(f"{name}.")}
+        below = {
+            name_below.partition(".")[2]: full
+            for name_below, full in names.items()
+            if name_below.startswith(f"{name}.")
+        }
         if below:
             return _Methods(f"{module}.{name}", below)
         raise AttributeError(f"module {module!r} has no attribute {name!r}")

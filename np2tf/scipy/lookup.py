@@ -33,18 +33,18 @@ def native(scipy_object: Any) -> str | None:
         return None
 
 
-def implementation(qualified: str) -> Any:
+def implementation(qualified_name: str) -> Any:
     """Return the function that runs SciPy's own on host operands and np2tf's implementation on tensors.
 
     Args:
-        qualified: the name of SciPy's function, such as "scipy.special.erf".
+        qualified_name: the name of SciPy's function, such as "scipy.special.erf".
 
     Raises:
         KeyError: np2tf has no TensorFlow version of this function.
     """
     from np2tf.scipy.front import implementation as make
 
-    return make(qualified)
+    return make(qualified_name)
 
 
 def _look() -> None:

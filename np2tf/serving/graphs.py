@@ -25,7 +25,7 @@ class OpenGraph:
     """A NumPy function as graphs over arrays of unknown lengths, one for each signature.
 
     Attributes:
-        traced: the `tf.function` that has the graphs.
+        tf_function: the `tf.function` that has the graphs.
         variables: the large arrays that the function reads by name.
 
     Args:
@@ -34,19 +34,19 @@ class OpenGraph:
     """
 
     def __init__(self, function: Callable[..., Any], jit_compile: bool | None = None) -> None:
-        self._jitted, self._bound = jitted_of(function)
+        self._jitted_function, self._bound_arguments = jitted_of(function)
         self.variables: list[tf.Variable] = []
-        self._known: dict[int, tuple[Any, tf.Variable]] = {}
+        self._variables_by_id: dict[int, tuple[Any, tf.Variable]] = {}
         self._call: tuple[PreparedCall, Callable[..., Any]] | None = None
-        self._made: dict[Any, Any] = {}
-        self.traced = tf.function(self._stage, autograph=False, jit_compile=jit_compile)
+        self._concrete_functions: dict[Any, Any] = {}
+        self.tf_function = tf.function(self._stage, autograph=False, jit_compile=jit_compile)
 
     def _stage(self, *tensors: tf.Tensor) -> Any:
         assert self._call is not None
         # Arguments that are bound to the function are read by name, as far as the graph is concerned.
         call, function = self._call
-        handles = self._jitted._compiler.handles_exceptions
-        return stage_open(call, function, tensors, len(self._bound), self._constant, handles)
+        handles = self._jitted_function._compiler.handles_exceptions
+        return stage_open(call, function, tensors, len(self._bound_arguments), self._constant, handles)
 
     def add(self, specs: Sequence[tf.TensorSpec]) -> Any:
         """Trace the function for a signature, and return its concrete function.
@@ -54,23 +54,25 @@ class OpenGraph:
         Raises:
             StagingError: if the function cannot be staged, or needs this process when the graph runs.
         """
-        args = (*self._bound, *map(example, specs))
+        args = (*self._bound_arguments, *map(example, specs))
 
         def traced(call: PreparedCall, function: Callable[..., Any]) -> Any:
             self._call = call, function
-            return self.traced.get_concrete_function(*specs)
+            return self.tf_function.get_concrete_function(*specs)
 
-        made = self._jitted._compiler.trace_apart(args, traced)
+        made = self._jitted_function._compiler.trace_apart(args, traced)
         callbacks = sorted(_CALLBACKS & ops_of(made.graph))
         if callbacks:
             raise ExportError(f"the graph calls functions of Python ({', '.join(callbacks)})")
-        self._made[_kinds(specs)] = made
+        self._concrete_functions[_kinds(specs)] = made
         return made
 
     def callable(self) -> Any:
         """Return a `tf.function` that calls the graphs; TensorFlow traces it again when it is saved."""
-        made = tf.function(lambda *tensors: self._made[_kinds(tensors)](*tensors), autograph=False)
-        for concrete in self._made.values():
+        made = tf.function(
+            lambda *tensors: self._concrete_functions[_kinds(tensors)](*tensors), autograph=False
+        )
+        for concrete in self._concrete_functions.values():
             made.get_concrete_function(*concrete.structured_input_signature[0])
         return made
 
@@ -78,16 +80,19 @@ class OpenGraph:
         """Return the tensor of an array that the function reads by name."""
         if array.nbytes < _LARGE:
             return tf.constant(as_tensor(array).numpy() if not isinstance(array, np.ndarray) else array)
-        known = self._known.get(id(array))
+        known = self._variables_by_id.get(id(array))
         if known is None:
             with tf.init_scope():
-                known = self._known[id(array)] = array, tf.Variable(as_tensor(array), trainable=False)
+                known = self._variables_by_id[id(array)] = (
+                    array,
+                    tf.Variable(as_tensor(array), trainable=False),
+                )
             self.variables.append(known[1])
         return known[1].read_value()
 
 
 def _kinds(tensors: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple((one.dtype, tuple(one.shape)) for one in tensors)
+    return tuple((tensor.dtype, tuple(tensor.shape)) for tensor in tensors)
 
 
 __all__ = ["OpenGraph"]

@@ -24,28 +24,28 @@ class InputError(ValueError):
         super().__init__(f"NP2TF951 {entry.message.format(reason=reason)}. {entry.remedy}")
 
 
-def spec_of(wanted: Any, name: str | None = None) -> Any:
+def spec_of(kind: Any, name: str | None = None) -> Any:
     """Return TensorFlow's specification of an input.
 
     Args:
-        wanted: a text such as ``"x: f64[?, 3]"``, a tf.TensorSpec, or an array or number of this kind.
+        kind: a text such as ``"x: f64[?, 3]"``, a tf.TensorSpec, or an array or number of this kind.
         name: the name of an input without a name of its own.
 
     Raises:
         InputError: if the text is not understood, or TensorFlow has no such dtype.
     """
-    if isinstance(wanted, tf.TensorSpec):
-        if wanted.shape.rank is None:
-            raise InputError(f"{wanted} has an unknown number of axes")
-        return tf.TensorSpec(wanted.shape, wanted.dtype, wanted.name or name)
-    if isinstance(wanted, str):
-        own, dtype, shape = _parsed(wanted)
-        return tf.TensorSpec(shape, dtype, own or name)
-    array = np.asarray(wanted)
-    return tf.TensorSpec(array.shape, _dtype(str(array.dtype), repr(wanted)), name)
+    if isinstance(kind, tf.TensorSpec):
+        if kind.shape.rank is None:
+            raise InputError(f"{kind} has an unknown number of axes")
+        return tf.TensorSpec(kind.shape, kind.dtype, kind.name or name)
+    if isinstance(kind, str):
+        own_name, dtype, shape = _parse(kind)
+        return tf.TensorSpec(shape, dtype, own_name or name)
+    array = np.asarray(kind)
+    return tf.TensorSpec(array.shape, _dtype(str(array.dtype), repr(kind)), name)
 
 
-def _parsed(text: str) -> tuple[str | None, Any, list[int | None]]:
+def _parse(text: str) -> tuple[str | None, Any, list[int | None]]:
     """Return the name, dtype and lengths in a text."""
     found = _INPUT.fullmatch(text)
     if found is None:
@@ -80,7 +80,7 @@ def signature_of(function: Callable[..., Any], inputs: Any) -> list[Any]:
         InputError: if an input is not understood, or the function has no such parameters.
     """
     given = [inputs] if isinstance(inputs, (str, tf.TensorSpec, np.ndarray)) else list(inputs)
-    specs = [spec_of(one) for one in given]
+    specs = [spec_of(spec) for spec in given]
     parameters = _parameters(function, len(specs))
     named = {spec.name: spec for spec in specs if spec.name is not None}
     unknown = [name for name in named if name not in parameters]
@@ -88,10 +88,10 @@ def signature_of(function: Callable[..., Any], inputs: Any) -> list[Any]:
         raise InputError(f"the function has no parameter {unknown[0]!r}; its parameters are {parameters}")
     if len(named) < sum(spec.name is not None for spec in specs):
         raise InputError("two inputs have the same name")
-    rest = iter([spec for spec in specs if spec.name is None])
+    specs_in_order = iter([spec for spec in specs if spec.name is None])
     ordered: list[Any] = []
     for name in parameters[: len(specs)]:
-        found = named.pop(name, None) or next(rest, None)
+        found = named.pop(name, None) or next(specs_in_order, None)
         if found is None:
             break
         ordered.append(tf.TensorSpec(found.shape, found.dtype, name))
@@ -103,25 +103,25 @@ def signature_of(function: Callable[..., Any], inputs: Any) -> list[Any]:
 def _parameters(function: Callable[..., Any], count: int) -> list[str]:
     """Return the names of the positional parameters; of variable ones so many as there are inputs."""
     names: list[str] = []
-    for name, one in inspect.signature(function).parameters.items():
-        if one.kind is one.VAR_POSITIONAL:
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL:
             names += [f"{name}_{k}" for k in range(count - len(names))]
-        elif one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
+        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             names.append(name)
-            if one.default is one.empty and len(names) > count:
+            if parameter.default is parameter.empty and len(names) > count:
                 raise InputError(f"the parameter {name!r} needs an input")
     return names
 
 
-def told(specs: Sequence[Any]) -> str:
+def signature_text(specs: Sequence[Any]) -> str:
     """Return a signature as text, as `spec_of` reads it."""
-    return ", ".join(map(_told, specs))
+    return ", ".join(map(_kind_text, specs))
 
 
-def _told(spec: Any) -> str:
+def _kind_text(spec: Any) -> str:
     lengths = ", ".join("?" if n is None else str(n) for n in spec.shape)
     kind = spec.dtype.name + (f"[{lengths}]" if spec.shape.rank else "")
     return f"{spec.name}: {kind}" if spec.name else kind
 
 
-__all__ = ["InputError", "signature_of", "spec_of", "told"]
+__all__ = ["InputError", "signature_of", "signature_text", "spec_of"]

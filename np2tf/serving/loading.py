@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.serving.inputs import told
+from np2tf.serving.inputs import signature_text
 from np2tf.tnp._operands.conversion import to_numpy
 
 #: Python's numbers, which take the dtype of a signature; an array keeps its own.
@@ -29,10 +29,10 @@ class LoadedFunction:
     def __init__(self, model: Any) -> None:
         self._model = model
         concrete = model.__call__.concrete_functions
-        self._specs = [list(one.structured_input_signature[0]) for one in concrete]
+        self._specs = [list(function.structured_input_signature[0]) for function in concrete]
         # TensorFlow keeps no order of signatures: the one with the most open lengths comes last.
         self._specs.sort(key=lambda specs: sum(n is None for spec in specs for n in spec.shape))
-        self.signatures = list(map(told, self._specs))
+        self.signatures = list(map(signature_text, self._specs))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function.
@@ -52,7 +52,10 @@ class LoadedFunction:
             tensors = _tensors_for(specs, args, kwargs)
             if tensors is not None:
                 return _to_host(self._model(*tensors))
-        kinds = [f"{np.asarray(one).dtype}{list(np.shape(one))}" for one in (*args, *kwargs.values())]
+        kinds = [
+            f"{np.asarray(argument).dtype}{list(np.shape(argument))}"
+            for argument in (*args, *kwargs.values())
+        ]
         raise TypeError(f"the function takes {' or '.join(self.signatures)}, and not {', '.join(kinds)}")
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.serving.graphs import OpenGraph
-from np2tf.serving.inputs import InputError, signature_of, told
+from np2tf.serving.inputs import InputError, signature_of, signature_text
 
 
 def save(
@@ -50,7 +50,7 @@ def save(
     if not overwrite and os.path.isdir(folder) and any(Path(folder).iterdir()):
         raise FileExistsError(f"the folder {os.fspath(folder)!r} is not empty; overwrite=True writes there")
     graph = OpenGraph(function)
-    made = [graph.add(signature_of(function, one)) for one in signatures]
+    made = [graph.add(signature_of(function, signature)) for signature in signatures]
     module = tf.Module()
     module.__call__ = graph.callable()
     module.large_arrays = graph.variables
@@ -89,10 +89,10 @@ def stablehlo(function: Callable[..., Any], signature: Any) -> str:
     """
     specs = signature_of(function, signature)
     if any(not spec.shape.is_fully_defined() for spec in specs):
-        raise InputError(f"XLA needs to know all lengths, and `{told(specs)}` has open ones")
+        raise InputError(f"XLA needs to know all lengths, and `{signature_text(specs)}` has open ones")
     graph = OpenGraph(function, jit_compile=True)
     graph.add(specs)
-    return str(graph.traced.experimental_get_compiler_ir(*specs)(stage="stablehlo"))
+    return str(graph.tf_function.experimental_get_compiler_ir(*specs)(stage="stablehlo"))
 
 
 __all__ = ["save", "stablehlo"]

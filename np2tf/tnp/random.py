@@ -29,10 +29,10 @@ def _is_on_numpy() -> bool:
     return fast_flags.host and not new_arrays_are_tensors()
 
 
-def _method(name: str, documented: Callable[..., Any]) -> Callable[..., Any]:
+def _method(name: str, documented_function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the method of a generator that draws through the plain NumPy object."""
 
-    @functools.wraps(documented)
+    @functools.wraps(documented_function)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         draw = getattr(self._plain, name)
         if _is_on_numpy() and are_host(args) and are_host(kwargs.values()):

@@ -46,7 +46,7 @@ def associative_scan(fn: Callable[..., Any], elems: Any, reverse: bool = False, 
     if any(not -len(shape_of(leaf)) <= axis < len(shape_of(leaf)) for leaf in leaves):
         raise TransformArgumentError(f"associative_scan: axis {axis} is not an axis of every array")
     axes = [axis % len(shape_of(leaf)) for leaf in leaves]
-    lengths = {shape_of(leaf)[own] for leaf, own in zip(leaves, axes, strict=True)}
+    lengths = {shape_of(leaf)[axis] for leaf, axis in zip(leaves, axes, strict=True)}
     if len(lengths) > 1:
         raise TransformArgumentError(
             f"array inputs to associative_scan must have the same length along the axis; they have {lengths}"
@@ -63,7 +63,7 @@ class _Scan:
 
     def cut(self, leaves: Sequence[Any], part: slice) -> _Leaves:
         """Return a slice along the axis of every leaf."""
-        return [leaf[(*[slice(None)] * own, part)] for leaf, own in zip(leaves, self._axes, strict=True)]
+        return [leaf[(*[slice(None)] * axis, part)] for leaf, axis in zip(leaves, self._axes, strict=True)]
 
     def prefixes(self, leaves: _Leaves) -> _Leaves:
         """Return the prefixes, each of length 1 to n."""
@@ -76,8 +76,8 @@ class _Scan:
         even = self._combine(before, self.cut(leaves, slice(2, None, 2)))
         first = self.cut(leaves, slice(0, 1))
         return [
-            _interleaved(tnp.concatenate([head, rest], axis=own), other, own, count)
-            for head, rest, other, own in zip(first, even, odd, self._axes, strict=True)
+            _interleave(tnp.concatenate([head, tail], axis=axis), odd_leaf, axis, count)
+            for head, tail, odd_leaf, axis in zip(first, even, odd, self._axes, strict=True)
         ]
 
     def _combine(self, left: Sequence[Any], right: Sequence[Any]) -> _Leaves:
@@ -85,7 +85,7 @@ class _Scan:
         return self._structure.leaves_of(made, "the result of associative_scan's function")
 
 
-def _interleaved(even: Any, odd: Any, axis: int, count: int) -> Any:
+def _interleave(even: Any, odd: Any, axis: int, count: int) -> Any:
     """Return one array with the even and the odd places of two others."""
     places = np.empty(count, int)
     places[::2] = np.arange((count + 1) // 2)

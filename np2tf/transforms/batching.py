@@ -98,8 +98,8 @@ def pmap(
         devices = _devices()
 
         def place(lane: int) -> AbstractContextManager[Any]:
-            one = len(devices) == 1 or not tf.executing_eagerly()
-            return nullcontext() if one else tf.device(devices[lane % len(devices)])
+            is_one_device = len(devices) == 1 or not tf.executing_eagerly()
+            return nullcontext() if is_one_device else tf.device(devices[lane % len(devices)])
 
         return _batch(fun, args, kwargs, (in_axes, out_axes, axis_name, axis_size), place)
 
@@ -112,8 +112,8 @@ def _anywhere(lane: int) -> AbstractContextManager[Any]:
 
 def _devices() -> list[str]:
     every = tf.config.list_logical_devices()
-    accelerators = [one.name for one in every if one.device_type != "CPU"]
-    return accelerators or [one.name for one in every]
+    accelerators = [device.name for device in every if device.device_type != "CPU"]
+    return accelerators or [device.name for device in every]
 
 
 def _batch(
@@ -122,17 +122,19 @@ def _batch(
     kwargs: dict[str, Any],
     axes: tuple[Any, Any, Any, int | None],
     place: Callable[[int], AbstractContextManager[Any]],
-    compiled: CompiledBatch | None = None,
+    batch: CompiledBatch | None = None,
     must_be_together: bool = False,
 ) -> Any:
     in_axes, out_axes, axis_name, axis_size = axes
     form = Form((args, kwargs))
     structure = Structure((args, kwargs))
     entries = [*_in_axes(in_axes, args), *[0] * len(Structure(kwargs).leaves)]
-    slices = [None if one is None else _axis_of(one, leaf) for one, leaf in zip(entries, structure.leaves)]
+    slices = [
+        None if entry is None else _axis_of(entry, leaf) for entry, leaf in zip(entries, structure.leaves)
+    ]
     size = _size(slices, structure.leaves, axis_size)
-    if compiled is not None and compiled.is_due(fun, form, size):
-        result = compiled.run(args, kwargs, form)
+    if batch is not None and batch.is_due(fun, form, size):
+        result = batch.run(args, kwargs, form)
         if result is not None:
             return result[0]
     run = runnable_for(fun, form)
@@ -148,32 +150,32 @@ def _batch(
 
     if not size:
         return _of_no_lanes(lambda: run(*args, **kwargs))
-    if size >= together.FEW and current_scope() is not None:
+    if size >= together.FEW_LANES and current_scope() is not None:
         made = run_together(Lanes(run, fun, structure, slices, size), axis_name)
         if made is not None:
-            return _moved(made, out_axes, form)
+            return _move_axes(made, out_axes, form)
         if must_be_together:
             raise NotStagedError("the lanes of a vmap cannot be staged together")
-    with nullcontext() if compiled is None else compiled.timing():
+    with nullcontext() if batch is None else batch.measure():
         results = run_lanes(lane, size, axis_name)
     return _stack(results, out_axes, form)
 
 
-def _moved(made: Together, out_axes: Any, form: Form) -> Any:
+def _move_axes(lanes: Together, out_axes: Any, form: Form) -> Any:
     """Return results along the axes that the caller wants them to be stacked along."""
     if isinstance(out_axes, list):
         out_axes = tuple(out_axes)
-    structure = made.structure
+    structure = lanes.structure
     entries = broadcast_prefix(out_axes, structure.build(structure.leaves), "vmap out_axes")
     leaves = []
-    for row, axis, is_equal in zip(made.rows, entries, made.equal, strict=True):
+    for row, axis, is_equal in zip(lanes.rows, entries, lanes.equal, strict=True):
         if axis is None and not is_equal:
-            raise _differing()
+            raise _size_error()
         leaves.append(row[0] if axis is None else as_tensor(tnp.moveaxis(tensor_array(row), 0, axis)))
     return form.build(structure, leaves)
 
 
-def _differing() -> TransformArgumentError:
+def _size_error() -> TransformArgumentError:
     return TransformArgumentError(
         "vmap has mapped output but out_axes is None: the results of the lanes differ; give an axis"
     )
@@ -216,15 +218,15 @@ def _axis_of(entry: Any, leaf: Any) -> int:
     return axis % rank
 
 
-def _size(slices: Sequence[int | None], leaves: Sequence[Any], given: int | None) -> int:
+def _size(slices: Sequence[int | None], leaves: Sequence[Any], axis_size: int | None) -> int:
     found = [shape_of(leaf)[axis] for axis, leaf in zip(slices, leaves, strict=True) if axis is not None]
-    if given is not None:
-        found.append(given)
+    if axis_size is not None:
+        found.append(axis_size)
     if not found:
         raise TransformArgumentError(
             "vmap must have at least one non-None value in in_axes, or axis_size must be given"
         )
-    if any(not isinstance(one, int) for one in found):
+    if any(not isinstance(size, int) for size in found):
         raise TransformArgumentError("vmap needs an axis of known length, which one of its arguments lacks")
     if len(set(found)) > 1:
         raise TransformArgumentError(
@@ -255,7 +257,10 @@ def _stack(results: Sequence[Any], out_axes: Any, form: Form) -> Any:
     if isinstance(out_axes, list):
         out_axes = tuple(out_axes)
     entries = broadcast_prefix(out_axes, results[0], "vmap out_axes")
-    rows = [structure.leaves, *[structure.leaves_of(one, "the result of each lane") for one in results[1:]]]
+    rows = [
+        structure.leaves,
+        *[structure.leaves_of(result, "the result of each lane") for result in results[1:]],
+    ]
     made = [_join(parts, axis, form) for parts, axis in zip(zip(*rows, strict=True), entries, strict=True)]
     return form.build(structure, made)
 
@@ -263,21 +268,21 @@ def _stack(results: Sequence[Any], out_axes: Any, form: Form) -> Any:
 def _join(parts: Sequence[Any], axis: Any, form: Form) -> Any:
     if axis is None:
         first = parts[0]
-        if any(one is not first and not _are_equal(one, first) for one in parts):
-            raise _differing()
+        if any(part is not first and not _are_equal(part, first) for part in parts):
+            raise _size_error()
         return first
-    shapes = {tuple(shape_of(one)) for one in parts}
+    shapes = {tuple(shape_of(part)) for part in parts}
     if len(shapes) > 1:
         raise TransformArgumentError(
             f"the results of the lanes have different shapes, {sorted(shapes)}, and cannot be stacked"
         )
-    if any(dtype_of(one) is None for one in parts):
+    if any(dtype_of(part) is None for part in parts):
         raise TransformArgumentError(f"vmap cannot stack results of type {type(parts[0]).__name__}")
     return (np if form.is_host and not any(map(is_array, parts)) else tnp).stack(list(parts), axis=axis)
 
 
-def _are_equal(one: Any, other: Any) -> bool:
-    if dtype_of(one) is None:
-        return bool(one == other)
-    same = map_leaves(lambda leaf: leaf.tensor if is_array(leaf) else leaf, (one, other))
-    return bool(tf.reduce_all(tf.equal(*same))) if tf.executing_eagerly() else one is other
+def _are_equal(first: Any, second: Any) -> bool:
+    if dtype_of(first) is None:
+        return bool(first == second)
+    tensors = map_leaves(lambda leaf: leaf.tensor if is_array(leaf) else leaf, (first, second))
+    return bool(tf.reduce_all(tf.equal(*tensors))) if tf.executing_eagerly() else first is second

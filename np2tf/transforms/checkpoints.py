@@ -58,13 +58,13 @@ def checkpoint(
         with record.stop_recording(), _tensors_from_outside(operands) as outside:
             result = run(operands)
             tensors = _inexact_tensors(result)
-        recomputed = _Recomputed(run, len(places), tensors)
-        return form.of(_rebuilt(result, apply_operation(recomputed, [*operands, *outside])))
+        recomputed = _Recomputation(run, len(places), tensors)
+        return form.of(_rebuild(result, apply_operation(recomputed, [*operands, *outside])))
 
     return name_like(again, fun, "checkpoint")  # type: ignore[no-any-return]
 
 
-class _Recomputed:
+class _Recomputation:
     """A function as an operation that runs it again for its gradient.
 
     Args:
@@ -81,7 +81,7 @@ class _Recomputed:
     def __call__(self, tensors: Sequence[tf.Tensor]) -> Any:
         def backward(gradients: Sequence[tf.Tensor]) -> list[Any]:
             with tf.GradientTape(watch_accessed_variables=False) as tape:
-                fresh = [tf.identity(one) for one in tensors[: self._count]]
+                fresh = [tf.identity(tensor) for tensor in tensors[: self._count]]
                 tape.watch([*fresh, *tensors[self._count :]])
                 with tf.control_dependencies([] if tf.executing_eagerly() else list(gradients)):
                     targets = _inexact_tensors(self._run(fresh))
@@ -96,7 +96,7 @@ def _inexact_tensors(structure: Structure) -> list[tf.Tensor]:
     return [as_tensor(leaf) for leaf in structure.leaves if is_inexact(leaf)]
 
 
-def _rebuilt(structure: Structure, tensors: Sequence[tf.Tensor]) -> Any:
+def _rebuild(structure: Structure, tensors: Sequence[tf.Tensor]) -> Any:
     left = list(tensors)
     return structure.build(
         [wrapper_of(leaf)(left.pop(0)) if is_inexact(leaf) else leaf for leaf in structure.leaves]
@@ -104,19 +104,19 @@ def _rebuilt(structure: Structure, tensors: Sequence[tf.Tensor]) -> Any:
 
 
 @contextmanager
-def _tensors_from_outside(known: Sequence[tf.Tensor]) -> Iterator[list[tf.Tensor]]:
+def _tensors_from_outside(inner_tensors: Sequence[tf.Tensor]) -> Iterator[list[tf.Tensor]]:
     """Collect the inexact tensors that the block reads and has not made: those of closures and globals."""
-    made = {id(one) for one in known}
+    made = {id(tensor) for tensor in inner_tensors}
     keep: list[Any] = []
     outside: dict[int, tf.Tensor] = {}
 
     def note(
         kind: str, inputs: Any, attributes: Any, outputs: Any, name: Any = None, graph: Any = None
     ) -> None:
-        for one in inputs:
-            is_new = id(one) not in made and isinstance(one, tf.Tensor)
-            if is_new and (one.dtype.is_floating or one.dtype.is_complex) and kind != "Const":
-                outside[id(one)] = one
+        for tensor in inputs:
+            is_new = id(tensor) not in made and isinstance(tensor, tf.Tensor)
+            if is_new and (tensor.dtype.is_floating or tensor.dtype.is_complex) and kind != "Const":
+                outside[id(tensor)] = tensor
         made.update(map(id, outputs))
         keep.extend(outputs)
 

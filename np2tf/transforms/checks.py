@@ -111,14 +111,18 @@ class _Check:
     def _difference(self, f: Callable[..., Any], args: tuple[Any, ...], tangents: Any) -> Any:
         """Return the central difference of `f` along the tangents."""
         half = self._step / 2
-        after, before = (Structure(_on_host(f(*_moved(args, tangents, one)))) for one in (half, -half))
+        after, before = (Structure(_on_host(f(*_step_along(args, tangents, step)))) for step in (half, -half))
         pairs = zip(after.leaves, before.leaves, strict=True)
-        return after.build([(one - other) / np.asarray(self._step, one.real.dtype) for one, other in pairs])
+        return after.build(
+            [(upper - lower) / np.asarray(self._step, upper.real.dtype) for upper, lower in pairs]
+        )
 
-    def _compare(self, found: Any, wanted: Any, what: str) -> None:
-        for one, other in zip(Structure(found).leaves, Structure(wanted).leaves, strict=True):
-            if not np.allclose(one, other, rtol=self._rtol, atol=self._atol, equal_nan=True):
-                raise CheckGradsError(f"{what} is {one}, where finite differences give {other}")
+    def _compare(self, derivative: Any, expected_derivative: Any, subject: str) -> None:
+        for value, expected_value in zip(
+            Structure(derivative).leaves, Structure(expected_derivative).leaves, strict=True
+        ):
+            if not np.allclose(value, expected_value, rtol=self._rtol, atol=self._atol, equal_nan=True):
+                raise CheckGradsError(f"{subject} is {value}, where finite differences give {expected_value}")
 
 
 def _host(leaf: Any) -> Any:
@@ -130,16 +134,18 @@ def _on_host(value: Any) -> Any:
     return map_leaves(lambda leaf: to_numpy(leaf) if is_array(leaf) else np.asarray(leaf)[()], value)
 
 
-def _moved(args: Any, tangents: Any, step: float) -> Any:
+def _step_along(args: Any, tangents: Any, step: float) -> Any:
     structure = Structure(args)
     pairs = zip(structure.leaves, Structure(tangents).leaves, strict=True)
-    return structure.build([(one + np.asarray(step, one.real.dtype) * other) for one, other in pairs])
+    return structure.build(
+        [(value + np.asarray(step, value.real.dtype) * tangent) for value, tangent in pairs]
+    )
 
 
 def _inner(a: Any, b: Any) -> float:
     """Return the pairing of a cotangent with a tangent, without conjugates, as JAX has it."""
     pairs = zip(Structure(a).leaves, Structure(b).leaves, strict=True)
-    return float(sum(np.real(np.sum(one * other)) for one, other in pairs))
+    return float(sum(np.real(np.sum(value * factor)) for value, factor in pairs))
 
 
 def _forward(f: Callable[..., Any], directions: Any, *args: Any) -> Any:

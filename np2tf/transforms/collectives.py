@@ -29,14 +29,14 @@ class Combine:
 
     Args:
         lanes: the values of the lanes -> the result, which is the same for all lanes.
-        stacked: an array of the values, with the lanes along its first axis -> the result.
+        of_stack: an array of the values, with the lanes along its first axis -> the result.
     """
 
     lanes: Callable[[Sequence[Any]], Any]
-    stacked: Callable[[Any], Any]
+    of_stack: Callable[[Any], Any]
 
 
-class Stopped(BaseException):
+class LaneStop(BaseException):
     """Raised by a collective in a lane that must wait for the others. (User code cannot catch it by
     accident.)
 
@@ -58,19 +58,19 @@ class NamedAxis:
     Attributes:
         name, size: the name of the axis, and the number of lanes.
         lane: the number of the lane that runs now: an int, or a staged int if all lanes are staged together.
-        met: the number of collectives that this lane has met.
-        known: the result of each collective, the same in all lanes.
+        met_count: the number of collectives that this lane has met.
+        results: the result of each collective, the same in all lanes.
     """
 
     def __init__(self, name: Any, size: int) -> None:
         self.name, self.size = name, size
         self.lane: Any = 0
-        self.met = 0
-        self.known: list[Any] = []
+        self.met_count = 0
+        self.results: list[Any] = []
         self.recordings = recordings.depth
 
     @contextmanager
-    def entered(self) -> Iterator[None]:
+    def enter(self) -> Iterator[None]:
         """Let collectives in the with block find this axis."""
         _axes.stack.append(self)
         try:
@@ -80,7 +80,7 @@ class NamedAxis:
 
     def begin(self, lane: Any) -> None:
         """Begin to run a lane."""
-        self.lane, self.met = lane, 0
+        self.lane, self.met_count = lane, 0
 
 
 class _Axes(threading.local):
@@ -101,33 +101,33 @@ def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
     if name is None:
         return [lane(k) for k in range(size)]
     axis = NamedAxis(name, size)
-    with axis.entered():
+    with axis.enter():
         while True:
             results: list[Any] = []
-            stopped: list[Stopped] = []
+            stopped: list[LaneStop] = []
             for k in range(size):
                 axis.begin(k)
                 try:
                     results.append(lane(k))
-                except Stopped as one:
-                    if one.axis is not axis:
+                except LaneStop as stop:
+                    if stop.axis is not axis:
                         raise
-                    stopped.append(one)
+                    stopped.append(stop)
             if not stopped:
                 return results
-            if results or len({one.name for one in stopped}) > 1:
+            if results or len({stop.name for stop in stopped}) > 1:
                 raise TransformArgumentError(
                     f"a collective over the axis {name!r} is met in some lanes only: "
-                    f"{sorted({one.name for one in stopped})}; call it in every lane, outside of branches"
+                    f"{sorted({stop.name for stop in stopped})}; call it in every lane, outside of branches"
                 )
-            axis.known.append(_combined(stopped))
+            axis.results.append(_combine(stopped))
 
 
-def _combined(stopped: Sequence[Stopped]) -> Any:
-    structure = Structure(stopped[0].value)
-    others = [structure.leaves_of(one.value, "the operand") for one in stopped[1:]]
-    columns = zip(structure.leaves, *others, strict=True)
-    return structure.build([stopped[0].combine.lanes(parts) for parts in columns])
+def _combine(stops: Sequence[LaneStop]) -> Any:
+    structure = Structure(stops[0].value)
+    columns_of_others = [structure.leaves_of(stop.value, "the operand") for stop in stops[1:]]
+    columns = zip(structure.leaves, *columns_of_others, strict=True)
+    return structure.build([stops[0].combine.lanes(parts) for parts in columns])
 
 
 def _find(name: Any) -> NamedAxis:
@@ -139,15 +139,15 @@ def _find(name: Any) -> NamedAxis:
 
 def _collective(name: str, x: Any, axis_name: Any, combine: Combine) -> Any:
     if isinstance(axis_name, (tuple, list)):
-        for one in axis_name:
-            x = _collective(name, x, one, combine)
+        for single_name in axis_name:
+            x = _collective(name, x, single_name, combine)
         return x
     axis = _find(axis_name)
-    axis.met += 1
-    if axis.met <= len(axis.known):
-        return axis.known[axis.met - 1]
+    axis.met_count += 1
+    if axis.met_count <= len(axis.results):
+        return axis.results[axis.met_count - 1]
     _refuse_inner_derivative(name, x, axis)
-    raise Stopped(axis, x, combine, name)
+    raise LaneStop(axis, x, combine, name)
 
 
 def _refuse_inner_derivative(name: str, x: Any, axis: NamedAxis) -> None:
@@ -166,26 +166,26 @@ def _sum(parts: Sequence[Any]) -> Any:
     return functools.reduce(tnp.add, parts)
 
 
-def _sum_stacked(stacked: Any) -> Any:
-    return tnp.sum(stacked, axis=0, dtype=stacked.dtype)
+def _sum_stacked(stack: Any) -> Any:
+    return tnp.sum(stack, axis=0, dtype=stack.dtype)
 
 
 _SUM = Combine(_sum, _sum_stacked)
-_MEAN = Combine(lambda parts: _sum(parts) / len(parts), lambda all_: _sum_stacked(all_) / len(all_))
-_MAX = Combine(lambda parts: functools.reduce(tnp.maximum, parts), lambda stacked: tnp.max(stacked, axis=0))
+_MEAN = Combine(lambda parts: _sum(parts) / len(parts), lambda stack: _sum_stacked(stack) / len(stack))
+_MAX = Combine(lambda parts: functools.reduce(tnp.maximum, parts), lambda stack: tnp.max(stack, axis=0))
 
 
 def _gather(axis: int, tiled: bool) -> Combine:
     if not tiled:
         return Combine(
-            lambda parts: tnp.stack(list(parts), axis=axis), lambda stacked: tnp.moveaxis(stacked, 0, axis)
+            lambda parts: tnp.stack(list(parts), axis=axis), lambda stack: tnp.moveaxis(stack, 0, axis)
         )
 
-    def tile(stacked: Any) -> Any:
-        lengths = list(stacked.shape[1:])
+    def tile(stack: Any) -> Any:
+        lengths = list(stack.shape[1:])
         place = range(len(lengths))[axis]
-        lengths[place] *= len(stacked)
-        return tnp.reshape(tnp.moveaxis(stacked, 0, place), lengths)
+        lengths[place] *= len(stack)
+        return tnp.reshape(tnp.moveaxis(stack, 0, place), lengths)
 
     return Combine(lambda parts: tnp.concatenate(list(parts), axis=axis), tile)
 

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.runtime.environment.call_context import is_recording
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.staging import StagingError
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._front.transform_depth import transform_depth
@@ -29,13 +29,13 @@ from np2tf.transforms.core.recordings import recordings
 from np2tf.transforms.core.structures import map_leaves
 
 #: So many lanes are compiled at the first call.
-MANY = 32
+MANY_LANES = 32
 #: The seconds that fewer lanes must have taken.
 SECONDS = 1.0
 #: Functions with the same code, made anew for each call, are compiled so many times.
 AFRESH = 2
 #: The number of batches that are kept compiled.
-_KEPT = 64
+_MOST_BATCHES = 64
 
 
 class CompiledBatch:
@@ -48,7 +48,7 @@ class CompiledBatch:
 
     def __init__(self, stage: Callable[..., Any], code: Any) -> None:
         self._code = code
-        self._jitted = Jitted(stage, "compile")
+        self._jitted_function = JittedFunction(stage, "compile")
         self._is_refused = self._has_run = self._differentiates = False
         self._seconds = 0.0
 
@@ -62,17 +62,17 @@ class CompiledBatch:
             return False
         if self._has_run:
             return True
-        return (size >= MANY or self._seconds > SECONDS) and _compiled_codes[self._code] < AFRESH
+        return (size >= MANY_LANES or self._seconds > SECONDS) and _compiled_codes[self._code] < AFRESH
 
     @contextmanager
-    def timing(self) -> Iterator[None]:
+    def measure(self) -> Iterator[None]:
         """Count the time of the with block, in which lanes run one by one."""
-        before, made = time.perf_counter(), recordings.made
+        before, made = time.perf_counter(), recordings.count
         try:
             yield
         finally:
             self._seconds += time.perf_counter() - before
-            self._differentiates |= recordings.made > made
+            self._differentiates |= recordings.count > made
 
     def run(self, args: Sequence[Any], kwargs: dict[str, Any], form: Form) -> tuple[Any] | None:
         """Return the result in a tuple; None if the call cannot be compiled. Nothing has then happened."""
@@ -80,7 +80,7 @@ class CompiledBatch:
             args = [map_leaves(as_array, arg) for arg in args]
             kwargs = {name: map_leaves(as_array, value) for name, value in kwargs.items()}
         with _not_following():
-            compiler = self._jitted._compiler
+            compiler = self._jitted_function._compiler
             if not self._has_run:
                 _compiled_codes[self._code] += 1
             try:
@@ -102,7 +102,7 @@ def _not_following() -> Iterator[None]:
         transform_depth.depth = before
 
 
-_kept: OrderedDict[Any, tuple[Any, CompiledBatch]] = OrderedDict()
+_batches: OrderedDict[Any, tuple[Any, CompiledBatch]] = OrderedDict()
 #: Code of a function -> how many batches of it have been compiled.
 _compiled_codes: Counter[Any] = Counter()
 
@@ -120,11 +120,11 @@ def compiled_batch(fun: Any, options: Any, stage: Callable[..., Any]) -> Compile
         made_by.append(inner.made_by[1:])
         inner = inner.made_by[0]
     key = id(root), repr(made_by), repr(options)
-    if key in _kept:
-        _kept.move_to_end(key)
-        return _kept[key][1]
+    if key in _batches:
+        _batches.move_to_end(key)
+        return _batches[key][1]
     made = CompiledBatch(stage, (getattr(root, "__code__", type(root)), key[1:]))
-    _kept[key] = root, made  # (which keeps the id valid)
-    if len(_kept) > _KEPT:
-        _kept.popitem(last=False)
+    _batches[key] = root, made  # (which keeps the id valid)
+    if len(_batches) > _MOST_BATCHES:
+        _batches.popitem(last=False)
     return made

@@ -26,7 +26,7 @@ class _Running(threading.local):
         self.functions: set[int] = set()
 
 
-_running = _Running()
+_running_rules = _Running()
 
 
 @contextmanager
@@ -34,12 +34,12 @@ def _running_rule_of(function: Any) -> Iterator[None]:
     """Let calls of the function, in its own rule, compute the function itself; its rule is asked for
     later.
     """
-    before = _running.functions
-    _running.functions = {*before, id(function)}
+    before = _running_rules.functions
+    _running_rules.functions = {*before, id(function)}
     try:
         yield
     finally:
-        _running.functions = before
+        _running_rules.functions = before
 
 
 class _Call:
@@ -154,7 +154,7 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
 
             return result.tensors, backward
 
-        operation = _without_rule(fun, call, ruled, made) if id(fun) in _running.functions else ruled
+        operation = _without_rule(fun, call, ruled, made) if id(fun) in _running_rules.functions else ruled
         tensors = apply_operation(operation, call.operands)
         return form.of(made[-1].build(tensors))
 
@@ -204,7 +204,7 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
 
         def ruled(tensors: Sequence[tf.Tensor]) -> Any:
             primals = call.primals(tensors)
-            directions = [tf.ones_like(one) for one in tensors]
+            directions = [tf.ones_like(tensor) for tensor in tensors]
             tape = tf.GradientTape(persistent=True, watch_accessed_variables=False)
             with tape, _running_rule_of(fun):
                 tape.watch(directions)
@@ -227,7 +227,7 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
 
             return result.tensors, backward
 
-        operation = _without_rule(fun, call, ruled, made) if id(fun) in _running.functions else ruled
+        operation = _without_rule(fun, call, ruled, made) if id(fun) in _running_rules.functions else ruled
         tensors = apply_operation(operation, call.operands)
         return form.of(made[-1].build(tensors))
 
@@ -252,15 +252,17 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
     return named
 
 
-def _without_rule(fun: Callable[..., Any], call: _Call, ruled: Operation, made: list[_Result]) -> Operation:
+def _without_rule(
+    fun: Callable[..., Any], call: _Call, operation_with_rule: Operation, results: list[_Result]
+) -> Operation:
     """Return the operation for a call in the function's own rule: a derivative of it runs the rule again."""
 
     def operation(tensors: Sequence[tf.Tensor]) -> Any:
         with record.stop_recording():
             result = _Result(runnable(fun)(*call.all_arguments(call.primals(tensors))))
             tensors_of_result = result.tensors
-        made.append(result)
-        return tensors_of_result, lambda gradients: ruled(tensors)[1](gradients)
+        results.append(result)
+        return tensors_of_result, lambda gradients: operation_with_rule(tensors)[1](gradients)
 
     return operation
 
@@ -273,21 +275,23 @@ def _sum_of(terms: Sequence[Any], like: Any) -> Any:
     return structure.build([sum(parts[1:], parts[0]) for parts in columns])
 
 
-def _cotangents(found: Any, call: _Call, name: str) -> list[Any]:
+def _cotangents(returned_value: Any, call: _Call, name: str) -> list[Any]:
     """Return the gradients of the inexact leaves, in TensorFlow's convention."""
     primals = call.structure.build(call.structure.leaves)
-    if not isinstance(found, (tuple, list)) or len(found) != len(primals):
+    if not isinstance(returned_value, (tuple, list)) or len(returned_value) != len(primals):
         raise CustomRuleError(
             f"the function bwd of {name} must return a tuple with a cotangent for each of {len(primals)} "
-            f"differentiated arguments, and returns {type(found).__name__}"
-            + (f" of length {len(found)}" if isinstance(found, (tuple, list)) else "")
+            f"differentiated arguments, and returns {type(returned_value).__name__}"
+            + (f" of length {len(returned_value)}" if isinstance(returned_value, (tuple, list)) else "")
         )
     leaves: list[Any] = []
-    for primal, cotangent in zip(primals, found, strict=True):
+    for primal, cotangent in zip(primals, returned_value, strict=True):
         structure = Structure(primal)
-        none = [None] * len(structure.leaves)
+        no_cotangents = [None] * len(structure.leaves)
         leaves += (
-            none if cotangent is None else structure.leaves_of(cotangent, f"a cotangent of bwd of {name}")
+            no_cotangents
+            if cotangent is None
+            else structure.leaves_of(cotangent, f"a cotangent of bwd of {name}")
         )
     made: list[Any] = []
     for place in call.inexact:

@@ -46,10 +46,10 @@ def grad(
     See https://docs.jax.dev/en/latest/_autosummary/jax.grad.html.
     """
     check_callable(fun, "grad")
-    both = _value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, "grad")
+    value_and_grad_of = _value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, "grad")
 
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        value, found = both(*args, **kwargs)
+        value, found = value_and_grad_of(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
     options = (argnums, has_aux, holomorphic, allow_int)

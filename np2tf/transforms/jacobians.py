@@ -21,7 +21,7 @@ from np2tf.transforms.core.missing_gradients import quiet_tensorflow
 from np2tf.transforms.core.recordings import Recording
 
 #: Fewer products than this are computed one after another: vectorising them would take longer.
-_FEW = 12
+_FEW_PRODUCTS = 12
 
 
 def jacrev(
@@ -65,8 +65,8 @@ def jacrev(
         rows = _products(recording.pull_back, [recording.outputs[k] for k in recording.places])
         blocks = [
             [
-                _with_axes(block, out.shape, one.shape)
-                for block, one in zip(row, recording.inputs, strict=True)
+                _with_axes(block, out.shape, argument.shape)
+                for block, argument in zip(row, recording.inputs, strict=True)
             ]
             for row, out in zip(rows, recording.outputs, strict=True)
         ]
@@ -112,14 +112,14 @@ def jacfwd(
         inexact = 0
         for place, out in enumerate(recording.outputs):
             if place not in recording.places:
-                zeros = [np.zeros((*np.shape(out), *one.shape)) for one in recording.inputs]
+                zeros = [np.zeros((*np.shape(out), *argument.shape)) for argument in recording.inputs]
                 blocks.append(zeros)
                 continue
             column = [parts[inexact] for parts in columns]
             blocks.append(
                 [
-                    _with_axes(_move_first_axis(part), out.shape, one.shape)
-                    for part, one in zip(column, recording.inputs, strict=True)
+                    _with_axes(_move_first_axis(part), out.shape, argument.shape)
+                    for part, argument in zip(column, recording.inputs, strict=True)
                 ]
             )
             inexact += 1
@@ -166,12 +166,14 @@ def _products(
     first axis.
     """
     found = []
-    for place, one in enumerate(like):
-        count = one.shape.num_elements()
-        units = tf.reshape(tf.eye(count, dtype=one.dtype), [count, *one.shape])
+    for place, tensor in enumerate(like):
+        count = tensor.shape.num_elements()
+        units = tf.reshape(tf.eye(count, dtype=tensor.dtype), [count, *tensor.shape])
 
         def product(unit: tf.Tensor, place: int = place) -> list[tf.Tensor]:
-            return multiply([unit if k == place else tf.zeros_like(other) for k, other in enumerate(like)])
+            return multiply(
+                [unit if k == place else tf.zeros_like(neighbour) for k, neighbour in enumerate(like)]
+            )
 
         found.append(_for_each(product, units))
     return found
@@ -179,7 +181,7 @@ def _products(
 
 def _for_each(product: Callable[[tf.Tensor], list[tf.Tensor]], units: tf.Tensor) -> list[tf.Tensor]:
     count = units.shape[0]
-    if count >= _FEW:
+    if count >= _FEW_PRODUCTS:
         try:
             with quiet_tensorflow():
                 made = tf.vectorized_map(product, units, fallback_to_while_loop=False)
@@ -188,7 +190,8 @@ def _for_each(product: Callable[[tf.Tensor], list[tf.Tensor]], units: tf.Tensor)
             pass  # an operation has no vectorised form
     if not count:
         return [
-            tf.zeros([0, *one.shape], one.dtype) for one in product(tf.zeros(units.shape[1:], units.dtype))
+            tf.zeros([0, *value.shape], value.dtype)
+            for value in product(tf.zeros(units.shape[1:], units.dtype))
         ]
     rows = [product(units[k]) for k in range(count)]
     return [tf.stack(parts) for parts in zip(*rows, strict=True)]

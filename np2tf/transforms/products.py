@@ -42,12 +42,12 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
     def vjp_fun(cotangent: Any) -> Any:
         given = recording.structure.leaves_of(cotangent, "the cotangent")
-        own = Form((primals, cotangent))
+        form = Form((primals, cotangent))
         tensors = _as_directions(given, recording.outputs, recording.places, "cotangent", "the result")
         leaves = [np.zeros(shape_of(leaf), FLOAT0) for leaf in arguments.structure.leaves]
         for place, product in zip(arguments.places, recording.pull_back(tensors), strict=True):
             leaves[place] = product
-        return own.build(arguments.structure, leaves)
+        return form.build(arguments.structure, leaves)
 
     result = form.build(recording.structure, recording.outputs)
     return (result, vjp_fun, form.of(recording.aux)) if has_aux else (result, vjp_fun)
@@ -78,7 +78,7 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
             "primal and tangent arguments to jvp must be tuples or lists; found "
             f"{type(primals).__name__} and {type(tangents).__name__}: write jvp(f, (x,), (t,))"
         )
-    result, push, aux = _linearized(fun, tuple(primals), has_aux, Form((primals, tangents)))
+    result, push, aux = _linearize(fun, tuple(primals), has_aux, Form((primals, tangents)))
     tangent = push(*tangents)
     return (result, tangent, aux) if has_aux else (result, tangent)
 
@@ -102,50 +102,52 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     See https://docs.jax.dev/en/latest/_autosummary/jax.linearize.html.
     """
     check_callable(fun, "linearize")
-    result, push, aux = _linearized(fun, primals, has_aux, Form(primals))
+    result, push, aux = _linearize(fun, primals, has_aux, Form(primals))
     return (result, push, aux) if has_aux else (result, push)
 
 
-def _linearized(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, form: Form) -> Any:
+def _linearize(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, form: Form) -> Any:
     arguments = Arguments(fun, primals, {}, tuple(range(len(primals))))
     recording = Recording(arguments.run, arguments.leaves, has_aux)
     push = recording.push_forward()
 
     def jvp_fun(*tangents: Any) -> Any:
         given = arguments.structure.leaves_of(tangents, "the tangents")
-        own = Form((primals, tangents))
+        form = Form((primals, tangents))
         every = arguments.structure.leaves
         tensors = push(_as_directions(given, every, arguments.places, "tangent", "the primal"))
         leaves: list[Any] = [np.zeros(shape_of(leaf), FLOAT0) for leaf in recording.outputs]
         for place, tensor in zip(recording.places, tensors, strict=True):
             leaves[place] = tensor
-        return own.build(recording.structure, leaves)
+        return form.build(recording.structure, leaves)
 
     return form.build(recording.structure, recording.outputs), jvp_fun, form.of(recording.aux)
 
 
 def _as_directions(
-    given: Sequence[Any], like: Sequence[Any], places: Sequence[int], what: str, of: str
+    values: Sequence[Any], like: Sequence[Any], places: Sequence[int], subject: str, of: str
 ) -> list[tf.Tensor]:
     """Return the tangents or cotangents of the inexact leaves as tensors.
 
     Raises:
         TransformArgumentError: a shape or dtype differs from that of the leaf it belongs to.
     """
-    for k, (one, leaf) in enumerate(zip(given, like, strict=True)):
-        if tuple(shape_of(one)) != tuple(shape_of(leaf)):
+    for k, (value, leaf) in enumerate(zip(values, like, strict=True)):
+        if tuple(shape_of(value)) != tuple(shape_of(leaf)):
             raise TransformArgumentError(
-                f"the {what} has shape {tuple(shape_of(one))}, where {of} has shape {tuple(shape_of(leaf))}"
+                f"the {subject} has shape {tuple(shape_of(value))}, "
+                f"where {of} has shape {tuple(shape_of(leaf))}"
             )
-        wanted, found = dtype_of(leaf), dtype_of(one)
+        wanted, found = dtype_of(leaf), dtype_of(value)
         if k not in places:
-            if found is not None or getattr(one, "dtype", None) != FLOAT0:
+            if found is not None or getattr(value, "dtype", None) != FLOAT0:
                 raise TransformArgumentError(
-                    f"{of} has the dtype {wanted}, whose {what} has the dtype float0: give "
+                    f"{of} has the dtype {wanted}, whose {subject} has the dtype float0: give "
                     f"np.zeros({tuple(shape_of(leaf))}, [('float0', 'V')]), or differentiate other arguments"
                 )
-        elif found != wanted and type(one) not in (int, float, complex):
+        elif found != wanted and type(value) not in (int, float, complex):
             raise TransformArgumentError(
-                f"the {what} has the dtype {found}, where {of} has {wanted}: use {what}.astype({wanted})"
+                f"the {subject} has the dtype {found}, where {of} has {wanted}: "
+                f"use {subject}.astype({wanted})"
             )
-    return [as_tensor(given[k], dtype_of(like[k])) for k in places]
+    return [as_tensor(values[k], dtype_of(like[k])) for k in places]

@@ -57,9 +57,9 @@ def scan(
     run = runnable_for(f, form)
     given = rows.leaves if form.is_host else [as_array(leaf) for leaf in rows.leaves]
     body = _Body(run, rows, given, form)
-    carry = _typed(init, body, count)
+    carry = _typed_carry(init, body, count)
     if current_scope() is not None and count > _UNROLL:
-        carry, results = _staged(body, carry, count, reverse)
+        carry, results = _stage(body, carry, count, reverse)
     else:
         carry, results = _step_by_step(body, carry, count, reverse)
     return form.of(carry), form.of(results)
@@ -75,12 +75,12 @@ class _Body:
         form: the form of the call.
     """
 
-    def __init__(self, run: Callable[..., Any], rows: Structure, given: Sequence[Any], form: Form) -> None:
-        self._run, self._rows, self._given, self.form = run, rows, given, form
+    def __init__(self, run: Callable[..., Any], rows: Structure, xs: Sequence[Any], form: Form) -> None:
+        self._run, self._rows, self._xs, self.form = run, rows, xs, form
 
     def step(self, carry: Any, k: Any) -> tuple[Any, Any]:
         """Return the carry and the result of step `k`."""
-        x = self._rows.build([_row(leaf, k) for leaf in self._given])
+        x = self._rows.build([_row(leaf, k) for leaf in self._xs])
         made = self._run(carry, x)
         if not isinstance(made, (tuple, list)) or len(made) != 2:
             raise TransformArgumentError(
@@ -91,9 +91,7 @@ class _Body:
 
     def shapes(self, carry: Any) -> tuple[Any, Any]:
         """Return the carry and the result of a step as shapes and dtypes."""
-        x = self._rows.build(
-            [_row(leaf, 0) if shape_of(leaf)[0] else _empty_row(leaf) for leaf in self._given]
-        )
+        x = self._rows.build([_row(leaf, 0) if shape_of(leaf)[0] else _empty_row(leaf) for leaf in self._xs])
         return shapes_of_result(self._run, (carry, x))  # type: ignore[no-any-return]
 
 
@@ -121,7 +119,7 @@ def _length(leaves: Sequence[Any], length: int | None) -> int:
     return int(found[0])
 
 
-def _typed(init: Any, body: _Body, count: int) -> Any:
+def _typed_carry(init: Any, body: _Body, count: int) -> Any:
     """Return the first carry: Python's numbers in it get the dtype that the step gives them."""
     structure = Structure(init)
     leaves = structure.leaves if body.form.is_host else [as_array(leaf) for leaf in structure.leaves]
@@ -133,9 +131,9 @@ def _typed(init: Any, body: _Body, count: int) -> Any:
         after = body.shapes(structure.build(leaves))[0]
     made = structure.leaves_of(after, "the carry that the function of scan returns")
     typed = []
-    for leaf, one in zip(leaves, made, strict=True):
+    for leaf, leaf_after in zip(leaves, made, strict=True):
         if type(leaf) in (bool, int, float, complex):
-            value = np.asarray(leaf, np.result_type(leaf, dtype_of(one)))[()]
+            value = np.asarray(leaf, np.result_type(leaf, dtype_of(leaf_after)))[()]
             leaf = as_array(value) if body.form.is_host else tnp.asarray(tnp.array(value))
         typed.append(leaf)
     return structure.build(typed)
@@ -153,9 +151,9 @@ def _check_carry(before: Any, after: Any) -> None:
             f"the function of scan must return a carry of the structure that it gets, {structure.text}, and "
             f"returns {Structure(after).text}"
         )
-    for one, other in zip(structure.leaves, Structure(after).leaves, strict=True):
-        kinds = [(dtype_of(leaf), tuple(shape_of(leaf))) for leaf in (one, other)]
-        if kinds[0] != kinds[1] and type(one) not in (bool, int, float, complex):
+    for leaf_before, leaf_after in zip(structure.leaves, Structure(after).leaves, strict=True):
+        kinds = [(dtype_of(leaf), tuple(shape_of(leaf))) for leaf in (leaf_before, leaf_after)]
+        if kinds[0] != kinds[1] and type(leaf_before) not in (bool, int, float, complex):
             raise CarryTypeError(
                 "the function of scan must return a carry of the type that it gets: a value is "
                 f"{kinds[0][0]}{list(kinds[0][1])} before a step and {kinds[1][0]}{list(kinds[1][1])} after "
@@ -176,22 +174,22 @@ def _step_by_step(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[A
         results.reverse()
     if not results:
         outline = Structure(body.shapes(carry)[1])
-        return carry, outline.build([np.zeros((0, *one.shape), one.dtype) for one in outline.leaves])
+        return carry, outline.build([np.zeros((0, *leaf.shape), leaf.dtype) for leaf in outline.leaves])
     structure = Structure(results[0])
     columns = zip(
-        *(structure.leaves_of(one, "the result of each step of scan") for one in results), strict=True
+        *(structure.leaves_of(result, "the result of each step of scan") for result in results), strict=True
     )
-    return carry, structure.build([_stacked(parts) for parts in columns])
+    return carry, structure.build([_stack(parts) for parts in columns])
 
 
-def _stacked(parts: Sequence[Any]) -> Any:
+def _stack(parts: Sequence[Any]) -> Any:
     return (tnp if any(map(is_array, parts)) else np).stack(list(parts))
 
 
-def _staged(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[Any, Any]:
+def _stage(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[Any, Any]:
     """Run the steps as one staged loop, which writes the results into arrays."""
     outline = Structure(body.shapes(carry)[1])
-    buffers = [tnp.zeros((count, *one.shape), one.dtype) for one in outline.leaves]
+    buffers = [tnp.zeros((count, *leaf.shape), leaf.dtype) for leaf in outline.leaves]
     carried = Structure(carry)
 
     def step(k: Any, *state: Any) -> tuple[Any, ...]:
@@ -199,7 +197,7 @@ def _staged(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[Any, An
         place = count - 1 - k if reverse else k
         after, result = body.step(carried.build(leaves), place)
         made = outline.leaves_of(result, "the result of each step of scan")
-        rows = [at(buffer)[place].set(one) for buffer, one in zip(written, made, strict=True)]
+        rows = [at(buffer)[place].set(leaf) for buffer, leaf in zip(written, made, strict=True)]
         return (*Structure(after).leaves, *rows)
 
     state = for_loop(range(count), step, (*carried.leaves, *buffers))

@@ -82,7 +82,7 @@ def shapes_of_result(
         trace = trace_of(around)
         with trace.throwing_away(), staging_scope(trace) as scope:
             try:
-                return _described(fun, structure)
+                return _describe(fun, structure)
             finally:
                 scope.undo()
     try:
@@ -90,19 +90,19 @@ def shapes_of_result(
             trace = Trace(xla=False)
             with promotion_scope(current_mode()), staging_scope(trace) as root:
                 trace.root = root
-                return _described(staged_callee(fun), structure)
+                return _describe(staged_callee(fun), structure)
     except StagingError:
         pass
     # A function with effects, or of another kind that is not staged.
     with _graph().as_default():
-        return _described(eager_version(fun), structure)
+        return _describe(eager_version(fun), structure)
 
 
 def _graph() -> Any:
     return tf.__internal__.FuncGraph("shapes")
 
 
-def _described(fun: Callable[..., Any], structure: Structure) -> Any:
+def _describe(fun: Callable[..., Any], structure: Structure) -> Any:
     args, kwargs = structure.build([_placeholder(leaf) for leaf in structure.leaves])
     result = Structure(fun(*args, **kwargs))
     return result.build([_description(leaf) for leaf in result.leaves])

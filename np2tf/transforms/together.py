@@ -28,7 +28,7 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 from np2tf.transform_errors import TransformError
-from np2tf.transforms.collectives import NamedAxis, Stopped
+from np2tf.transforms.collectives import LaneStop, NamedAxis
 from np2tf.transforms.core.leaves import as_array, dtype_of
 from np2tf.transforms.core.missing_gradients import quiet_tensorflow
 from np2tf.transforms.core.structures import Structure
@@ -36,13 +36,13 @@ from np2tf.transforms.core.structures import Structure
 #: The ways to run lanes together, the preferred first.
 ROUTES: tuple[str, ...] = ("batches", "loop")
 #: Fewer lanes are staged one by one.
-FEW = 2
+FEW_LANES = 2
 #: The limit for the memory of all lanes together, in elements of the largest array.
 LARGEST = 2**26
 _BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 _LOOPS = frozenset({"While", "StatelessWhile"})
 #: Operations with a state that a lane may use: they only read.
-_READING = frozenset({"ReadVariableOp", "ResourceGather"})
+_READS = frozenset({"ReadVariableOp", "ResourceGather"})
 #: Errors that end the attempt to run lanes together. If the function is to blame, its lanes raise them again.
 _FAILURES = (
     *(StagingError, TransformError, ValueError, TypeError, NotImplementedError, LookupError),
@@ -68,20 +68,20 @@ class Lanes:
     slices: Sequence[int | None]
     size: int
 
-    def stacked(self) -> list[tf.Tensor]:
+    def stacks(self) -> list[tf.Tensor]:
         """Return the leaves that are sliced, with the lanes along the first axis."""
         moved = [
             tnp.moveaxis(tnp.asarray(as_array(leaf)), axis, 0)
             for leaf, axis in zip(self.structure.leaves, self.slices, strict=True)
             if axis is not None
         ]
-        return [as_tensor(one) for one in moved]
+        return [as_tensor(array) for array in moved]
 
     def call(self, slices: Sequence[tf.Tensor]) -> Any:
         """Return the result of a lane."""
-        own = iter(slices)
+        slice_iterator = iter(slices)
         leaves = [
-            as_array(leaf) if axis is None else wrap_tensor(tf.identity(next(own)))
+            as_array(leaf) if axis is None else wrap_tensor(tf.identity(next(slice_iterator)))
             for leaf, axis in zip(self.structure.leaves, self.slices, strict=True)
         ]
         args, kwargs = self.structure.build(leaves)
@@ -119,11 +119,11 @@ def run_together(lanes: Lanes, axis_name: Any) -> Together | None:
             rows = staging.rows(seen)
             if rows is None:
                 return None
-            if seen.stopped is None or axis is None:
+            if seen.stop is None or axis is None:
                 return Together(seen.structure, rows, seen.equal)
-            axis.known.append(_combined(seen, rows, lanes.size))
-    except (*_FAILURES, Stopped):
-        # (`Stopped` belongs to an axis around this one, whose collective needs the values of single lanes.)
+            axis.results.append(_combine(seen, rows, lanes.size))
+    except (*_FAILURES, LaneStop):
+        # (`LaneStop` belongs to an axis around this one, whose collective needs the values of single lanes.)
         trace.violations.rebase(before)
         return None
 
@@ -133,7 +133,7 @@ class _Outcome:
     """The result of a lane, or the operand of the collective at which the lane has stopped."""
 
     structure: Structure
-    stopped: Stopped | None
+    stop: LaneStop | None
 
     def tensors(self) -> list[tf.Tensor]:
         """Return the leaves as tensors, of the dtypes that stacked results have.
@@ -147,7 +147,7 @@ class _Outcome:
 
 
 @dataclass(frozen=True)
-class _Seen(_Outcome):
+class _TrialOutcome(_Outcome):
     """An outcome, and the facts about a lane that a trial has shown.
 
     Args:
@@ -166,27 +166,27 @@ class _Seen(_Outcome):
 class _Staging:
     def __init__(self, lanes: Lanes, trace: Trace, axis: NamedAxis | None) -> None:
         self._lanes, self._trace, self._axis = lanes, trace, axis
-        self._stacked = lanes.stacked()
+        self._stacks = lanes.stacks()
 
     def _outcome(self, counter: tf.Tensor, slices: Sequence[tf.Tensor]) -> _Outcome:
         axis = self._axis
         if axis is None:
             return _Outcome(Structure(self._lanes.call(slices)), None)
         axis.begin(weak_scalar(counter, int, SymInt.fresh(counter, 0, axis.size - 1)))
-        with axis.entered():
+        with axis.enter():
             try:
                 return _Outcome(Structure(self._lanes.call(slices)), None)
-            except Stopped as one:
-                if one.axis is not axis:
+            except LaneStop as stop:
+                if stop.axis is not axis:
                     raise
-                return _Outcome(Structure(one.value), one)
+                return _Outcome(Structure(stop.value), stop)
 
-    def trial(self) -> _Seen | None:
+    def trial(self) -> _TrialOutcome | None:
         """Trace a lane into a throw-away graph, and return its facts; None if it does more than compute."""
         function, trace = self._lanes.function, self._trace
         with tf.__internal__.FuncGraph("lane").as_default() as graph:
             counter = tf.compat.v1.placeholder(tf.int64, ())
-            slices = [tf.compat.v1.placeholder(one.dtype, one.shape[1:]) for one in self._stacked]
+            slices = [tf.compat.v1.placeholder(array.dtype, array.shape[1:]) for array in self._stacks]
             untouched = guard_closures(function)
             objects = attributes_within(trace, function)
             before = objects.read()
@@ -203,93 +203,96 @@ class _Staging:
             return None
         if len(before) != len(after) or not all(map(same_contents, before, after)):
             return None
-        if not all(one.shape.is_fully_defined() for one in tensors):
+        if not all(tensor.shape.is_fully_defined() for tensor in tensors):
             return None
         found = _all_operations(operations)
-        if any(one.op_def.is_stateful and one.type not in (*_READING, *_LOOPS, *_BRANCHES) for one in found):
+        if any(op.op_def.is_stateful and op.type not in (*_READS, *_LOOPS, *_BRANCHES) for op in found):
             return None
-        depending = _depending(operations, [counter, *slices])
-        own = [one for one in found if one.type != "Placeholder"]  # placeholders are values from outside
-        sizes = [tensor.shape.num_elements() for one in own for tensor in one.outputs]
-        return _Seen(
+        depending = _dependents(operations, [counter, *slices])
+        inner_ops = [op for op in found if op.type != "Placeholder"]  # placeholders are values from outside
+        sizes = [tensor.shape.num_elements() for op in inner_ops for tensor in op.outputs]
+        return _TrialOutcome(
             outcome.structure,
-            outcome.stopped,
-            [(one.shape.as_list(), one.dtype) for one in tensors],
-            [one.ref() not in depending for one in tensors],
-            frozenset(one.type for one in found),
+            outcome.stop,
+            [(tensor.shape.as_list(), tensor.dtype) for tensor in tensors],
+            [tensor.ref() not in depending for tensor in tensors],
+            frozenset(op.type for op in found),
             max((size or 0 for size in sizes), default=0),
         )
 
-    def rows(self, seen: _Seen) -> list[tf.Tensor] | None:
+    def rows(self, outcome: _TrialOutcome) -> list[tf.Tensor] | None:
         """Return the leaves for all lanes, along a new first axis; None if no way to compute them fits."""
         for route in ROUTES:
             before = self._trace.violations.value
             try:
                 if route == "loop":
-                    return self._in_a_loop(seen)
-                if self._fits_in_batches(seen):
-                    return self._in_batches(seen)
+                    return self._in_a_loop(outcome)
+                if self._fits_in_batches(outcome):
+                    return self._in_batches(outcome)
             except _FAILURES:
                 self._trace.violations.rebase(before)
         return None
 
-    def _fits_in_batches(self, seen: _Seen) -> bool:
+    def _fits_in_batches(self, outcome: _TrialOutcome) -> bool:
         """Return whether a batch computes what single lanes compute, in a reasonable amount of memory."""
-        if seen.kinds_of_ops & (_BRANCHES | _LOOPS):
+        if outcome.kinds_of_ops & (_BRANCHES | _LOOPS):
             return False
-        return seen.largest * self._lanes.size <= LARGEST
+        return outcome.largest * self._lanes.size <= LARGEST
 
-    def _in_batches(self, seen: _Seen) -> list[tf.Tensor]:
+    def _in_batches(self, outcome: _TrialOutcome) -> list[tf.Tensor]:
         trace = self._trace
 
-        def row(given: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+        def row(inputs: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
             before = trace.violations.value
             with staging_scope(trace), trace.all_at_once():
                 trace.violations.rebase(tf.constant(False))
                 try:
-                    tensors = self._outcome(given[0], given[1:]).tensors()
+                    tensors = self._outcome(inputs[0], inputs[1:]).tensors()
                     return (*tensors, trace.violations.value)
                 finally:
                     trace.violations.rebase(before)
 
         counters = tf.range(self._lanes.size, dtype=tf.int64)
         with quiet_tensorflow():
-            *rows, violated = tf.vectorized_map(row, (counters, *self._stacked), fallback_to_while_loop=False)
+            *rows, violated = tf.vectorized_map(row, (counters, *self._stacks), fallback_to_while_loop=False)
         if tf.get_static_value(violated) is None or tf.get_static_value(violated).any():
             record_violation(tf.reduce_any(violated))
-        return [self._checked(one, kind) for one, kind in zip(rows, seen.kinds, strict=True)]
+        return [self._check(row, kind) for row, kind in zip(rows, outcome.kinds, strict=True)]
 
-    def _checked(self, row: tf.Tensor, kind: tuple[list[int], tf.DType]) -> tf.Tensor:
+    def _check(self, row: tf.Tensor, kind: tuple[list[int], tf.DType]) -> tf.Tensor:
         shape, dtype = kind
         if row.dtype != dtype:
             raise TypeError("a batch has another dtype than a lane")
         return tf.ensure_shape(row, [self._lanes.size, *shape])
 
-    def _in_a_loop(self, seen: _Seen) -> list[tf.Tensor]:
-        stacked: list[Any] = [tensor_array(one) for one in self._stacked]
-        buffers = [tnp.zeros((self._lanes.size, *shape), dtype.as_numpy_dtype) for shape, dtype in seen.kinds]
+    def _in_a_loop(self, outcome: _TrialOutcome) -> list[tf.Tensor]:
+        stacked: list[Any] = [tensor_array(array) for array in self._stacks]
+        buffers = [
+            tnp.zeros((self._lanes.size, *shape), dtype.as_numpy_dtype) for shape, dtype in outcome.kinds
+        ]
 
         def step(k: Any, *buffers: Any) -> tuple[Any, ...]:
-            slices = [as_tensor(one[k]) for one in stacked]
+            slices = [as_tensor(array[k]) for array in stacked]
             tensors = self._outcome(tf.cast(as_tensor(k), tf.int64), slices).tensors()
             return tuple(
-                at(buffer)[k].set(wrap_tensor(one)) for buffer, one in zip(buffers, tensors, strict=True)
+                at(buffer)[k].set(wrap_tensor(tensor))
+                for buffer, tensor in zip(buffers, tensors, strict=True)
             )
 
         made = for_loop(range(self._lanes.size), step, tuple(buffers))
-        return [self._checked(as_tensor(one), kind) for one, kind in zip(made, seen.kinds, strict=True)]
+        return [self._check(as_tensor(row), kind) for row, kind in zip(made, outcome.kinds, strict=True)]
 
 
-def _combined(seen: _Seen, rows: Sequence[tf.Tensor], size: int) -> Any:
+def _combine(outcome: _TrialOutcome, rows: Sequence[tf.Tensor], size: int) -> Any:
     """Return the result of a collective."""
-    assert seen.stopped is not None
-    combine = seen.stopped.combine
-    return seen.structure.build(
+    assert outcome.stop is not None
+    combine = outcome.stop.combine
+    return outcome.structure.build(
         [
-            wrap_tensor(as_tensor(combine.stacked(tensor_array(row))))
+            wrap_tensor(as_tensor(combine.of_stack(tensor_array(row))))
             if is_array(leaf)
             else combine.lanes([leaf] * size)
-            for leaf, row in zip(seen.structure.leaves, rows, strict=True)
+            for leaf, row in zip(outcome.structure.leaves, rows, strict=True)
         ]
     )
 
@@ -300,10 +303,10 @@ def _all_operations(operations: Sequence[tf.Operation]) -> list[tf.Operation]:
     graphs: list[Any] = []
     waiting = list(operations)
     while waiting:
-        one = waiting.pop()
-        found.append(one)
-        for value in _functions_of(one):
-            if not any(value is other for other in graphs):
+        op = waiting.pop()
+        found.append(op)
+        for value in _functions_of(op):
+            if not any(value is graph for graph in graphs):
                 graphs.append(value)
                 waiting.extend(value.get_operations())
     return found
@@ -318,19 +321,19 @@ def _functions_of(operation: tf.Operation) -> list[Any]:
     graphs = []
     for name in operation.node_def.attr:
         attribute = operation.node_def.attr[name]
-        for one in [attribute.func] if attribute.HasField("func") else attribute.list.func:
-            made = operation.graph._get_function(one.name)
+        for reference in [attribute.func] if attribute.HasField("func") else attribute.list.func:
+            made = operation.graph._get_function(reference.name)
             graph = getattr(made, "graph", None)
             if graph is None:
-                raise NotImplementedError(f"the function {one.name} cannot be looked into")
+                raise NotImplementedError(f"the function {reference.name} cannot be looked into")
             graphs.append(graph)
     return graphs
 
 
-def _depending(operations: Sequence[tf.Operation], sources: Sequence[tf.Tensor]) -> set[Any]:
+def _dependents(operations: Sequence[tf.Operation], sources: Sequence[tf.Tensor]) -> set[Any]:
     """Return the tensors that depend on some of them, as references."""
-    found = {one.ref() for one in sources}
+    found = {tensor.ref() for tensor in sources}
     for operation in operations:  # (in the order in which they were made)
-        if any(one.ref() in found for one in operation.inputs):
-            found.update(one.ref() for one in operation.outputs)
+        if any(tensor.ref() in found for tensor in operation.inputs):
+            found.update(tensor.ref() for tensor in operation.outputs)
     return found

@@ -39,13 +39,13 @@ def memoize(function: Callable[[cst.CSTNode], _Result]) -> Callable[[cst.CSTNode
     return lookup
 
 
-def forgettable(kept: _Results) -> _Results:
+def forgettable(results: _Results) -> _Results:
     """Return a dict by identities of nodes, which `forget` empties."""
-    _EVERY.append(kept)
-    return kept
+    _EVERY.append(results)
+    return results
 
 
 def forget() -> None:
     """Keep nothing: another file is worked on."""
-    for one in _EVERY:
-        one.clear()
+    for results in _EVERY:
+        results.clear()

@@ -19,9 +19,9 @@ def dotted_name(node: cst.CSTNode | None) -> str | None:
 
 def name_node(path: str) -> cst.Name | cst.Attribute:
     """Return the expression for a dotted path."""
-    first, *rest = path.split(".")
+    first, *attributes = path.split(".")
     node: cst.Name | cst.Attribute = cst.Name(first)
-    for part in rest:
+    for part in attributes:
         node = cst.Attribute(node, cst.Name(part))
     return node
 

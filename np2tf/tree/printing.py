@@ -24,8 +24,8 @@ def parts(module: cst.Module) -> tuple[Sequence[str], Sequence[str], Sequence[st
     """Return the texts of the lines above the statements of a module, of the statements, and of the lines
     below them.
     """
-    header = [module.code_for_node(one) for one in module.header]
-    footer = [module.code_for_node(one) for one in module.footer]
+    header = [module.code_for_node(line) for line in module.header]
+    footer = [module.code_for_node(line) for line in module.footer]
     return header, [_text(module, statement) for statement in module.body], footer
 
 

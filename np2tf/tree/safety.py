@@ -15,31 +15,31 @@ import libcst as cst
 from np2tf.tree.source import Source, SourceError, spans
 
 
-def unsafe(source: Source, made: str, touched: Set[cst.CSTNode], data: bytes) -> str | None:
+def unsafe(source: Source, translation: str, touched_nodes: Set[cst.CSTNode], data: bytes) -> str | None:
     """Return why a translation is wrong, or None.
 
     Args:
         source: the source that was translated.
-        made: the text of the translation.
-        touched: the nodes of the source that contain a planned edit.
+        translation: the text of the translation.
+        touched_nodes: the nodes of the source that contain a planned edit.
         data: the bytes of the translation.
     """
-    if made == source.original:
+    if translation == source.original:
         return None
-    if not touched:
+    if not touched_nodes:
         return "the text is another, and nothing was translated"
-    text = made.removeprefix("\ufeff")
+    text = translation.removeprefix("\ufeff")
     program = _parse(text)
     error = program if isinstance(program, str) else _does_not_compile(program)
     if error is not None and _does_not_compile(source.program or _parse(source.text)) is None:
         return f"it is no program: {error}"
     try:
-        same = source.says(data) == made
+        is_same = source.says(data) == translation
     except SourceError:
-        same = False
-    if not same:
+        is_same = False
+    if not is_same:
         return "its bytes say something else than its text"
-    return _lost_statement(source, touched, text, program) if isinstance(program, ast.Module) else None
+    return _lost_statement(source, touched_nodes, text, program) if isinstance(program, ast.Module) else None
 
 
 def _parse(text: str) -> ast.Module | str | None:
@@ -69,7 +69,9 @@ def _does_not_compile(program: ast.Module | str | None) -> str | None:
     return None
 
 
-def _lost_statement(source: Source, touched: Set[cst.CSTNode], text: str, program: ast.Module) -> str | None:
+def _lost_statement(
+    source: Source, touched_nodes: Set[cst.CSTNode], text: str, program: ast.Module
+) -> str | None:
     """The first statement at the top that is not where it should be, though nothing was planned for it."""
     before = list(_statements(source.text, spans(source.program or ast.parse(source.text))))
     statements = source.module.body
@@ -77,7 +79,7 @@ def _lost_statement(source: Source, touched: Set[cst.CSTNode], text: str, progra
         return None
     after = _statements(text, spans(program))
     for lines, statement in zip(before, statements):
-        if statement not in touched and not any(lines == others for others in after):
+        if statement not in touched_nodes and not any(lines == other_lines for other_lines in after):
             return f"a statement is not what it was: {lines[0][:80]}"
     return None
 

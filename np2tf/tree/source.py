@@ -88,7 +88,7 @@ def spans(program: ast.Module) -> tuple[tuple[int, int], ...]:
     """The first and the last line of each statement at the top of a program; decorators are a part of it."""
     return tuple(
         (
-            min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))]),
+            min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))]),
             node.end_lineno or node.lineno,
         )
         for node in program.body
@@ -136,7 +136,7 @@ def _checked_syntax(text: str, path: str) -> ast.Module:
 def _parse(text: str, path: str) -> cst.Module:
     try:
         module = cst.parse_module(text)
-        same = print_module(module) == text
+        is_same = print_module(module) == text
     except cst.ParserSyntaxError as error:
         reason = error.message.splitlines()[0].removeprefix("parser error: ")
         raise _error("NP2TF901", path, error.raw_line, error.raw_column + 1, reason=reason) from None
@@ -145,7 +145,7 @@ def _parse(text: str, path: str) -> cst.Module:
     except (cst.CSTValidationError, TypeError) as error:
         # libcst 1.9 wants a space in `return(a if b else c)` and `return(lambda: a)`.
         raise _error("NP2TF907", path, 1, 1, reason=str(error)) from None
-    if not same:
+    if not is_same:
         # No translation is better than a file that changes in places without an edit.
         raise _error("NP2TF904", path, 1, 1)
     return module

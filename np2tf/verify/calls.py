@@ -22,7 +22,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from np2tf.runtime.jit.jitted import Jitted
+    from np2tf.runtime.jit.jitted_function import JittedFunction
 
 
 def main() -> None:
@@ -109,37 +109,37 @@ def _is_at(code: types.CodeType, path: str, name: str, first: int, last: int) ->
     return code.co_filename == path and code.co_name == name and first <= code.co_firstlineno <= last
 
 
-def _run_counts(jitted: Jitted) -> dict[str, int]:
+def _run_counts(function: JittedFunction) -> dict[str, int]:
     """Return how many calls of a function have run in each way so far.
 
     The count of host calls is that of the timed calls: np2tf times only some of the short calls on the host.
     """
     from np2tf.runtime.replacement.watched_loop import compiled_loops
 
-    code = jitted.__code__
+    code = function.__code__
     return {
-        "compiled": jitted.compiled_count,
-        "graph": jitted.graph_count,
+        "compiled": function.compiled_count,
+        "graph": function.graph_count,
         "loops": compiled_loops(code.co_name, code.co_filename),
-        "host": jitted._host.timed_calls,
+        "host": function._host.timed_calls,
     }
 
 
-def _find_jitted(name: str) -> Jitted | None:
+def _find_jitted(name: str) -> JittedFunction | None:
     """Return the jitted function of a translated module that a name leads to; None if the function is not
     jitted.
 
     The search looks inside the wrappers that the function's own decorators have put around it.
     """
-    from np2tf.runtime.jit.jitted import Jitted
+    from np2tf.runtime.jit.jitted_function import JittedFunction
 
     module, _, qualname = name.partition(":")
     found: Any = importlib.import_module(module)
     for part in qualname.split("."):
         found = inspect.getattr_static(found, part)
-    while found is not None and not isinstance(found, Jitted):
+    while found is not None and not isinstance(found, JittedFunction):
         inner = ("__wrapped__", "__func__", "fget", "func")
-        found = next((getattr(found, one) for one in inner if hasattr(found, one)), None)
+        found = next((getattr(found, inner_name) for inner_name in inner if hasattr(found, inner_name)), None)
     return found
 
 

@@ -55,13 +55,13 @@ def read_command(words: Sequence[str]) -> PytestCommand | ProgramCommand:
     Raises:
         CommandError: the command is neither pytest nor Python with a program.
     """
-    first, rest = words[0], tuple(words[1:])
+    first, words_behind = words[0], tuple(words[1:])
     if first in _PYTEST:
-        return PytestCommand((sys.executable, "-c", _AS_PYTEST), rest)
+        return PytestCommand((sys.executable, "-c", _AS_PYTEST), words_behind)
     if not _PYTHON.fullmatch(first) and first != sys.executable:
         raise CommandError(f"{first} cannot be translated: a command begins with pytest or python")
-    number = _options(rest)
-    options, program = rest[:number], rest[number:]
+    number = _options(words_behind)
+    options, program = words_behind[:number], words_behind[number:]
     if not program or program[:1] == ("-",):
         raise CommandError(f"`{' '.join(words)}` names no program")
     if program[:2] == ("-m", "pytest"):
@@ -93,10 +93,10 @@ def packages_in(path: Path) -> list[str]:
 
 
 def _in_folder(folder: Path) -> Iterator[str]:
-    for one in sorted(folder.iterdir()) if folder.is_dir() else ():
-        is_other = any(fnmatch(one.stem, pattern) for pattern in _OTHER_FILES)
-        if one.stem.isidentifier() and not is_other and _names_numpy(one, folder.name == "src"):
-            yield one.stem
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        is_other = any(fnmatch(path.stem, pattern) for pattern in _OTHER_FILES)
+        if path.stem.isidentifier() and not is_other and _names_numpy(path, folder.name == "src"):
+            yield path.stem
 
 
 def _names_numpy(path: Path, in_src: bool) -> bool:

@@ -49,41 +49,41 @@ def tolerance_text(rtol: float) -> str:
     return f"floats within {rtol:g} × (|x| + {FLOOR:g} × max|x|), 32-bit ones {max(rtol, LEAST_RTOL[32]):g}"
 
 
-def first_difference(expected: Any, actual: Any, rtol: float = RTOL) -> Difference | None:
+def first_difference(reference: Any, actual: Any, rtol: float = RTOL) -> Difference | None:
     """Return the first difference between two frozen results, or None if they are equal.
 
     Args:
-        expected: NumPy's result.
+        reference: NumPy's result.
         actual: the translated result.
         rtol: the relative tolerance of 64-bit floats.
     """
-    return next(_differences(expected, actual, rtol, ""), None)
+    return next(_differences(reference, actual, rtol, ""), None)
 
 
-def _differences(expected: Any, actual: Any, rtol: float, path: str) -> Iterator[Difference]:
-    if _is_number(expected) and _is_number(actual):
-        yield from _numbers(expected, actual, rtol, path)
-    elif type(expected) is not type(actual):
-        yield Difference(path, "type", _type(expected), _type(actual))
-    elif isinstance(expected, dict):
-        if list(expected) != list(actual):
-            yield Difference(path, "keys", repr(list(expected)), repr(list(actual)))
+def _differences(reference: Any, actual: Any, rtol: float, path: str) -> Iterator[Difference]:
+    if _is_number(reference) and _is_number(actual):
+        yield from _numbers(reference, actual, rtol, path)
+    elif type(reference) is not type(actual):
+        yield Difference(path, "type", _type(reference), _type(actual))
+    elif isinstance(reference, dict):
+        if list(reference) != list(actual):
+            yield Difference(path, "keys", repr(list(reference)), repr(list(actual)))
             return
-        for key, item in expected.items():
+        for key, item in reference.items():
             yield from _differences(item, actual[key], rtol, f"{path}[{key!r}]")
-    elif isinstance(expected, (list, tuple)):
-        if len(expected) != len(actual):
-            yield Difference(path, "length", str(len(expected)), str(len(actual)))
+    elif isinstance(reference, (list, tuple)):
+        if len(reference) != len(actual):
+            yield Difference(path, "length", str(len(reference)), str(len(actual)))
             return
-        for position, (left, right) in enumerate(zip(expected, actual)):
+        for position, (left, right) in enumerate(zip(reference, actual)):
             yield from _differences(left, right, rtol, f"{path}[{position}]")
-    elif isinstance(expected, Instance):
-        if expected.kind != actual.kind:
-            yield Difference(path, "class", expected.kind, actual.kind)
+    elif isinstance(reference, Instance):
+        if reference.kind != actual.kind:
+            yield Difference(path, "class", reference.kind, actual.kind)
             return
-        yield from _differences(expected.attributes, actual.attributes, rtol, path)
-    elif expected != actual:
-        yield Difference(path, "value", _short(expected), _short(actual))
+        yield from _differences(reference.attributes, actual.attributes, rtol, path)
+    elif reference != actual:
+        yield Difference(path, "value", _short(reference), _short(actual))
 
 
 def _is_number(value: Any) -> bool:
@@ -99,14 +99,14 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _numbers(expected: Any, actual: Any, rtol: float, path: str) -> Iterator[Difference]:
+def _numbers(reference: Any, actual: Any, rtol: float, path: str) -> Iterator[Difference]:
     """Yield the difference of two arrays or Python scalars, if there is one.
 
     Python's scalars count as zero-dimensional arrays of the dtype that NumPy would give them.
     """
     import numpy as np
 
-    left, right = np.asarray(expected), np.asarray(actual)
+    left, right = np.asarray(reference), np.asarray(actual)
     if left.dtype != right.dtype:
         yield Difference(path, "dtype", str(left.dtype), str(right.dtype))
     elif left.shape != right.shape:
@@ -132,5 +132,5 @@ def _wrong(left: np.ndarray, right: np.ndarray, rtol: float) -> np.ndarray:
     floor = FLOOR * size[finite].max() if finite.any() else 0.0
     with np.errstate(invalid="ignore"):
         close = np.abs(left - right) <= rtol * (size + floor)
-    same = (left == right) | (np.isnan(left) & np.isnan(right))
-    return ~np.where(finite, close, same)
+    equal = (left == right) | (np.isnan(left) & np.isnan(right))
+    return ~np.where(finite, close, equal)

@@ -24,13 +24,13 @@ class Instance:
     attributes: dict[str, Any]
 
 
-def freeze(value: Any, seen: frozenset[int] = frozenset()) -> Any:
+def freeze(value: Any, seen_ids: frozenset[int] = frozenset()) -> Any:
     """Copy `value` into plain data. An object that has no readable attributes is represented by its class's
     name.
 
     Args:
         value: any value.
-        seen: the ids of the containers around `value`, by which cycles are found.
+        seen_ids: the ids of the containers around `value`, by which cycles are found.
     """
     import numpy as np
 
@@ -38,25 +38,25 @@ def freeze(value: Any, seen: frozenset[int] = frozenset()) -> Any:
         return value
     if hasattr(value, "__array__") and hasattr(value, "dtype"):
         return np.array(value)
-    if id(value) in seen:
+    if id(value) in seen_ids:
         return "<cycle>"
-    seen = seen | {id(value)}
+    seen_ids = seen_ids | {id(value)}
     if isinstance(value, Mapping):
-        return {_key(key, seen): freeze(item, seen) for key, item in value.items()}
+        return {_key(key, seen_ids): freeze(item, seen_ids) for key, item in value.items()}
     if isinstance(value, tuple):
-        return tuple(freeze(item, seen) for item in value)
+        return tuple(freeze(item, seen_ids) for item in value)
     if isinstance(value, list):
-        return [freeze(item, seen) for item in value]
+        return [freeze(item, seen_ids) for item in value]
     if isinstance(value, (set, frozenset)):
-        return sorted((freeze(item, seen) for item in value), key=repr)
+        return sorted((freeze(item, seen_ids) for item in value), key=repr)
     if hasattr(value, "__dict__") and not callable(value):
-        attributes = {name: freeze(item, seen) for name, item in vars(value).items()}
+        attributes = {name: freeze(item, seen_ids) for name, item in vars(value).items()}
         return Instance(type(value).__name__, attributes)
     return Instance(type(value).__name__, {})
 
 
-def _key(key: Any, seen: frozenset[int]) -> Any:
-    frozen = freeze(key, seen)
+def _key(key: Any, seen_ids: frozenset[int]) -> Any:
+    frozen = freeze(key, seen_ids)
     return frozen.item() if hasattr(frozen, "dtype") else frozen  # arrays do not hash, and 1 == np.int64(1)
 
 

@@ -45,18 +45,18 @@ class _Place:
     lines: range
 
 
-def hot_functions(project: Project, numpy: Mapping[str, Any], ours: Mapping[str, Any]) -> list[Hot]:
+def hot_functions(project: Project, numpy: Mapping[str, Any], translation: Mapping[str, Any]) -> list[Hot]:
     """Return where every hot function ran in the last call of main().
 
     Args:
         project: the project that was run.
         numpy: the outcome of the project's repeated calls on NumPy.
-        ours: the outcome of its repeated calls when translated.
+        translation: the outcome of its repeated calls when translated.
 
     Raises:
         ProjectError: if the project has no function of such a name.
     """
-    return [_hot(name, _place(project, name), numpy["entered"][name], ours) for name in project.hot]
+    return [_hot(name, _place(project, name), numpy["entered"][name], translation) for name in project.hot]
 
 
 def places_of(project: Project) -> dict[str, tuple[str, str, int, int]]:
@@ -67,8 +67,8 @@ def places_of(project: Project) -> dict[str, tuple[str, str, int, int]]:
     """
     places = {name: _place(project, name) for name in project.hot}
     return {
-        name: (str(one.path), one.qualname.rpartition(".")[2], one.lines[0], one.lines[-1])
-        for name, one in places.items()
+        name: (str(place.path), place.qualname.rpartition(".")[2], place.lines[0], place.lines[-1])
+        for name, place in places.items()
     }
 
 
@@ -101,7 +101,7 @@ def _place(project: Project, name: str) -> _Place:
         found = inner[-1]
     if not isinstance(found, ast.FunctionDef):
         raise missing
-    first = min((one.lineno for one in found.decorator_list), default=found.lineno)
+    first = min((decorator.lineno for decorator in found.decorator_list), default=found.lineno)
     return _Place(path, qualname, range(first, (found.end_lineno or found.lineno) + 1))
 
 

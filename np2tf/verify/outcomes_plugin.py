@@ -33,10 +33,10 @@ class _Writer:
         self._file = file
         self._reports: dict[str, dict[str, Any]] = {}
 
-    def _write(self, **told: Any) -> None:
+    def _write(self, **entry: Any) -> None:
         # Opened anew, as tests may fork, and close what they find open.
         with open(self._file, "a", encoding="utf-8") as file:
-            file.write(json.dumps(told) + "\n")
+            file.write(json.dumps(entry) + "\n")
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Tell how many tests there are (with pytest-xdist nobody knows here)."""

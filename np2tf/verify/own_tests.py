@@ -65,7 +65,7 @@ class Pair:
     @property
     def outcomes(self) -> tuple[str, str]:
         """On NumPy, and translated."""
-        return tuple(NOT_RUN if one is None else one.outcome for one in (self.numpy, self.translated))  # type: ignore[return-value]
+        return tuple(NOT_RUN if side is None else side.outcome for side in (self.numpy, self.translated))  # type: ignore[return-value]
 
     @property
     def equal(self) -> bool:
@@ -116,7 +116,7 @@ def verify_tests(
     python: Sequence[str],
     timeout: float | None = None,
     environment: Mapping[str, str] | None = None,
-    progress: Progress = lambda title, done, total: None,
+    progress: Progress = lambda title, done_count, total: None,
 ) -> OwnTestsOutcome:
     """Run pytest with `arguments` in a folder, on NumPy and with the packages translated.
 
@@ -145,7 +145,7 @@ def verify_tests(
 
 def _plugin() -> list[str]:
     """Return the options by which pytest finds the plugin; none if np2tf is installed."""
-    installed = any(one.module == _PLUGIN for one in entry_points(group="pytest11"))
+    installed = any(entry_point.module == _PLUGIN for entry_point in entry_points(group="pytest11"))
     return [] if installed else ["-p", _PLUGIN]
 
 
@@ -162,10 +162,10 @@ def _run(
     file, cache = scratch / f"{title}.jsonl", scratch / f"{title}-cache"
     file.touch()
     # Each run has a cache of its own, so that no run sees the last failures of another run.
-    own = [f"{OPTION}={file}", "-o", f"cache_dir={cache}"]
+    own_words = [f"{OPTION}={file}", "-o", f"cache_dir={cache}"]
     progress(title, 0, None)
     look = partial(_look, file, title, progress)
-    ended = run_process([*words, *own, *arguments], folder, timeout, environment, look)
+    ended = run_process([*words, *own_words, *arguments], folder, timeout, environment, look)
     side = _read(file.read_text(encoding="utf-8").splitlines())
     side.seconds = ended.seconds
     _check(ended, side, title, timeout)
@@ -174,8 +174,8 @@ def _run(
 
 def _look(file: Path, title: str, progress: Progress) -> None:
     told = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n")[:-1]]
-    total = next((one["total"] for one in told if "total" in one), None)
-    progress(title, sum("test" in one for one in told), total)
+    total = next((entry["total"] for entry in told if "total" in entry), None)
+    progress(title, sum("test" in entry for entry in told), total)
 
 
 def _read(lines: Iterable[str]) -> Side:
@@ -196,7 +196,7 @@ def _read(lines: Iterable[str]) -> Side:
     return side
 
 
-def _check(ended: EndedProcess, side: Side, title: str, timeout: float | None) -> None:
+def _check(process: EndedProcess, side: Side, title: str, timeout: float | None) -> None:
     """Fail where no test was run, or not all of them.
 
     Raises:
@@ -206,16 +206,16 @@ def _check(ended: EndedProcess, side: Side, title: str, timeout: float | None) -
     if title == "NumPy" and wrong and len(wrong) == len(side.tests):
         name, test = wrong[0]
         raise Failure("NP2TF927", reason=f"no test can be run on NumPy; {name}: {test.message}")
-    if ended.status in _RAN and side.tests:
+    if process.status in _RAN and side.tests:
         return
-    if ended.status == _USAGE and title != "NumPy" and side.tests and side.modules:
+    if process.status == _USAGE and title != "NumPy" and side.tests and side.modules:
         return  # of one of several packages nothing was translated
-    if ended.status is None:
+    if process.status is None:
         reason = f"it takes more than {timeout:g} s"
-    elif ended.status in (0, 5):
+    elif process.status in (0, 5):
         reason = "there are no tests"
     else:
-        lines = [line for line in own_lines(ended.output) if line.strip()]
+        lines = [line for line in own_lines(process.output) if line.strip()]
         told = next((line for line in lines if line.startswith(("ERROR", "E  "))), None)
-        reason = f"exit status {ended.status}: {told or (lines or ['it prints nothing'])[-1]}"
+        reason = f"exit status {process.status}: {told or (lines or ['it prints nothing'])[-1]}"
     raise Failure("NP2TF927", reason=f"{'on NumPy' if title == 'NumPy' else title}: {reason}")

@@ -69,12 +69,14 @@ class Failure(Exception):
         self.code = code
 
 
-def find_programs(paths: Iterable[Path], wanted: str = "") -> list[Path]:
-    """Return the Python files among `paths`, and in the folders among them, whose stem contains `wanted`."""
+def find_programs(paths: Iterable[Path], part_of_name: str = "") -> list[Path]:
+    """Return the Python files among `paths`, and in the folders among them, whose stem contains
+    `part_of_name`.
+    """
     found: list[Path] = []
     for path in paths:
         found += sorted(path.glob("*.py")) if path.is_dir() else [path]
-    return [path for path in found if wanted in path.stem]
+    return [path for path in found if part_of_name in path.stem]
 
 
 def verify_program(
@@ -95,10 +97,10 @@ def verify_program(
         original = _run(text, path, f"_np2tf_original_{path.stem}", str(path), repeat, "NP2TF921")
         outcome.numpy_seconds = min(original.seconds)
         label = f"<translation of {path.name}>"
-        ours = _run(translated, path, f"_np2tf_translated_{path.stem}", label, repeat, "NP2TF922")
-        outcome.first_seconds, outcome.warm_seconds = ours.seconds[0], min(ours.seconds[1:])
-        outcome.counts, outcome.fallbacks = ours.counts, ours.fallbacks
-        for expected, actual in zip(original.results, ours.results):
+        translation = _run(translated, path, f"_np2tf_translated_{path.stem}", label, repeat, "NP2TF922")
+        outcome.first_seconds, outcome.warm_seconds = translation.seconds[0], min(translation.seconds[1:])
+        outcome.counts, outcome.fallbacks = translation.counts, translation.fallbacks
+        for expected, actual in zip(original.results, translation.results):
             outcome.difference = outcome.difference or first_difference(expected, actual, rtol)
         if outcome.difference is not None:
             raise Failure("NP2TF923", reason=str(outcome.difference))

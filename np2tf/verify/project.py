@@ -54,8 +54,8 @@ class Project:
         return [*(() if size is None else ("--size", str(size))), "--out", RESULTS]
 
 
-def find_projects(paths: Iterable[Path], wanted: str = "") -> list[Project]:
-    """Return the projects among `paths`, and in the folders among them, whose name contains `wanted`.
+def find_projects(paths: Iterable[Path], part_of_name: str = "") -> list[Project]:
+    """Return the projects among `paths`, and in the folders among them, whose name contains `part_of_name`.
 
     Raises:
         ProjectError: if a `project.toml` cannot be used.
@@ -63,7 +63,7 @@ def find_projects(paths: Iterable[Path], wanted: str = "") -> list[Project]:
     files: list[Path] = []
     for path in paths:
         files += [path / FILE] if (path / FILE).is_file() else sorted(path.glob(f"*/{FILE}"))
-    return [read_project(file) for file in files if wanted in file.parent.name]
+    return [read_project(file) for file in files if part_of_name in file.parent.name]
 
 
 def read_project(file: Path) -> Project:

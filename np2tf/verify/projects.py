@@ -65,8 +65,8 @@ class ProjectOutcome:
         return _ratio(self.numpy_main, self.warm_main)
 
 
-def _ratio(numpy: float | None, ours: float | None) -> float | None:
-    return numpy / ours if numpy and ours else None
+def _ratio(numpy: float | None, translated_seconds: float | None) -> float | None:
+    return numpy / translated_seconds if numpy and translated_seconds else None
 
 
 def verify_project(
@@ -113,8 +113,8 @@ def _programs(
         folder.mkdir(parents=True)
     numpy, outcome.numpy_seconds = _time(["-u", *ending], project, folders[0], "NP2TF921", tier)
     run = ["-u", "-c", _COMMAND, "run", *ending]
-    ours, outcome.run_seconds = _time(run, project, folders[1], "NP2TF922", tier)
-    _raise(text_difference(own_lines(numpy), own_lines(ours), rtol))
+    translation, outcome.run_seconds = _time(run, project, folders[1], "NP2TF922", tier)
+    _raise(text_difference(own_lines(numpy), own_lines(translation), rtol))
     _raise(files_difference(folders[0], folders[1], rtol))
 
 
@@ -136,15 +136,15 @@ def _calls(
     tier: str | None,
 ) -> None:
     """Call main() of both versions several times, and compare call by call."""
-    numpy, ours = (
+    numpy, translation = (
         _repeat(project, side, repeat, size, code, tier)
         for side, code in zip(sides, ("NP2TF921", "NP2TF922"))
     )
-    outcome.numpy_main, outcome.warm_main = min(numpy["seconds"]), min(ours["seconds"][1:])
-    outcome.counts = {counter: ours["counts"][counter] for counter in COUNTERS}
-    outcome.hot = hot_functions(project, numpy, ours)
+    outcome.numpy_main, outcome.warm_main = min(numpy["seconds"]), min(translation["seconds"][1:])
+    outcome.counts = {counter: translation["counts"][counter] for counter in COUNTERS}
+    outcome.hot = hot_functions(project, numpy, translation)
     for number in range(repeat):
-        text = [side["output"][number].splitlines() for side in (numpy, ours)]
+        text = [side["output"][number].splitlines() for side in (numpy, translation)]
         found = text_difference(text[0], text[1], rtol)
         found = found or files_difference(sides[0] / f"call{number}", sides[1] / f"call{number}", rtol)
         _raise(found and f"call {number + 1} of main(): {found}")
@@ -179,7 +179,12 @@ def _raise(difference: str | None) -> None:
 
 
 def _process(
-    arguments: list[str], project: Project, folder: Path, code: str, given: str = "", tier: str | None = None
+    arguments: list[str],
+    project: Project,
+    folder: Path,
+    code: str,
+    input_text: str = "",
+    tier: str | None = None,
 ) -> str:
     """Run a Python process, and return the text that it prints to both streams, in order.
 
@@ -200,7 +205,7 @@ def _process(
             [sys.executable, *arguments],
             cwd=folder,
             env=environment,
-            input=given,
+            input=input_text,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",

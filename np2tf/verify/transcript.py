@@ -27,17 +27,17 @@ def own_lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if not _WARNING_LINE.match(line) and not _LOG_LINE.match(line)]
 
 
-def text_difference(expected: list[str], actual: list[str], rtol: float) -> str | None:
+def text_difference(reference: list[str], actual: list[str], rtol: float) -> str | None:
     """Describe the first line that differs. Return None if the numbers are close and all other text is the
     same.
     """
-    for number, (left, right) in enumerate(zip(expected, actual), 1):
+    for number, (left, right) in enumerate(zip(reference, actual), 1):
         if not _same_line(left, right, rtol):
             return f"line {number} of the output: {left!r} on NumPy, {right!r} translated"
-    if len(expected) == len(actual):
+    if len(reference) == len(actual):
         return None
-    first = min(len(expected), len(actual))
-    longer, where = (expected, "on NumPy") if len(expected) > first else (actual, "translated")
+    first = min(len(reference), len(actual))
+    longer, where = (reference, "on NumPy") if len(reference) > first else (actual, "translated")
     return f"line {first + 1} of the output: only {where}: {longer[first]!r}"
 
 
@@ -47,7 +47,7 @@ def _same_line(left: str, right: str, rtol: float) -> bool:
     if _NUMBER.sub("#", left) != _NUMBER.sub("#", right):
         return False
     pairs = zip(_NUMBER.findall(left), _NUMBER.findall(right))
-    return all(_same_number(one, other, rtol) for one, other in pairs)
+    return all(_same_number(first, second, rtol) for first, second in pairs)
 
 
 def _same_number(left: str, right: str, rtol: float) -> bool:
@@ -70,15 +70,15 @@ def _place(number: str) -> float:
     return int(exponent or 0) - len(mantissa.partition(".")[2])
 
 
-def files_difference(expected: Path, actual: Path, rtol: float) -> str | None:
+def files_difference(reference: Path, actual: Path, rtol: float) -> str | None:
     """Describe the first difference between the files in two folders; return None if there is none."""
     names = [
-        sorted(str(path.relative_to(folder)) for path in _files(folder)) for folder in (expected, actual)
+        sorted(str(path.relative_to(folder)) for path in _files(folder)) for folder in (reference, actual)
     ]
     if names[0] != names[1]:
         return f"files: {names[0]} on NumPy, {names[1]} translated"
     for name in names[0]:
-        found = _file_difference(expected / name, actual / name, rtol)
+        found = _file_difference(reference / name, actual / name, rtol)
         if found:
             return f"{name}: {found}"
     return None
@@ -88,11 +88,11 @@ def _files(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("*") if path.is_file())
 
 
-def _file_difference(expected: Path, actual: Path, rtol: float) -> str | None:
-    if zipfile.is_zipfile(expected) and expected.suffix == ".npz":
-        difference = first_difference(_arrays(expected), _arrays(actual), rtol)
+def _file_difference(reference: Path, actual: Path, rtol: float) -> str | None:
+    if zipfile.is_zipfile(reference) and reference.suffix == ".npz":
+        difference = first_difference(_arrays(reference), _arrays(actual), rtol)
         return None if difference is None else str(difference)
-    left, right = expected.read_bytes(), actual.read_bytes()
+    left, right = reference.read_bytes(), actual.read_bytes()
     if left == right:
         return None
     try:

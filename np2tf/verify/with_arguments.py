@@ -70,7 +70,7 @@ def verify_command(
     repeat: int = 1,
     timeout: float | None = None,
     environment: Mapping[str, str] | None = None,
-    progress: Callable[[str, int, int | None], None] = lambda title, done, total: None,
+    progress: Callable[[str, int, int | None], None] = lambda title, done_count, total: None,
 ) -> CommandOutcome:
     """Run `program` (a file or -m and a module, and arguments) in a folder, `repeat` times on each side.
 
@@ -82,24 +82,26 @@ def verify_command(
         python = [sys.executable, "-u", *options]
         numpy = _Side("NP2TF921", [*python, *program], Path(scratch, "numpy"))
         words = [*python, "-c", _COMMAND, "run", *program]
-        ours = _Side("NP2TF922", words, Path(scratch, "translated"), environment or {})
+        translation = _Side("NP2TF922", words, Path(scratch, "translated"), environment or {})
         try:
             for number in range(repeat):
                 progress("NumPy", 2 * number, 2 * repeat)
                 expected, written = _run(numpy, folder, timeout)
                 progress("translated", 2 * number + 1, 2 * repeat)
-                actual, _ = _run(ours, folder, timeout)
-                _compare(own_lines(expected.output), own_lines(actual.output), numpy, ours, rtol)
+                actual, _ = _run(translation, folder, timeout)
+                _compare(own_lines(expected.output), own_lines(actual.output), numpy, translation, rtol)
                 outcome.files = written
         except Failure as failure:
             outcome.code, outcome.error = failure.code, str(failure)
         outcome.numpy_seconds = min(numpy.seconds, default=None)
-        outcome.translated_seconds = min(ours.seconds, default=None)
+        outcome.translated_seconds = min(translation.seconds, default=None)
     return outcome
 
 
-def _compare(expected: list[str], actual: list[str], numpy: _Side, ours: _Side, rtol: float) -> None:
-    found = text_difference(expected, actual, rtol) or files_difference(numpy.folder, ours.folder, rtol)
+def _compare(reference: list[str], actual: list[str], numpy: _Side, translation: _Side, rtol: float) -> None:
+    found = text_difference(reference, actual, rtol) or files_difference(
+        numpy.folder, translation.folder, rtol
+    )
     if found:
         raise Failure("NP2TF923", reason=found)
 

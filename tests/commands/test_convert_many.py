@@ -178,10 +178,10 @@ def test_processes_say_what_one_says(tmp_path: Path) -> None:
         (tmp_path / f"a{number}.py").write_text(SOURCE.replace("2", str(number)))
         (tmp_path / f"b{number}.py").write_text(PLAIN)
     (tmp_path / "bad.py").write_text("import numpy\nx = (\n")
-    one, two = np2tf("convert", tmp_path, "-j1"), np2tf("convert", tmp_path, "-j2")
-    assert (one.exit_code, one.stdout, one.stderr) == (two.exit_code, two.stdout, two.stderr)
-    assert one.stdout.count("+x = tnp.ones") == 6
-    assert one.stderr.count("NP2TF002") == 6
+    alone, two = np2tf("convert", tmp_path, "-j1"), np2tf("convert", tmp_path, "-j2")
+    assert (alone.exit_code, alone.stdout, alone.stderr) == (two.exit_code, two.stdout, two.stderr)
+    assert alone.stdout.count("+x = tnp.ones") == 6
+    assert alone.stderr.count("NP2TF002") == 6
     assert np2tf("convert", tmp_path, "-j2", "--write").exit_code == 1  # bad.py
     assert (tmp_path / "a3.py").read_text() == "from np2tf import tnp\n\nx = tnp.ones(3)\n"
 

@@ -24,19 +24,19 @@ SOURCE = "import numpy as np\n\nx = np.ones(2)\n"
 
 def on_terminal(*args: object, lines: int = 24, **environment: str) -> tuple[str, int]:
     """What a command shows on a terminal of so many lines, and its status."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
     words = [sys.executable, str(ROOT / "cli.py"), *map(str, args)]
     unset = ("NO_COLOR", "PAGER", "LESS", "LINES", "COLUMNS")
     kept = {name: value for name, value in os.environ.items() if name not in unset}
     settings = {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm", **environment}
-    process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=settings)
-    os.close(theirs)
+    process = subprocess.Popen(words, stdin=terminal, stdout=terminal, stderr=terminal, env=settings)
+    os.close(terminal)
     shown = b""
     with contextlib.suppress(OSError):  # which says that nobody is at the other end any more
-        while data := os.read(ours, 65536):
+        while data := os.read(controller, 65536):
             shown += data
-    os.close(ours)
+    os.close(controller)
     return shown.decode().replace("\r\n", "\n"), process.wait(60)
 
 
@@ -114,16 +114,16 @@ def test_a_bar_for_what_takes_long(tmp_path: Path, after: float, is_shown: bool)
         (tmp_path / f"{number}.py").write_text(SOURCE)
     script = tmp_path / "script"
     script.write_text(SLOW.format(after=after))
-    ours, theirs = pty.openpty()
+    controller, terminal = pty.openpty()
     words = [sys.executable, str(script), "convert", "--check", str(tmp_path), "-j1"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=theirs, env=environment)
-    os.close(theirs)
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=terminal, env=environment)
+    os.close(terminal)
     shown = b""
     with contextlib.suppress(OSError):
-        while data := os.read(ours, 65536):
+        while data := os.read(controller, 65536):
             shown += data
-    os.close(ours)
+    os.close(controller)
     assert process.stdout is not None
     assert len(process.stdout.read().splitlines()) == 8
     process.stdout.close()
@@ -140,16 +140,16 @@ def test_output_beside_the_bar_has_lines_of_its_own(tmp_path: Path) -> None:
         (tmp_path / f"{number}.py").write_text(SOURCE)
     script = tmp_path / "script"
     script.write_text(SLOW.format(after=0.2))
-    ours, theirs = pty.openpty()
+    controller, terminal = pty.openpty()
     words = [sys.executable, str(script), "convert", "--check", str(tmp_path), "-j1"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
-    process = subprocess.Popen(words, stdout=theirs, stderr=theirs, env=environment)
-    os.close(theirs)
+    process = subprocess.Popen(words, stdout=terminal, stderr=terminal, env=environment)
+    os.close(terminal)
     shown = b""
     with contextlib.suppress(OSError):
-        while data := os.read(ours, 65536):
+        while data := os.read(controller, 65536):
             shown += data
-    os.close(ours)
+    os.close(controller)
     assert process.wait(60) == 1
     rows = re.split(r"[\r\n]+", re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", shown.decode()))
     assert sum("Translating" in row for row in rows) > 1

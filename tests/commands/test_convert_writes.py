@@ -92,13 +92,17 @@ def test_statuses(tmp_path: Path) -> None:
     make(tmp_path, {"a.py": SOURCE, "plain.py": "x = 1\n", "bad.py": "import numpy\nx = (\n"})
     file, plain, bad = (tmp_path / name for name in ("a.py", "plain.py", "bad.py"))
     for mode in ("--diff", "--check"):
-        assert [np2tf("convert", mode, one).exit_code for one in (file, plain, bad)] == [1, 0, 1]
+        assert [np2tf("convert", mode, path).exit_code for path in (file, plain, bad)] == [1, 0, 1]
     assert np2tf("convert", file, "--out", tmp_path / "out").exit_code == 0
     assert file.read_text() == SOURCE
     assert np2tf("convert", "--write", file, plain).exit_code == 0
     assert np2tf("convert", "--write", file, plain).exit_code == 0
     assert np2tf("convert", "--write", bad).exit_code == 1
-    assert [np2tf("convert", "-", text=one).exit_code for one in (SOURCE, "x = 1\n", "x = (\n")] == [0, 0, 1]
+    assert [np2tf("convert", "-", text=text).exit_code for text in (SOURCE, "x = 1\n", "x = (\n")] == [
+        0,
+        0,
+        1,
+    ]
     assert np2tf("convert", "-", "--check", text=SOURCE).exit_code == 1
 
 
@@ -118,8 +122,8 @@ def test_check_names_files_and_writes_nothing(tmp_path: Path) -> None:
     assert result.stdout == f"{tmp_path / 'a.py'}: would change\n"
     assert "1 file would change, 1 file left as it is" in result.stderr
     assert contents(tmp_path) == before
-    both = np2tf("convert", "--check", "--diff", tmp_path)
-    assert (both.exit_code, both.stdout.startswith("--- ")) == (1, True)
+    with_both_options = np2tf("convert", "--check", "--diff", tmp_path)
+    assert (with_both_options.exit_code, with_both_options.stdout.startswith("--- ")) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -220,10 +224,10 @@ def test_out_never_overwrites_a_source_or_another(tmp_path: Path) -> None:
     before = contents(tmp_path)
     clash = np2tf("convert", tmp_path / "p", tmp_path / "q", "--out", tmp_path / "out")
     assert (clash.exit_code, "would both be written to" in clash.output) == (2, True)
-    same = np2tf("convert", tmp_path / "p", "--out", tmp_path / "p")
-    assert (same.exit_code, "is one of the sources" in same.output) == (2, True)
-    other = np2tf("convert", tmp_path / "p", tmp_path / "q/a.py", "--out", tmp_path / "q")
-    assert other.exit_code == 2
+    into_itself = np2tf("convert", tmp_path / "p", "--out", tmp_path / "p")
+    assert (into_itself.exit_code, "is one of the sources" in into_itself.output) == (2, True)
+    beside_itself = np2tf("convert", tmp_path / "p", tmp_path / "q/a.py", "--out", tmp_path / "q")
+    assert beside_itself.exit_code == 2
     assert contents(tmp_path) == before
 
 
@@ -256,15 +260,15 @@ def test_owners_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file = make(tmp_path, {"a.py": SOURCE}) / "a.py"
     real = os.stat
 
-    def another(path: object, **options: object) -> os.stat_result:
+    def stat_of_another_owner(path: object, **options: object) -> os.stat_result:
         found = real(path, **options)  # type: ignore[arg-type]
-        mine = str(path).endswith(".np2tf")
-        return os.stat_result([*found[:4], 77777, *found[5:]]) if mine else found
+        is_temporary = str(path).endswith(".np2tf")
+        return os.stat_result([*found[:4], 77777, *found[5:]]) if is_temporary else found
 
     def refused(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("np2tf.disk.writing.os.stat", another)
+    monkeypatch.setattr("np2tf.disk.writing.os.stat", stat_of_another_owner)
     monkeypatch.setattr("np2tf.disk.writing.os.chown", refused)
     result = np2tf("convert", "--write", file)
     assert (result.exit_code, "NP2TF906" in result.stderr) == (1, True)

@@ -126,19 +126,19 @@ def test_as_python(folder: Path, text: str):
     (folder / "script.py").write_text(dedent(text))
     arguments = ("script.py", "a", "--report", "-m", "b")
     plain = start([sys.executable], folder, *arguments, given="first\nrest\n")
-    ours = np2tf_run(folder, *arguments, given="first\nrest\n")
-    assert ours.stdout == plain.stdout
-    assert ours.stderr == plain.stderr
-    assert ours.returncode == plain.returncode
+    by_np2tf = np2tf_run(folder, *arguments, given="first\nrest\n")
+    assert by_np2tf.stdout == plain.stdout
+    assert by_np2tf.stderr == plain.stderr
+    assert by_np2tf.returncode == plain.returncode
     assert not (folder / "__pycache__" / f"script.{sys.implementation.cache_tag}.pyc").exists()
 
 
 @pytest.mark.parametrize("arguments", [("-m", "pkg", "-x", "--jit"), ("-m", "pkg.part"), ("sub", "x")])
 def test_modules_and_folders_as_python(folder: Path, arguments: tuple[str, ...]):
     plain = start([sys.executable], folder, *arguments)
-    ours = np2tf_run(folder, *arguments)
+    by_np2tf = np2tf_run(folder, *arguments)
     assert plain.returncode == 0, plain.stderr
-    assert (ours.stdout, ours.stderr, ours.returncode) == (plain.stdout, plain.stderr, 0)
+    assert (by_np2tf.stdout, by_np2tf.stderr, by_np2tf.returncode) == (plain.stdout, plain.stderr, 0)
 
 
 def test_an_interrupt_from_outside(folder: Path):
@@ -358,17 +358,17 @@ def test_the_report_tells_what_ran_where(numeric: Path):
     assert where["compiling"]["traces"] >= 1
     assert 0 < where["compiling"]["seconds"] < report["seconds"]
     assert where["host"]["calls"] > 8
-    functions = {one["name"]: one for one in report["functions"]}
+    functions = {function["name"]: function for function in report["functions"]}
     assert functions["compiled"]["line"] == 6
     assert functions["fallen"]["host"]["calls"] == 2
     (unjitted,) = report["unjitted"]
     assert (unjitted["path"], unjitted["line"], unjitted["calls"]) == (script, 16, 2)
     assert unjitted["code"] == "NP2TF542"
-    slow = {(one["name"], one["line"]): one for one in report["host_fallbacks"]}
+    slow = {(fallback["name"], fallback["line"]): fallback for fallback in report["host_fallbacks"]}
     assert slow["roots", 24]["calls"] == 3
     assert slow["roots", 24]["path"] == script
     assert "fallen" in {name for name, _ in slow}
-    assert {one["path"] for one in report["host_calls"]} == {script}
+    assert {call["path"] for call in report["host_calls"]} == {script}
 
 
 def test_the_report_as_text_comes_last_also_after_an_error(numeric: Path):

@@ -73,25 +73,25 @@ class Terminal:
 
 def on_terminal(columns: int, folder: Path, *words: str, **environment: str) -> Terminal:
     """Run np2tf on a terminal of so many columns."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 500, columns, 0, 0))
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 500, columns, 0, 0))
     unset = ("NO_COLOR", "FORCE_COLOR", "PAGER", "LESS", "LINES", "COLUMNS", "TF_CPP_MIN_LOG_LEVEL")
     kept = {name: value for name, value in os.environ.items() if name not in unset}
     settings = {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NP2TF_CACHE_DIR": str(folder / "kept")}
     process = subprocess.Popen(
         [sys.executable, *([str(ROOT / "cli.py")] if words[0] == "verify" else ["-c", BARELESS]), *words],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
         env={**settings, **environment},
         cwd=folder,
     )
-    os.close(theirs)
+    os.close(terminal)
     shown = b""
     with contextlib.suppress(OSError):  # which says that nobody is at the other end any more
-        while data := os.read(ours, 65536):
+        while data := os.read(controller, 65536):
             shown += data
-    os.close(ours)
+    os.close(controller)
     return Terminal(shown.decode(), process.wait(60))
 
 

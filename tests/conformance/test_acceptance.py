@@ -85,7 +85,9 @@ def run(row: Row, way: str, text: str) -> list[str]:
                 problems.append(f"{way}, f({call}): {difference} {got.warnings}")
             staged = not (row.refused or row.refused_when_run) and wanted.error is None
             if counter and row.refused_when_run == "NP2TF539":  # which is told by the report alone
-                if not any((one.function, one.code) == ("f", "NP2TF539") for one in counts.fallbacks):
+                if not any(
+                    (fallback.function, fallback.code) == ("f", "NP2TF539") for fallback in counts.fallbacks
+                ):
                     problems.append(f"{way}, f({call}): not told NP2TF539 but {counts.fallbacks}")
             elif counter and row.refused_when_run:
                 wanted_code = rf"{row.refused_when_run} <program \d+>:\d+: f runs unjitted"

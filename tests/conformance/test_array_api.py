@@ -103,9 +103,9 @@ def differing(section: list[str]) -> dict[str, tuple[Any, Any]]:
     for expression in section:
         wanted = told(lambda: eval(expression, {"xp": np, **{k: a.copy() for k, a in ARRAYS.items()}}))  # noqa: B023
         given = {name: tensor(array) for name, array in ARRAYS.items()}
-        ours = told(lambda: eval(expression, {"xp": tnp, **given}))  # noqa: B023
-        if not same(ours, wanted):
-            found[expression] = ours, wanted
+        found_result = told(lambda: eval(expression, {"xp": tnp, **given}))  # noqa: B023
+        if not same(found_result, wanted):
+            found[expression] = found_result, wanted
     return found
 
 
@@ -199,12 +199,12 @@ def _differing(calls: Iterator[Call], tell: Callable[[Any], Any] = lambda told: 
 @pytest.mark.filterwarnings("ignore")
 def test_special_cases_of_floats(dtype: str, mode: str) -> None:
     """Infinities, NaN and signed zeros, each with each."""
-    one = np.array(SPECIAL).astype(dtype)
-    left, right = (np.ascontiguousarray(each.ravel()) for each in np.meshgrid(one, one))
+    operand = np.array(SPECIAL).astype(dtype)
+    left, right = (np.ascontiguousarray(grid.ravel()) for grid in np.meshgrid(operand, operand))
 
     def calls() -> Iterator[Call]:
         for name in UNARY:
-            yield name, lambda xp, made, name=name: getattr(xp, name)(made(one))
+            yield name, lambda xp, made, name=name: getattr(xp, name)(made(operand))
         for name in BINARY:
             yield name, lambda xp, made, name=name: getattr(xp, name)(made(left), made(right))
 
@@ -227,22 +227,28 @@ def test_special_cases_of_complex_numbers(dtype: str, mode: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_results_have_numpys_dtypes(dtype: str, mode: str) -> None:
     """Of every function of elements with every other dtype and with Python's numbers, or NumPy's error."""
-    one = np.array([3, 1, 2]).astype(dtype)
+    operand = np.array([3, 1, 2]).astype(dtype)
 
     def calls() -> Iterator[Call]:
         for name in UNARY:
-            yield name, lambda xp, made, name=name: getattr(xp, name)(made(one))
-        for other in DTYPES:
-            two = np.array([1, 3, 2]).astype(other)
-            yield f"result_type {other}", lambda xp, made, two=two: xp.result_type(made(one), two.dtype)
-            yield f"can_cast {other}", lambda xp, made, two=two: xp.can_cast(made(one), two.dtype)
-            yield f"astype {other}", lambda xp, made, two=two: xp.astype(made(one), two.dtype)
-            yield f"concat {other}", lambda xp, made, two=two: xp.concat((made(one), made(two)))
-            yield f"where {other}", lambda xp, made, two=two: xp.where(made(one > 1), made(one), made(two))
+            yield name, lambda xp, made, name=name: getattr(xp, name)(made(operand))
+        for second_dtype in DTYPES:
+            two = np.array([1, 3, 2]).astype(second_dtype)
+            yield (
+                f"result_type {second_dtype}",
+                lambda xp, made, two=two: xp.result_type(made(operand), two.dtype),
+            )
+            yield f"can_cast {second_dtype}", lambda xp, made, two=two: xp.can_cast(made(operand), two.dtype)
+            yield f"astype {second_dtype}", lambda xp, made, two=two: xp.astype(made(operand), two.dtype)
+            yield f"concat {second_dtype}", lambda xp, made, two=two: xp.concat((made(operand), made(two)))
+            yield (
+                f"where {second_dtype}",
+                lambda xp, made, two=two: xp.where(made(operand > 1), made(operand), made(two)),
+            )
             for name in BINARY:
                 yield (
-                    f"{name} {other}",
-                    lambda xp, made, name=name, two=two: getattr(xp, name)(made(one), made(two)),
+                    f"{name} {second_dtype}",
+                    lambda xp, made, name=name, two=two: getattr(xp, name)(made(operand), made(two)),
                 )
 
     assert _differing(calls()) == []
@@ -251,32 +257,36 @@ def test_results_have_numpys_dtypes(dtype: str, mode: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_operators_have_numpys_dtypes(dtype: str, mode: str) -> None:
     """With arrays and with Python's numbers on either side, and in place."""
-    one = np.array([3, 1, 2]).astype(dtype)
+    operand = np.array([3, 1, 2]).astype(dtype)
 
     def calls() -> Iterator[Call]:
         for name, number in itertools.product(OPERATORS, NUMBERS):
             act = getattr(operator, name)
-            yield f"{name} {number}", lambda xp, made, act=act, number=number: act(made(one), number)
-            yield f"{number} {name}", lambda xp, made, act=act, number=number: act(number, made(one))
+            yield f"{name} {number}", lambda xp, made, act=act, number=number: act(made(operand), number)
+            yield f"{number} {name}", lambda xp, made, act=act, number=number: act(number, made(operand))
         for name in IN_PLACE:
             act = getattr(operator, name)
-            for other in (*NUMBERS, *(np.array([1, 3, 2]).astype(other) for other in DTYPES)):
+            for second_operand in (
+                *NUMBERS,
+                *(np.array([1, 3, 2]).astype(second_dtype) for second_dtype in DTYPES),
+            ):
                 yield (
-                    f"{name} {getattr(other, 'dtype', other)}",
-                    lambda xp, made, act=act, other=other: act(
-                        made(one), made(other) if isinstance(other, np.ndarray) else other
+                    f"{name} {getattr(second_operand, 'dtype', second_operand)}",
+                    lambda xp, made, act=act, second_operand=second_operand: act(
+                        made(operand),
+                        made(second_operand) if isinstance(second_operand, np.ndarray) else second_operand,
                     ),
                 )
 
     # Two things are wrong with that; NumPy names the dtype of the result, and np2tf the exponent.
-    both = {"ipow -1"} if dtype == "bool" else set()
-    assert set(_differing(calls())) <= both
+    expected_differences = {"ipow -1"} if dtype == "bool" else set()
+    assert set(_differing(calls())) <= expected_differences
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reductions_have_numpys_dtypes(dtype: str, mode: str) -> None:
     """Sums and products of small integers in the default dtype; the others keep theirs."""
-    one = np.array([[3, 1, 2], [1, 5, 0]]).astype(dtype)
+    operand = np.array([[3, 1, 2], [1, 5, 0]]).astype(dtype)
     names = (
         "sum",
         "prod",
@@ -291,7 +301,7 @@ def test_reductions_have_numpys_dtypes(dtype: str, mode: str) -> None:
         "argmin",
         "count_nonzero",
     )
-    others = (
+    index_functions = (
         "cumulative_sum",
         "cumulative_prod",
         "sort",
@@ -305,15 +315,15 @@ def test_reductions_have_numpys_dtypes(dtype: str, mode: str) -> None:
         for name, axis in itertools.product(names, (None, 0, -1)):
             yield (
                 f"{name} {axis}",
-                lambda xp, made, name=name, axis=axis: getattr(xp, name)(made(one), axis=axis),
+                lambda xp, made, name=name, axis=axis: getattr(xp, name)(made(operand), axis=axis),
             )
-        for name in others:
+        for name in index_functions:
             operands = 2 if name == "vecdot" else 1
-            yield name, lambda xp, made, name=name, n=operands: getattr(xp, name)(*[made(one[0])] * n)
+            yield name, lambda xp, made, name=name, n=operands: getattr(xp, name)(*[made(operand[0])] * n)
         # In which order, NumPy leaves open, and so does the standard.
-        yield "unique_values", lambda xp, made: xp.sort(xp.unique_values(made(one)))
+        yield "unique_values", lambda xp, made: xp.sort(xp.unique_values(made(operand)))
         for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
-            yield name, lambda xp, made, name=name: getattr(xp.fft, name)(made(one))
+            yield name, lambda xp, made, name=name: getattr(xp.fft, name)(made(operand))
 
     assert _differing(calls()) == []
 
@@ -382,11 +392,13 @@ def _signature(function: Any) -> Any:
 @pytest.mark.parametrize("module", ["", "linalg", "fft"])
 def test_functions_have_numpys_signatures(module: str) -> None:
     """Every function, of the standard or not."""
-    ours, numpys = (getattr(xp, module) if module else xp for xp in (tnp, np))
+    tnp_module, numpys = (getattr(xp, module) if module else xp for xp in (tnp, np))
     functions = [name for name in numpys.__all__ if isinstance(getattr(numpys, name), Callable)]
     functions = [name for name in functions if not isinstance(getattr(numpys, name), type)]
     wrong = [
-        name for name in functions if _signature(getattr(ours, name)) != _signature(getattr(numpys, name))
+        name
+        for name in functions
+        if _signature(getattr(tnp_module, name)) != _signature(getattr(numpys, name))
     ]
     assert wrong == []
 

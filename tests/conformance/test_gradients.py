@@ -40,7 +40,7 @@ def test_gradients_are_right(chapter: str) -> None:
     """Of a chapter's examples, with respect to every operand."""
     points = gradient_points.points(chapter)
     found = {point.expression: gradient_points.difference(point) for point in points}
-    wrong = {name for name, what in found.items() if what is not None}
+    wrong = {name for name, problem in found.items() if problem is not None}
     assert {name: found[name] for name in wrong - set(LIMITS)} == {}
     assert (set(LIMITS) & set(found)) - wrong == set(), "stale limits"
 

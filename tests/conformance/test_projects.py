@@ -82,8 +82,8 @@ def test_own_tests_translated(on_numpy: Run, mode: str):
 def test_it_does_what_it_does_on_numpy(project: Project):
     outcome = verify_project(project, repeat=2, size=project.small)
     assert outcome.equal, f"{outcome.code} {outcome.error}"
-    assert [one.name for one in outcome.hot] == list(project.hot)
-    assert all(one.is_staged != bool(one.reasons) for one in outcome.hot)
+    assert [hot_function.name for hot_function in outcome.hot] == list(project.hot)
+    assert all(hot_function.is_staged != bool(hot_function.reasons) for hot_function in outcome.hot)
 
 
 @pytest.mark.slow

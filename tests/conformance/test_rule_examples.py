@@ -60,7 +60,11 @@ def _in_turn(found: list[Point], dtype: str) -> list[Point]:
 @cache
 def _expressions() -> list[str]:
     """Every example, in the order of the rules."""
-    return list(dict.fromkeys(one for several in rules.examples().values() for one in several))
+    return list(
+        dict.fromkeys(
+            example for examples_of_rule in rules.examples().values() for example in examples_of_rule
+        )
+    )
 
 
 def listed(mode: str, dtype: str, evaluated: list[Point]) -> dict[str, str]:
@@ -100,13 +104,18 @@ def test_the_selection_covers_the_examples() -> None:
     """Each example that can be compiled is compiled for float64, and most are for another dtype, too."""
     for chapter in CHAPTERS:
         whole, part = (
-            {dtype: {one.expression for one in points(chapter, dtype, "xla", is_whole)} for dtype in DTYPES}
+            {
+                dtype: {point.expression for point in points(chapter, dtype, "xla", is_whole)}
+                for dtype in DTYPES
+            }
             for is_whole in (True, False)
         )
         assert part["float64"] == whole["float64"]
-        others = [part[dtype] for dtype in DTYPES[1:]]
-        assert len(set().union(*others)) == sum(map(len, others)), "an example has two turns"
-        assert len(set().union(*others)) >= 0.5 * len(set().union(*[whole[dtype] for dtype in DTYPES[1:]]))
+        other_turns = [part[dtype] for dtype in DTYPES[1:]]
+        assert len(set().union(*other_turns)) == sum(map(len, other_turns)), "an example has two turns"
+        assert len(set().union(*other_turns)) >= 0.5 * len(
+            set().union(*[whole[dtype] for dtype in DTYPES[1:]])
+        )
 
 
 def judge(mode: str, dtype: str, is_whole: bool) -> None:
@@ -119,14 +128,14 @@ def judge(mode: str, dtype: str, is_whole: bool) -> None:
         together = [point for point in group if str(point) not in known]
         for part in (together, *([point] for point in group if str(point) in known)):
             if part:
-                found |= {str(point): what for point, what in rule_examples.differences(part, mode)}
-    assert {point: what for point, what in found.items() if point not in known} == {}
+                found |= {str(point): problem for point, problem in rule_examples.differences(part, mode)}
+    assert {point: problem for point, problem in found.items() if point not in known} == {}
     assert {point: why for point, why in known.items() if point not in found} == {}, "stale limits"
 
 
 def test_limits_are_about_examples() -> None:
     """An expression that no rule has any more has no limits; every reason says something."""
-    expressions = {example for several in rules.examples().values() for example in several}
+    expressions = {example for examples_of_rule in rules.examples().values() for example in examples_of_rule}
     for limit in (*LIMITS["limit"], {**LIMITS["aborts"], "modes": ["xla"]}):
         assert set(limit["examples"]) <= expressions
         assert set(limit["modes"]) <= {"host", "eager", "graph", "xla"}

@@ -62,13 +62,13 @@ def test_examples_work_or_are_refused(known: str, step: int, monkeypatch: pytest
         chosen = every[::step]
         tried |= {point.expression for point in chosen}
         for point, answer in zip(chosen, rule_examples.traced(chosen, False, known), strict=True):
-            what = rule_examples.difference(rule_examples.expected(point), answer)
-            if what is not None:
-                found[point.expression] = what
+            problem = rule_examples.difference(rule_examples.expected(point), answer)
+            if problem is not None:
+                found[point.expression] = problem
     listed = {example: reason for example, reason in limits(known).items() if example in tried}
-    assert {example: what for example, what in found.items() if example not in listed} == {}
+    assert {example: problem for example, problem in found.items() if example not in listed} == {}
     assert set(listed) - set(found) == set(), "stale limits"
-    assert {what for what in found.values() if not what.startswith("raises ")} == set()
+    assert {problem for problem in found.values() if not problem.startswith("raises ")} == set()
 
 
 @pytest.mark.parametrize("known", KNOWN)

@@ -231,5 +231,5 @@ def test_other_files(tmp_path: Path) -> None:
     """`finds_other_files` gives what is not Python as well, and what is taken out not even then."""
     make(tmp_path, ["a.py", "data.csv", "venv/x.csv", "pkg/py.typed", "out/b.py"])
     searching = Search(finds_other_files=True, apart_from=tmp_path / "out")
-    names = [(str(one.path.relative_to(tmp_path)), one.is_source) for one in searching.files([tmp_path])]
+    names = [(str(file.path.relative_to(tmp_path)), file.is_source) for file in searching.files([tmp_path])]
     assert names == [("a.py", True), ("data.csv", False), ("pkg/py.typed", False)]

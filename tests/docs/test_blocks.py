@@ -20,7 +20,7 @@ PAGES = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted(DOCS.glo
 STORIES = [
     page
     for page in PAGES
-    if any(one.language in RUN and not (one.not_run or one.elsewhere) for one in blocks_of(page))
+    if any(block.language in RUN and not (block.not_run or block.elsewhere) for block in blocks_of(page))
 ]
 #: What the commands of reference pages are about.
 GIVEN = {
@@ -114,7 +114,7 @@ def test_the_test_sees_what_it_should(tmp_path: Path) -> None:
     )
     page.write_text(text)
     found = blocks_of(page)
-    assert [one[:1] + one[3:] for one in found] == [
+    assert [block[:1] + block[3:] for block in found] == [
         ("sh", "", "", "", 0),
         ("python", "a.py", "it needs an accelerator", "", 0),
         ("sh", "", "", "", 3),

@@ -17,7 +17,7 @@ _SENTENCE_END = re.compile(r"(?<=[.?!]) ")
 
 def unnamed(text: str) -> list[str]:
     """Return the sentences of a paragraph that begin with "What", "Whether" or "Which", without questions."""
-    return [one for one in _SENTENCE_END.split(text) if _UNNAMED.search(one)]
+    return [sentence for sentence in _SENTENCE_END.split(text) if _UNNAMED.search(sentence)]
 
 
 def comments(path: Path) -> str:
@@ -63,7 +63,7 @@ def test_comments(folder: Path) -> None:
 @pytest.mark.parametrize("page", sorted([ROOT / "README.md", *DOCS.glob("*.md")]), ids=lambda path: path.name)
 def test_pages(page: Path) -> None:
     """No sentence of a page begins so."""
-    assert [one for part in paragraphs(page) for one in unnamed(part)] == []
+    assert [sentence for part in paragraphs(page) for sentence in unnamed(part)] == []
 
 
 def test_the_rule_sees_what_it_should() -> None:

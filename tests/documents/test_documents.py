@@ -188,14 +188,14 @@ def test_which_blocks_are_python() -> None:
         assert len(list(in_markdown([f"```{word}", "x = 1", "```"]))) == 1, word
     for word in ("", "pythonic", "sh", "{.sh}", "text python", "ipython"):
         assert list(in_markdown([f"```{word}", "x = 1", "```"])) == [], word
-    assert [one.lines for one in in_markdown(["````py", "```", "````", "~~~py", "x", "```", "~~~"])] == [
+    assert [block.lines for block in in_markdown(["````py", "```", "````", "~~~py", "x", "```", "~~~"])] == [
         ("```",),
         ("x", "```"),
     ]
     assert list(in_markdown(["```python", "```", "```py", "", "```", "```py"])) == []
-    assert [one.text for one in in_rst([".. code:: python", "   :a: b", "", "   x", "", "     y", "z"])] == [
-        "x\n\n  y\n"
-    ]
+    assert [
+        block.text for block in in_rst([".. code:: python", "   :a: b", "", "   x", "", "     y", "z"])
+    ] == ["x\n\n  y\n"]
 
 
 def test_doctests(tmp_path: Path) -> None:

@@ -57,10 +57,12 @@ gen = (e for e in G for h in e)
 
 def tables(table: symtable.SymbolTable) -> list[tuple[str, frozenset[str], frozenset[str]]]:
     """(name, locals, globals and free names) of every function and class, in order."""
-    own = {s.get_name() for s in table.get_symbols() if s.is_local()} - {"__class__"}
-    own = {name.removeprefix(".") for name in own if not name.startswith(".")}
+    local_names = {s.get_name() for s in table.get_symbols() if s.is_local()} - {"__class__"}
+    local_names = {name.removeprefix(".") for name in local_names if not name.startswith(".")}
     found = (
-        [(table.get_name(), frozenset(own), frozenset())] if table.get_type() in ("function", "class") else []
+        [(table.get_name(), frozenset(local_names), frozenset())]
+        if table.get_type() in ("function", "class")
+        else []
     )
     for child in table.get_children():
         found.extend(tables(child))
@@ -90,13 +92,15 @@ SOURCES += [path.read_text() for path in sorted((ROOT / "np2tf/facts").glob("*.p
 @pytest.mark.parametrize("source", SOURCES, ids=range(len(SOURCES)))
 def test_locals_are_pythons(source: str) -> None:
     """The local names of every function and class are those that Python's compiler finds."""
-    theirs = sorted(entry for entry in tables(symtable.symtable(source, "a.py", "exec")) if is_named(entry))
-    mine = sorted(ours(Facts.of(cst.parse_module(source)).scopes.module))
+    python_tables = sorted(
+        entry for entry in tables(symtable.symtable(source, "a.py", "exec")) if is_named(entry)
+    )
+    np2tf_tables = sorted(ours(Facts.of(cst.parse_module(source)).scopes.module))
     # Since 3.12 Python counts names bound in inlined comprehensions as the function's own.
-    assert [entry[0] for entry in mine] == [entry[0] for entry in theirs]
-    assert all(m[1] <= t[1] for m, t in zip(mine, theirs))
-    if not any("comp" in e[0] for e in theirs):
-        assert sum(len(m[1]) for m in mine) <= sum(len(t[1]) for t in theirs)
+    assert [entry[0] for entry in np2tf_tables] == [entry[0] for entry in python_tables]
+    assert all(m[1] <= t[1] for m, t in zip(np2tf_tables, python_tables))
+    if not any("comp" in e[0] for e in python_tables):
+        assert sum(len(m[1]) for m in np2tf_tables) <= sum(len(t[1]) for t in python_tables)
 
 
 def function(facts: Facts, name: str) -> Scope:

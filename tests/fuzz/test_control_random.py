@@ -52,10 +52,10 @@ CLOSURES = [
 
 @st.composite
 def conditions(draw: st.DrawFn) -> str:
-    one = f"{draw(expressions())} {draw(st.sampled_from(('<', '>', '==')))} {draw(expressions())}"
-    other = f"{draw(st.sampled_from(NAMES))} > 1"
+    first = f"{draw(expressions())} {draw(st.sampled_from(('<', '>', '==')))} {draw(expressions())}"
+    second = f"{draw(st.sampled_from(NAMES))} > 1"
     form = draw(st.sampled_from(("{}", "{}", "not ({})", "{} and {}", "{} or {}", "0 < a < 4")))
-    return form.format(one, other)
+    return form.format(first, second)
 
 
 @st.composite

@@ -53,21 +53,21 @@ def _index_array(rng: np.random.Generator, length: int) -> Any:
 
 def _part(rng: np.random.Generator, left: tuple[int, ...]) -> tuple[Any, int]:
     """A part of a key, and of how many of the axes that are left it is the index."""
-    what = rng.choice(
+    kind = rng.choice(
         ["int", "slice", "array", "mask", "none", "truth"], p=[0.2, 0.22, 0.3, 0.12, 0.12, 0.04]
     )
-    if what == "none" or (what == "truth" and rng.random() < 0.5):
+    if kind == "none" or (kind == "truth" and rng.random() < 0.5):
         return None, 0
-    if what == "truth":
+    if kind == "truth":
         return bool(rng.random() < 0.7), 0
-    if what == "int":
+    if kind == "int":
         place = int(rng.integers(-left[0], max(left[0], 1 - left[0])))
         return (place if rng.random() < 0.7 else np.int64(place)), 1
-    if what == "slice":
+    if kind == "slice":
         ends = [None, *range(-4, 5)]
         start, stop = (ends[rng.integers(len(ends))] for _ in range(2))
         return slice(start, stop, (None, None, 1, 2, -1, -2)[rng.integers(6)]), 1
-    if what == "mask":
+    if kind == "mask":
         rank = int(rng.integers(1, min(len(left), 2) + 1))
         mask = rng.random(left[:rank]) < 0.6
         return mask.tolist() if rng.random() < 0.3 and mask.size else mask, rank

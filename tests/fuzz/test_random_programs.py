@@ -81,11 +81,15 @@ def _difference(found: Outcome, wanted: Outcome, made: Program, way: str) -> str
     parts = [("arguments", found.arguments, wanted.arguments)]
     if not wanted.error:
         parts.append(("result", found.result, wanted.result))
-    for part, mine, theirs in parts:
-        if len(mine) != len(theirs):
-            return f"{part}: {theirs} on NumPy, {mine} translated"
-        names = [f"a{k}" for k in range(len(mine))] if part == "arguments" else [x[0] for x in theirs[1:]]
-        for name, a, b in zip(names, mine[1:], theirs[1:]):
+    for part, translated_part, numpy_part in parts:
+        if len(translated_part) != len(numpy_part):
+            return f"{part}: {numpy_part} on NumPy, {translated_part} translated"
+        names = (
+            [f"a{k}" for k in range(len(translated_part))]
+            if part == "arguments"
+            else [x[0] for x in numpy_part[1:]]
+        )
+        for name, a, b in zip(names, translated_part[1:], numpy_part[1:]):
             # What takes long is compiled in every way, and a loop or branch may widen a number then.
             digits = 0 if name in made.exact else rtol
             if not same(a, b, digits, number_types=found.ran == "host"):
@@ -179,6 +183,9 @@ def test_known_gaps_are_there(gap: Gap) -> None:
 
 def test_programs_are_the_same_every_time_and_mostly_run() -> None:
     made = [program(seed) for seed in range(100)]
-    assert [one.source for one in made] == [program(seed).source for seed in range(100)]
-    ran = [observe(load(one.source)["program"], arguments_of(one.calls[0])).error is None for one in made]
+    assert [generated.source for generated in made] == [program(seed).source for seed in range(100)]
+    ran = [
+        observe(load(generated.source)["program"], arguments_of(generated.calls[0])).error is None
+        for generated in made
+    ]
     assert sum(ran) >= 97

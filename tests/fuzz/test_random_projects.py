@@ -24,7 +24,7 @@ from random_projects import project
 from smaller_programs import smaller
 
 import np2tf
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 
 TIERS = ("compile", "auto")
 CALLS = 4
@@ -50,7 +50,7 @@ class _Told(logging.Handler, io.TextIOBase):
         place = record.funcName, record.lineno, os.path.basename(record.pathname)
         self.events.append(("log", record.name, record.levelname, record.getMessage(), *place))
 
-    def warn(self, message: Any, category: Any, filename: str, lineno: int, *rest: Any) -> None:
+    def warn(self, message: Any, category: Any, filename: str, lineno: int, *details: Any) -> None:
         if str(message).startswith("w: "):
             self.events.append(
                 ("warning", str(message), category.__name__, lineno, os.path.basename(filename))
@@ -85,8 +85,14 @@ def _state(module: types.ModuleType) -> dict[str, Any]:
         if name.startswith("__") or name in ("np2tf", "tnp", "np") or isinstance(value, types.ModuleType):
             continue
         if isinstance(value, type):
-            held = {key: one for key, one in vars(value).items() if isinstance(one, (int, float, list, dict))}
-            found[name] = {key: _plain(one) for key, one in held.items() if not key.startswith("_")}
+            held = {
+                key: attribute
+                for key, attribute in vars(value).items()
+                if isinstance(attribute, (int, float, list, dict))
+            }
+            found[name] = {
+                key: _plain(attribute) for key, attribute in held.items() if not key.startswith("_")
+            }
         elif not isinstance(value, logging.Logger):
             found[name] = _plain(value)
     return found
@@ -94,24 +100,24 @@ def _state(module: types.ModuleType) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return ("dict", *[(key, _plain(one)) for key, one in value.items()])
+        return ("dict", *[(key, _plain(item)) for key, item in value.items()])
     if isinstance(value, (list, tuple)):
         return (type(value).__name__, *map(_plain, value))
     if isinstance(value, logging.Logger):
         return "logger"
     if callable(value) and not type(value).__module__.startswith("pk"):
-        function = value.__wrapped__ if isinstance(value, Jitted) else value
+        function = value.__wrapped__ if isinstance(value, JittedFunction) else value
         cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
         kept = [getattr(value, "calls", None), getattr(function, "__defaults__", None), *cells]
         return (
             "function",
-            *[_plain(one) for one in kept if isinstance(one, (int, float, tuple, np.ndarray))],
+            *[_plain(item) for item in kept if isinstance(item, (int, float, tuple, np.ndarray))],
         )
     if type(value).__module__.startswith("pk") and not isinstance(value, tuple):
         return (
             "object",
             type(value).__name__,
-            *[(key, _plain(one)) for key, one in sorted(vars(value).items())],
+            *[(key, _plain(attribute)) for key, attribute in sorted(vars(value).items())],
         )
     return described(value)
 
@@ -150,14 +156,14 @@ def difference(sources: dict[str, str], tier: str, folder: Path) -> str | None:
                 found = _run()
         finally:
             _forget()
-    for k, (mine, theirs) in enumerate(zip(found, wanted)):
-        for part, a, b in zip(("result", "effects"), mine, theirs):
+    for k, (translated_run, numpy_run) in enumerate(zip(found, wanted)):
+        for part, a, b in zip(("result", "effects"), translated_run, numpy_run):
             problem = _unlike(a, b)
             if problem:
                 return f"call {k}, {part}: {problem}"
-        for module, held in theirs[2].items():
+        for module, held in numpy_run[2].items():
             for name, b in held.items():
-                problem = _unlike(mine[2][module].get(name), b)
+                problem = _unlike(translated_run[2][module].get(name), b)
                 if problem:
                     return f"call {k}, state: {module}.{name}: {problem}"
     return None
@@ -166,10 +172,15 @@ def difference(sources: dict[str, str], tier: str, folder: Path) -> str | None:
 def _unlike(a: Any, b: Any) -> str | None:
     """The first difference of two descriptions; floats may differ by rounding."""
     if isinstance(a, str) and isinstance(b, str):
-        mine, theirs = _NUMBER.findall(a), _NUMBER.findall(b)
+        translated_numbers, numpy_numbers = _NUMBER.findall(a), _NUMBER.findall(b)
         close = (
-            np.allclose([float(n) for n in mine], [float(n) for n in theirs], rtol=1e-9, atol=1.1e-3)
-            if len(mine) == len(theirs)
+            np.allclose(
+                [float(n) for n in translated_numbers],
+                [float(n) for n in numpy_numbers],
+                rtol=1e-9,
+                atol=1.1e-3,
+            )
+            if len(translated_numbers) == len(numpy_numbers)
             else False
         )
         return (
@@ -181,8 +192,8 @@ def _unlike(a: Any, b: Any) -> str | None:
         a, b = tuple(a.items()), tuple(b.items())
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         if a and b and a[0] in ("array", "number") and b[0] in ("array", "number"):
-            same = a[:3] == b[:3] and np.allclose(a[3], b[3], rtol=RTOL, atol=RTOL, equal_nan=True)
-            return None if same else f"{b} on NumPy, {a} translated"
+            is_equal = a[:3] == b[:3] and np.allclose(a[3], b[3], rtol=RTOL, atol=RTOL, equal_nan=True)
+            return None if is_equal else f"{b} on NumPy, {a} translated"
         if len(a) != len(b):
             return f"{b} on NumPy, {a} translated"
         return next((found for found in map(_unlike, a, b) if found), None)

@@ -20,10 +20,17 @@ def numbers(draw: st.DrawFn) -> str:
 @st.composite
 def arrays(draw: st.DrawFn) -> str:
     """Return a strategy for an array of the common shape, either an existing array or a new one."""
-    one, other = draw(st.sampled_from(ARRAYS)), draw(st.sampled_from(ARRAYS))
+    name, other_name = draw(st.sampled_from(ARRAYS)), draw(st.sampled_from(ARRAYS))
     number = draw(numbers())
-    forms = (one, f"{one}.copy()", f"{one} * 0.5", f"{one} + {other}", f"{one} - {number}", f"{one}[::-1]")
-    return draw(st.sampled_from((*forms, "np.zeros(4)", f"np.minimum({one}, {other})")))
+    forms = (
+        name,
+        f"{name}.copy()",
+        f"{name} * 0.5",
+        f"{name} + {other_name}",
+        f"{name} - {number}",
+        f"{name}[::-1]",
+    )
+    return draw(st.sampled_from((*forms, "np.zeros(4)", f"np.minimum({name}, {other_name})")))
 
 
 @st.composite
@@ -41,7 +48,7 @@ def indented(lines: list[str]) -> list[str]:
 @st.composite
 def statements(draw: st.DrawFn, depth: int) -> list[str]:
     """Draw one statement."""
-    name, other = draw(st.sampled_from(ARRAYS)), draw(st.sampled_from(ARRAYS))
+    name, other_name = draw(st.sampled_from(ARRAYS)), draw(st.sampled_from(ARRAYS))
     kinds = ["bind", "element", "slice", "in place", "swap", "number", "view"]
     kind = draw(st.sampled_from(kinds + (["if", "if", "for", "for", "while"] if depth else [])))
     if kind == "bind":
@@ -51,11 +58,13 @@ def statements(draw: st.DrawFn, depth: int) -> list[str]:
         return [f"{name}[{index}] {draw(st.sampled_from(('=', '+=', '*=')))} {draw(numbers())}"]
     if kind == "slice":
         here, there = draw(st.sampled_from((("1:", ":-1"), (":2", "2:"), ("::2", "1::2"), (":", "::-1"))))
-        return [f"{name}[{here}] {draw(st.sampled_from(('=', '+=')))} {other}[{there}]"]
+        return [f"{name}[{here}] {draw(st.sampled_from(('=', '+=')))} {other_name}[{there}]"]
     if kind == "in place":
-        return [f"{name} {draw(st.sampled_from(('+=', '-=', '*=')))} {draw(st.sampled_from((other, '0.5')))}"]
+        return [
+            f"{name} {draw(st.sampled_from(('+=', '-=', '*=')))} {draw(st.sampled_from((other_name, '0.5')))}"
+        ]
     if kind == "swap":
-        return [f"{name}, {other} = {other}, {name}"]
+        return [f"{name}, {other_name} = {other_name}, {name}"]
     if kind == "number":
         return [f"{draw(st.sampled_from(NUMBERS))} = {draw(numbers())}"]
     if kind == "view":

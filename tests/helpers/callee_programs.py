@@ -58,11 +58,11 @@ class CalleeProgram(NamedTuple):
 
     def sources(self) -> dict[str, str]:
         """Return the files of the package."""
-        first, *others = dedent(self.text).split("\n# file ")
+        first, *file_texts = dedent(self.text).split("\n# file ")
         texts = {"__init__.py": "", "utils.py": UTILS}
         texts["main.py"] = "import numpy as np\n" + first + MAIN.format(call=self.call)
-        for other in others:
-            name, _, text = other.partition("\n")
+        for file_text in file_texts:
+            name, _, text = file_text.partition("\n")
             texts[name] = text
         return texts
 

@@ -25,7 +25,7 @@ import np2tf
 from np2tf.counts import counts
 from np2tf.facts.array_work import ArrayWork
 from np2tf.runtime.introspection.user_objects import attributes
-from np2tf.runtime.jit.jitted import Jitted, UnjittedWarning
+from np2tf.runtime.jit.jitted_function import JittedFunction, UnjittedWarning
 from np2tf.tnp._array.ndarray import is_array, scalar
 
 #: The head of a module, which only mentions NumPy.
@@ -51,12 +51,12 @@ class Outcome:
     warnings: list[str] = field(default_factory=list)
     ran: str = ""
 
-    def differs_from(self, other: Outcome) -> str | None:
+    def differs_from(self, other_outcome: Outcome) -> str | None:
         """Return the first difference, None if there is none."""
         for name in ("error", "printed", "result", "arguments", "aliases"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if not alike(mine, theirs):
-                return f"{name}: {theirs!r} on NumPy, {mine!r} translated"
+            own_value, other_value = getattr(self, name), getattr(other_outcome, name)
+            if not alike(own_value, other_value):
+                return f"{name}: {other_value!r} on NumPy, {own_value!r} translated"
         return None
 
 
@@ -84,7 +84,7 @@ def described(value: Any, around: tuple[Any, ...] = ()) -> Any:
     if isinstance(value, dict):
         return ("dict", *[(key, described(item, around)) for key, item in value.items()])
     held = attributes(value)
-    if any(value is one for one in around) or not held:
+    if any(value is container for container in around) or not held:
         told = repr(value) if type(value).__repr__ is not object.__repr__ else ""
         return ("object", type(value).__name__ if held else told)
     inside = [(name, described(item, (*around, value))) for name, item in sorted(held.items())]
@@ -124,7 +124,7 @@ def promoted(description: Any) -> Any:
 def _shareable(value: Any, around: tuple[Any, ...] = ()) -> list[Any]:
     """Return the arrays and objects in a value."""
     if isinstance(value, (list, tuple)):
-        return [one for item in value for one in _shareable(item, around)]
+        return [part for item in value for part in _shareable(item, around)]
     if isinstance(value, dict):
         return _shareable(list(value.values()), around)
     if is_array(value):
@@ -132,7 +132,7 @@ def _shareable(value: Any, around: tuple[Any, ...] = ()) -> list[Any]:
     if isinstance(value, np.ndarray):
         return [value]
     held = attributes(value)
-    if not held or any(value is one for one in around):
+    if not held or any(value is container for container in around):
         return []
     return [value, *_shareable([item for _, item in sorted(held.items())], (*around, value))]
 
@@ -199,7 +199,7 @@ def observe(function: Any, args: tuple[Any, ...]) -> Outcome:
             out.aliases = sharing(result, args)
     out.printed = printed.getvalue()
     out.arguments = described(args)
-    out.warnings = [str(one.message) for one in caught if one.category is UnjittedWarning]
+    out.warnings = [str(warning.message) for warning in caught if warning.category is UnjittedWarning]
     compiled, fallbacks = counts.compiled + counts.graph - before[0], counts.unjitted - before[2]
     out.ran = "fallback" if fallbacks or out.warnings else "compiled" if compiled else "host"
     return out
@@ -237,7 +237,7 @@ def compare(
         with np2tf.config.using(**WAYS[way]):
             space = load(text)
             function = space[name]
-            if way == "jitted" and not isinstance(function, Jitted) and ran not in (None, "host"):
+            if way == "jitted" and not isinstance(function, JittedFunction) and ran not in (None, "host"):
                 problems.append(f"{name} is not jitted")
             for call, wanted in zip(calls, expected):
                 found = observe(function, arguments_of(call, space))

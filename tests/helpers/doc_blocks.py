@@ -56,7 +56,7 @@ def blocks_of(page: Path) -> list[Block]:
 
 def _before(lines: list[str], at: int) -> tuple[str, str, int]:
     """What the comment before a block says of it."""
-    line = next((one for one in reversed(lines[:at]) if one.strip()), "")
+    line = next((line for line in reversed(lines[:at]) if line.strip()), "")
     not_run, elsewhere, status = _NOT_RUN.match(line), _ELSEWHERE.match(line), _STATUS.match(line)
     return (
         not_run[1] if not_run else "",

@@ -34,8 +34,8 @@ def pooled(x: Any, first: Any, combine: Any, window: Any, strides: Any, padding:
     return lax.reduce_window(x, first, combine, (1, *window, 1), (1, *steps, 1), pads)
 
 
-def highest_pool(x: Any, *rest: Any) -> Any:
-    return pooled(x, -jnp.inf, lax.max, *rest)
+def highest_pool(x: Any, *pool_arguments: Any) -> Any:
+    return pooled(x, -jnp.inf, lax.max, *pool_arguments)
 
 
 def mean_pool(x: Any, window: Any, strides: Any, padding: Any) -> Any:
@@ -116,9 +116,9 @@ def at_cases() -> Any:
     }
     for told, key in keys.items():
         for name in ("set", "add", "subtract", "multiply", "divide", "power", "min", "max"):
-            ours = lambda x, v, key=key, name=name: getattr(nn.at(x)[key], name)(v)  # noqa: E731
-            theirs = lambda x, v, key=key, name=name: getattr(x.at[key], name)(v)  # noqa: E731
-            yield f"at {told} {name}", ours, theirs, (np.abs(DATA) + 1, 2.5)
+            on_np2tf = lambda x, v, key=key, name=name: getattr(nn.at(x)[key], name)(v)  # noqa: E731
+            on_jax = lambda x, v, key=key, name=name: getattr(x.at[key], name)(v)  # noqa: E731
+            yield f"at {told} {name}", on_np2tf, on_jax, (np.abs(DATA) + 1, 2.5)
         yield (
             f"at {told} get",
             lambda x, key=key: nn.at(x)[key].get(),
@@ -156,10 +156,10 @@ def other_cases() -> Any:
     for axis in (0, -1):
         yield f"sort_key_val {axis}", nn.sort_key_val, lax.sort_key_val, (TIES, X[:, :5, 0], axis)
     for name in ("segment_sum", "segment_prod", "segment_max", "segment_min"):
-        ours, theirs = getattr(nn, name), getattr(jax.ops, name)
+        np2tf_function, jax_function = getattr(nn, name), getattr(jax.ops, name)
         for count in (None, 4, 9):
-            yield f"{name} {count}", ours, theirs, (DATA, IDS, count)
-        yield f"{name} int", ours, theirs, (np.int32(DATA * 9), IDS - 1, 6)
+            yield f"{name} {count}", np2tf_function, jax_function, (DATA, IDS, count)
+        yield f"{name} int", np2tf_function, jax_function, (np.int32(DATA * 9), IDS - 1, 6)
 
 
 def _one_hot_first(x: Any) -> Any:
@@ -167,7 +167,7 @@ def _one_hot_first(x: Any) -> Any:
 
 
 CASES = {
-    told: rest
+    told: case
     for cases in (conv_cases, transpose_cases, pool_cases, at_cases, other_cases)
-    for told, *rest in cases()
+    for told, *case in cases()
 }

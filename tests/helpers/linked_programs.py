@@ -36,11 +36,11 @@ def main():
 
 def sources(text: str, work: str) -> dict[str, str]:
     """Return the files of the package."""
-    first, *others = dedent(text).split("\n# file ")
+    first, *file_texts = dedent(text).split("\n# file ")
     files = {"__init__.py": "", "work.py": work, "main.py": "import numpy as np\n" + first + MAIN}
-    for other in others:
-        name, _, rest = other.partition("\n")
-        files[name] = rest
+    for file_text in file_texts:
+        name, _, text_of_file = file_text.partition("\n")
+        files[name] = text_of_file
     return files
 
 

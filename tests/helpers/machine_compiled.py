@@ -51,8 +51,8 @@ def compare_compiled(given: dict[str, np.ndarray], lines: list[str], names: list
         if found.ran != "compiled":
             # NumPy's own arrays treat np2tf's keys differently from NumPy's
             # (tests/tnp/methods/test_interop.py).
-            ours = _arguments(given)
-            found = observe(_function("twin", given, lines, names), ours)
+            compiled_arguments = _arguments(given)
+            found = observe(_function("twin", given, lines, names), compiled_arguments)
     if not alike(found.result, wanted.result):
         found.aliases = wanted.aliases
     how = "host" if found.ran != "compiled" else "compiled" if xla else "graph"
@@ -63,9 +63,9 @@ def compare_compiled(given: dict[str, np.ndarray], lines: list[str], names: list
 def _difference(found: Outcome, wanted: Outcome, names: list[str]) -> str | None:
     """Return the first difference, in short form."""
     if found.error is None and wanted.error is None:
-        for name, mine, theirs in zip(names, found.result[1:], wanted.result[1:], strict=True):
-            if not alike(mine, theirs):
-                return f"{name}: {theirs} on NumPy, {mine} compiled"
+        for name, compiled_value, numpy_value in zip(names, found.result[1:], wanted.result[1:], strict=True):
+            if not alike(compiled_value, numpy_value):
+                return f"{name}: {numpy_value} on NumPy, {compiled_value} compiled"
         if alike(found.arguments, wanted.arguments) and found.aliases != wanted.aliases:
             differ = [
                 pair for a, b, pair in zip(found.aliases, wanted.aliases, _pairs(names, wanted)) if a != b
@@ -76,8 +76,10 @@ def _difference(found: Outcome, wanted: Outcome, names: list[str]) -> str | None
 
 def _pairs(names: list[str], wanted: Outcome) -> list[tuple[str, str]]:
     """Return the pairs of names that `differential.sharing` compares, in its order."""
-    held = [name for name, one in zip(names, wanted.result[1:], strict=True) for _ in _arrays_in(one)]
-    given = [f"argument {k}" for k, one in enumerate(wanted.arguments[1:]) for _ in _arrays_in(one)]
+    held = [
+        name for name, argument in zip(names, wanted.result[1:], strict=True) for _ in _arrays_in(argument)
+    ]
+    given = [f"argument {k}" for k, argument in enumerate(wanted.arguments[1:]) for _ in _arrays_in(argument)]
     every = [*held, *given]
     return [(a, b) for k, a in enumerate(every) for b in every[k + 1 :]]
 

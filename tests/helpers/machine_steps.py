@@ -48,8 +48,8 @@ def _axis(draw: Draw, rank: int) -> int:
 
 
 def _axes(draw: Draw, rank: int) -> list[int]:
-    rest = list(range(rank))
-    return [rest.pop(integer(draw, 0, len(rest) - 1)) for _ in range(rank)]
+    remaining_axes = list(range(rank))
+    return [remaining_axes.pop(integer(draw, 0, len(remaining_axes) - 1)) for _ in range(rank)]
 
 
 def _another_shape(draw: Draw, shape: Shape) -> Shape:
@@ -58,12 +58,16 @@ def _another_shape(draw: Draw, shape: Shape) -> Shape:
     if chance(draw, 3):
         return (size + 1,)
     made: list[int] = []
-    rest = size
+    remaining_size = size
     for _ in range(integer(draw, 0, 2)):
-        factors = [n for n in range(1, rest + 1) if rest % n == 0] if rest else [0, 1, 2]
+        factors = (
+            [n for n in range(1, remaining_size + 1) if remaining_size % n == 0]
+            if remaining_size
+            else [0, 1, 2]
+        )
         made.append(pick(draw, *factors))
-        rest = rest // made[-1] if rest else 0
-    made.insert(integer(draw, 0, len(made)), rest)
+        remaining_size = remaining_size // made[-1] if remaining_size else 0
+    made.insert(integer(draw, 0, len(made)), remaining_size)
     if chance(draw, 40):
         made[integer(draw, 0, len(made) - 1)] = -1
     return tuple(made)
@@ -302,19 +306,19 @@ def _whole_write(draw: Draw, form: int, x: str, array: np.ndarray, live: Live, l
             f"np.put_along_axis({x}, np.zeros({(1,) * rank}, int), "
             f"{number(draw, array.dtype)}, {_axis(draw, rank)})",
         )
-    other, out = pick(draw, *live), pick(draw, x, f"{x}[...]", f"{x}[::-1]", f"{x}.T", f"{x}.T")
+    source, out = pick(draw, *live), pick(draw, x, f"{x}[...]", f"{x}[::-1]", f"{x}.T", f"{x}.T")
     # Sums of floats are rounded in another order, which would change their bits.
     exact = array.dtype.kind in "bi"
     summed = f"np.cumsum({x}, {_axis(draw, rank)}, out={out})" if rank and exact else f"np.negative({x}, {x})"
     return pick(
         draw,
         f"np.add({x}, {value}, out={out})",
-        f"np.negative({other}, out={out})",
+        f"np.negative({source}, out={out})",
         f"np.subtract({x}, {x}, {out})",
         f"np.multiply({x}, 2, out={out}, where={x} < 5)",
         summed,
         f"np.clip({x}, 0, 3, out={out})",
-        f"np.maximum({x}, {other}, out={out})",
+        f"np.maximum({x}, {source}, out={out})",
         f"np.sum({x}, 0, out={x}[0])" if exact else summed,
-        f"np.add({x}, {other}, out=({out},), casting='unsafe')",
+        f"np.add({x}, {source}, out=({out},), casting='unsafe')",
     )

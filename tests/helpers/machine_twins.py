@@ -125,20 +125,20 @@ def sharing_difference(judge: Player, twin: Player, name: str, names: list[str])
         return None
     with np2tf.config.using(**twin.settings):
         shared = False
-        for other in names:
-            wanted = np.shares_memory(array, judge.space[other])
-            found = tnp.shares_memory(double, twin.space[other])
-            shared = shared or (wanted and other != name)
+        for other_name in names:
+            wanted = np.shares_memory(array, judge.space[other_name])
+            found = tnp.shares_memory(double, twin.space[other_name])
+            shared = shared or (wanted and other_name != name)
             if wanted != found:
-                return f"{name} and {other} share memory: {wanted} on NumPy, {found} on its twin"
+                return f"{name} and {other_name} share memory: {wanted} on NumPy, {found} on its twin"
         if array.base is None and double.base is not None:
             return f"{name} has no base on NumPy, and one on its twin"
         if shared and array.base is not None and double.base is None:
             return f"{name} has a base on NumPy, and none on its twin"
-        for other in names:
-            same = double.base is twin.space[other]
-            if array.base is judge.space[other] and array.base is not None and not same:
-                return f"{name}.base is {other} on NumPy only"
+        for other_name in names:
+            has_same_base = double.base is twin.space[other_name]
+            if array.base is judge.space[other_name] and array.base is not None and not has_same_base:
+                return f"{name}.base is {other_name} on NumPy only"
     return None
 
 

@@ -74,7 +74,7 @@ def _map_arrays(value: Any, function: Any) -> Any:
 def _flat(result: Any) -> tuple[Any, ...]:
     if not isinstance(result, (tuple, list)):
         return (result,)
-    return tuple(one for part in result for one in (_flat(part) if type(part) is list else (part,)))
+    return tuple(element for part in result for element in (_flat(part) if type(part) is list else (part,)))
 
 
 def expected(case: Case) -> Any:

@@ -46,7 +46,10 @@ def of_parameters(parameters, x):
 
 
 def in_structures(x, *more, **named):
-    return {"all": [x.mean(), *(one.max() for one in more)], "named": tuple(one.T for one in named.values())}
+    return {
+        "all": [x.mean(), *(array.max() for array in more)],
+        "named": tuple(array.T for array in named.values()),
+    }
 
 
 def running_totals(x):

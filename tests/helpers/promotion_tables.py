@@ -96,8 +96,8 @@ def tensorflow_tables() -> dict[str, dict[tuple[str, str], str | None]]:
     )
     found = json.loads(ran.stdout.splitlines()[-1])
     return {
-        mode: {(a, b): result for a, b, result in found[theirs]}
-        for mode, theirs in {"all": "all", "safe": "safe", "none": "off"}.items()
+        mode: {(a, b): result for a, b, result in found[tensorflow_mode]}
+        for mode, tensorflow_mode in {"all": "all", "safe": "safe", "none": "off"}.items()
     }
 
 

@@ -55,7 +55,7 @@ def wrong_with(data: bytes, path: Path, root: Path, counts: Counter[str]) -> lis
     counts["changed"] += made.changed
     counts["findings"] += len(made.diagnostics)
     if made.crashed:
-        return [str(one) for one in made.diagnostics]
+        return [str(finding) for finding in made.diagnostics]
     if made.failed:
         counts[f"left alone: {made.diagnostics[0].code}"] += 1
         return []
@@ -79,10 +79,10 @@ def _touched_elsewhere(before: bytes, after: bytes, path: Path) -> list[str]:
     touched = translate(source, Options()).touched_nodes
     positions = MetadataWrapper(source.module, unsafe_skip_copy=True).resolve(PositionProvider)
     changing = set(_lines(source.module.body, touched, positions))
-    rest = iter(after.splitlines(keepends=True))
+    remaining_lines = iter(after.splitlines(keepends=True))
     for number, line in enumerate(before.splitlines(keepends=True), 1):
         # Blank lines go with a statement that is taken away.
-        if line.strip() and number not in changing and line not in rest:
+        if line.strip() and number not in changing and line not in remaining_lines:
             return [f"line {number} is not as it was: {line!r}"]
     return []
 
@@ -94,7 +94,7 @@ def _lines(statements: Sequence[cst.CSTNode], touched: Set[cst.CSTNode], positio
             continue
         place = positions[node]
         decorators = getattr(node, "decorators", ())
-        first = min([place.start.line, *(positions[one].start.line for one in decorators)])
+        first = min([place.start.line, *(positions[decorator].start.line for decorator in decorators)])
         last = place.end.line
         if isinstance(node, cst.ClassDef) and isinstance(node.body, cst.IndentedBlock):
             yield from _lines(node.body.body, touched, positions)
@@ -113,7 +113,9 @@ def main(folder: str, number: int | None = None) -> None:
     problems: list[str] = []
     begun = time.process_time()
     for path, data in sources:
-        problems += [f"{path.relative_to(root)}: {one}" for one in wrong_with(data, path, root, counts)]
+        problems += [
+            f"{path.relative_to(root)}: {problem}" for problem in wrong_with(data, path, root, counts)
+        ]
     told = {
         "counts": counts,
         "problems": problems,

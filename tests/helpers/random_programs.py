@@ -589,9 +589,13 @@ class Maker:
 
     def swap(self) -> list[str]:
         """Exchange two names."""
-        one = self.one(is_array)
-        other = self.same(self.scope.space[one])
-        return self.kept([f"{one}, {other} = {other}, {one}"], [one, other], self.is_rough(f"{one} {other}"))
+        name = self.one(is_array)
+        other_name = self.same(self.scope.space[name])
+        return self.kept(
+            [f"{name}, {other_name} = {other_name}, {name}"],
+            [name, other_name],
+            self.is_rough(f"{name} {other_name}"),
+        )
 
     def augment(self) -> list[str]:
         """Count or sum up in a number."""

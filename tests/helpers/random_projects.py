@@ -194,7 +194,7 @@ class _Maker:
         base = BASE_HEAD
         functions: list[str] = []
         for k in range(chance.randint(2, 3)):
-            base += self.function(f"b{k}", [f"{one}({{a}})" for one in functions], self.params())
+            base += self.function(f"b{k}", [f"{function}({{a}})" for function in functions], self.params())
             functions.append(f"b{k}")
         base += self.stage(functions)
         star = chance.random() < 0.3
@@ -217,14 +217,18 @@ class _Maker:
             "from .base import *\n" if star else f"from .base import {', '.join([*shared, *functions])}\n"
         )
         models = MODELS_HEAD.format(imports=imports)
-        from_base = [f"{one}({{a}})" for one in functions] + [f"base.{one}({{a}})" for one in functions]
+        from_base = [f"{function}({{a}})" for function in functions] + [
+            f"base.{function}({{a}})" for function in functions
+        ]
         more = []
         for k in range(chance.randint(1, 3)):
             models += self.function(
-                f"m{k}", chance.sample(from_base, 2) + [f"{one}({{a}})" for one in more], self.params()
+                f"m{k}",
+                chance.sample(from_base, 2) + [f"{function}({{a}})" for function in more],
+                self.params(),
             )
             more.append(f"m{k}")
-        models += self.derived(chance.sample(from_base, 2) + [f"{one}({{a}})" for one in more])
+        models += self.derived(chance.sample(from_base, 2) + [f"{function}({{a}})" for function in more])
         again = chance.random() < 0.3
         init = (
             f"from .base import {', '.join(functions)}\nfrom .models import {', '.join(more)}\n"
@@ -245,7 +249,7 @@ class _Maker:
 
     def stage(self, functions: list[str]) -> str:
         chance = self.chance
-        callees = [f"{one}({{a}})" for one in functions] + ["self.inner({a})"]
+        callees = [f"{function}({{a}})" for function in functions] + ["self.inner({a})"]
         text = "\n\nclass Stage(ABC):\n    scale = 0.5\n    made = 0\n\n"
         text += "    def __init__(self, gain, inner):\n"
         body = (
@@ -290,7 +294,7 @@ class _Maker:
     def main(self, functions: list[str], more: list[str]) -> str:
         chance = self.chance
         pick = chance.choice
-        both = [*functions, *more]
+        all_functions = [*functions, *more]
         text = "\n\ndef another(self, x):\n    return x * self.gain + self.state * 0.1\n"
         text += "\n\ndef captured(weights, factor):\n    calls = 0\n\n    def inner(v):\n"
         if self.loud and chance.random() < 0.3:
@@ -300,7 +304,7 @@ class _Maker:
         text += "quiet = functools.partial(np.multiply, 0.5)\n"
         text += f"shifted = lambda v: v + {pick(('0.25', 'RATE', 'base.RATE'))}\n"
         inner = pick(("np.sin", "closure", "quiet", "first"))
-        text += f"first = Damped(0.5, {pick(both)})\nsecond = Kicked(0.75, {inner})\n"
+        text += f"first = Damped(0.5, {pick(all_functions)})\nsecond = Kicked(0.75, {inner})\n"
         text += "third = first + second\n" if chance.random() < 0.4 else "third = Kicked(0.3, shifted)\n"
         ops = [
             "np.sin",
@@ -311,7 +315,7 @@ class _Maker:
             "first.step",
             "second",
             "third.helper",
-            *both,
+            *all_functions,
         ]
         table = chance.sample(ops, 3)
         text += f'TABLE = {{"a": {table[0]}, "b": {table[1]}, "c": {table[2]}}}\n'
@@ -319,10 +323,10 @@ class _Maker:
         for k in range(chance.randint(2, 3)):
             kind = pick(("op", "op", "table", "model", "model", "plain", "pair"))
             if kind == "op":
-                text += self.function(f"d{k}", [f"{pick(both)}({{a}})"], "x, op")
+                text += self.function(f"d{k}", [f"{pick(all_functions)}({{a}})"], "x, op")
                 drivers.append(f"d{k}(x, {{op}})")
             elif kind == "table":
-                callees = ["TABLE[name]({a})", "TABLE[name]({a})", f"{pick(both)}({{a}})"]
+                callees = ["TABLE[name]({a})", "TABLE[name]({a})", f"{pick(all_functions)}({{a}})"]
                 text += self.function(f"d{k}", callees, "x, name")
                 drivers.append(f'd{k}(x, "abc"[CALLS % 3])')
             elif kind == "model":
@@ -331,15 +335,18 @@ class _Maker:
                 drivers.append(f"d{k}(x, {pick(('first', 'second', 'third'))})")
             elif kind == "pair":
                 callees = ["Pair({a}).total()", "(Pair({a}) + Pair({a}, 0.5)).a", "Span({a}[0], {a}).width()"]
-                text += self.function(f"d{k}", [*callees, f"{pick(both)}({{a}})"])
+                text += self.function(f"d{k}", [*callees, f"{pick(all_functions)}({{a}})"])
                 drivers.append(f"d{k}(x)")
             else:
-                text += self.function(f"d{k}", [f"{one}({{a}})" for one in chance.sample(both, 2)])
+                text += self.function(
+                    f"d{k}", [f"{function}({{a}})" for function in chance.sample(all_functions, 2)]
+                )
                 drivers.append(f"d{k}(x)")
         drivers.append(pick(LAST))
         new = pick(ops[:5])
         between = [
-            one.format(op=new, own=pick(both), base=pick(functions), model=pick(more)) for one in BETWEEN
+            line.format(op=new, own=pick(all_functions), base=pick(functions), model=pick(more))
+            for line in BETWEEN
         ]
         body = "global CALLS\nCALLS += 1\nx = np.arange(6.0) * 0.3 - 0.1 * CALLS\ndone = []\n"
         for driver in drivers:

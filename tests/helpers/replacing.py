@@ -45,7 +45,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
 
     monkeypatch.setattr(replacement.LoopRun, "_take_over", counted)
     monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *_: replacement._is_possible())
-    for name, value in (("HOT", 0.0), ("LOADING", 0), ("SHORT", 2), ("FASTER", float("inf"))):
+    for name, value in (("HOT", 0.0), ("LOADING_ROUNDS", 0), ("SHORT", 2), ("FASTER", float("inf"))):
         monkeypatch.setattr(replacement, name, value)
     monkeypatch.setattr(functions, "TINY", 4)
     # Otherwise the measured time decides whether a second run begins as compiled code.
@@ -68,7 +68,7 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
         return outcome
 
     def is_due(loop: WatchedLoop) -> bool:
-        return not loop.is_while and not loop.known.in_module and not loop.refused
+        return not loop.is_while and not loop.function.in_module and not loop.refused
 
     monkeypatch.setattr(replacement.LoopRun, "_enter", counted)
     monkeypatch.setattr(WatchedLoop, "is_due", property(is_due))

@@ -14,10 +14,10 @@ def in_turn(rows: Iterable[Any], variants: Sequence[Any]) -> list[Any]:
     Each row is tested with the first variant and, in turn, with one of the others. The other pairs are marked
     `long`.
     """
-    first, *others = variants
+    first, *other_variants = variants
     made = []
     for number, row in enumerate(rows):
-        chosen = {first, others[number % len(others)]}
+        chosen = {first, other_variants[number % len(other_variants)]}
         for variant in variants:
             made.append(pytest.param(row, variant, marks=() if variant in chosen else pytest.mark.long))
     return made

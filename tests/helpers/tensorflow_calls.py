@@ -331,7 +331,7 @@ def shown(value: Any) -> Any:
         kind = type(value).__name__
         return [kind, str(value.dtype), str(np.shape(value)), np.asarray(value).tolist().__repr__()]
     if isinstance(value, Mapping):
-        return {str(key): shown(one) for key, one in value.items()}
+        return {str(key): shown(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [type(value).__name__, *map(shown, value)]
     return [type(value).__name__, str(value)]

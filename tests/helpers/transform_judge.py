@@ -43,7 +43,7 @@ def _in_jax() -> dict[str, Callable[..., Any]]:
 
 _JAX = _in_jax()
 #: The names of all functions.
-NAMES = [name for name, one in vars(transform_functions).items() if inspect.isfunction(one)]
+NAMES = [name for name, function in vars(transform_functions).items() if inspect.isfunction(function)]
 
 
 def numpys(name: str) -> Callable[..., Any]:
@@ -58,7 +58,7 @@ def jaxs(name: str) -> Callable[..., Any]:
 
 def arguments(name: str) -> tuple[Any, ...]:
     """Return the arguments of a function."""
-    return tuple(ARGUMENTS[one] for one in inspect.signature(numpys(name)).parameters)
+    return tuple(ARGUMENTS[parameter] for parameter in inspect.signature(numpys(name)).parameters)
 
 
 def is_complex(name: str) -> bool:
@@ -86,10 +86,10 @@ def compiled(name: str, program: Callable[..., Any]) -> Callable[..., Any]:
 def _weights(value: Any, module: Any) -> Any:
     """Return a real number that depends on all parts of a result."""
     total = 0.0
-    for one in jax.tree_util.tree_leaves(value) if module is jnp else _leaves(value):
-        weights = np.cos(1 + np.arange(np.size(one))).reshape(np.shape(one))
-        total = total + module.sum(weights * module.real(one))
-        total = total + (2 * module.sum(weights * module.imag(one)) if module.iscomplexobj(one) else 0.0)
+    for leaf in jax.tree_util.tree_leaves(value) if module is jnp else _leaves(value):
+        weights = np.cos(1 + np.arange(np.size(leaf))).reshape(np.shape(leaf))
+        total = total + module.sum(weights * module.real(leaf))
+        total = total + (2 * module.sum(weights * module.imag(leaf)) if module.iscomplexobj(leaf) else 0.0)
     return total
 
 
@@ -122,16 +122,18 @@ def direction(value: Any, start: float = 1.0) -> Any:
 def differences(found: Any, wanted: Any, rtol: float = 1e-9, atol: float = 1e-11) -> list[str]:
     """Return how a result of np2tf differs from JAX's: structure, shapes, dtypes, values."""
     told: list[str] = []
-    ours, outline = jax.tree_util.tree_flatten(found)
-    theirs, wanted_outline = jax.tree_util.tree_flatten(wanted)
+    found_leaves, outline = jax.tree_util.tree_flatten(found)
+    wanted_leaves, wanted_outline = jax.tree_util.tree_flatten(wanted)
     if outline != wanted_outline:
         return [f"structure {outline} where JAX has {wanted_outline}"]
-    for one, other in zip(ours, theirs, strict=True):
-        other = np.asarray(other)
-        if not isinstance(one, (np.ndarray, np.generic)):
-            told.append(f"a {type(one).__name__}")
-        elif one.shape != other.shape or one.dtype != other.dtype:
-            told.append(f"{one.dtype}{one.shape} where JAX has {other.dtype}{other.shape}")
-        elif not np.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True):
-            told.append(f"{one} where JAX has {other}")
+    for found_leaf, wanted_leaf in zip(found_leaves, wanted_leaves, strict=True):
+        wanted_leaf = np.asarray(wanted_leaf)
+        if not isinstance(found_leaf, (np.ndarray, np.generic)):
+            told.append(f"a {type(found_leaf).__name__}")
+        elif found_leaf.shape != wanted_leaf.shape or found_leaf.dtype != wanted_leaf.dtype:
+            told.append(
+                f"{found_leaf.dtype}{found_leaf.shape} where JAX has {wanted_leaf.dtype}{wanted_leaf.shape}"
+            )
+        elif not np.allclose(found_leaf, wanted_leaf, rtol=rtol, atol=atol, equal_nan=True):
+            told.append(f"{found_leaf} where JAX has {wanted_leaf}")
     return told

@@ -62,12 +62,12 @@ def rows(name: str, dtypes: Sequence[str] = DTYPES) -> list[Row]:
 
 
 @cache
-def _floats(dtype: str, few: bool) -> np.ndarray:
+def _floats(dtype: str, is_short: bool) -> np.ndarray:
     limits = np.finfo(dtype)
     tiny, large = float(limits.smallest_normal), float(limits.max)
     root = float(np.sqrt(limits.max))
     positive = [0.0, 1.0, np.inf, 2.5, large, tiny, root * 1.5, 1 / root / 3]
-    if not few:
+    if not is_short:
         subnormal = float(limits.smallest_subnormal)
         positive += [
             0.5,
@@ -94,7 +94,7 @@ def _floats(dtype: str, few: bool) -> np.ndarray:
 
 
 @cache
-def values(dtype: str, few: bool = False) -> np.ndarray:
+def values(dtype: str, is_short: bool = False) -> np.ndarray:
     """Return the special values of a dtype, ordinary ones among them."""
     kind = np.dtype(dtype)
     if kind.kind == "b":
@@ -105,15 +105,15 @@ def values(dtype: str, few: bool = False) -> np.ndarray:
         given |= {-1, -2, -3, -7, limits.min, limits.min + 1, kind.itemsize * 8 - 1, kind.itemsize * 8}
         return np.array(sorted(k for k in given if limits.min <= k <= limits.max), dtype)
     if kind.kind == "f":
-        positive = _floats(dtype, few)
+        positive = _floats(dtype, is_short)
         return np.concatenate([positive, -positive])
-    parts = values(f"float{kind.itemsize * 4}", few=True)
-    if few:
+    parts = values(f"float{kind.itemsize * 4}", is_short=True)
+    if is_short:
         parts = parts[[0, 1, 3, 4, 5, 7, 9, -1, -3, -4]]
     made = np.empty((len(parts), len(parts)), dtype)
     made.real, made.imag = parts[:, None], parts
     near_one = np.array([-0.8 + 0.6j, 0.6 + 0.8j, 0.9 + 0.1j, 0.999 - 1e-3j, 1 + 1e-3j], dtype)
-    return np.concatenate([made.ravel(), near_one[: 0 if few else None]])
+    return np.concatenate([made.ravel(), near_one[: 0 if is_short else None]])
 
 
 @cache
@@ -121,7 +121,7 @@ def operands(row: Row) -> tuple[np.ndarray, ...]:
     """Return the operands of a row: one array for each, all of one length."""
     if row.ufunc.nin == 1:
         return (values(row.dtypes[0]),)
-    first, second = (values(dtype, few=dtype in COMPLEX) for dtype in row.dtypes)
+    first, second = (values(dtype, is_short=dtype in COMPLEX) for dtype in row.dtypes)
     if row.name == "ldexp":
         second = np.array(
             [0, 1, -1, 30, -30, 127, -149, 1000, -1074, 2100, -2100, 2**31 - 1, -(2**31)], "int32"
@@ -131,8 +131,9 @@ def operands(row: Row) -> tuple[np.ndarray, ...]:
     return np.repeat(first, len(second)), np.tile(second, len(first))
 
 
-def pieces(arrays: tuple[np.ndarray, ...], size: int, most: int) -> Iterator[tuple[np.ndarray, ...]]:
-    """Yield at most about `most` pieces of length `size` from all over the arrays, the last piece among them.
+def pieces(arrays: tuple[np.ndarray, ...], size: int, max_count: int) -> Iterator[tuple[np.ndarray, ...]]:
+    """Yield at most about `max_count` pieces of length `size` from all over the arrays, the last piece among
+    them.
 
     Arrays that are not longer than `size` are repeated to this length.
     """
@@ -141,7 +142,7 @@ def pieces(arrays: tuple[np.ndarray, ...], size: int, most: int) -> Iterator[tup
         yield tuple(np.resize(array, size) for array in arrays)
         return
     starts = range(0, length - size + 1, max(1, size))
-    step = -(-len(starts) // most)
+    step = -(-len(starts) // max_count)
     for start in sorted({*starts[::step], length - size}):
         yield tuple(array[start : start + size] for array in arrays)
 
@@ -154,7 +155,7 @@ def wanted(row: Row, arrays: tuple[np.ndarray, ...]) -> tuple[Results, set[str]]
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         made = row.ufunc(*arrays)
-    return made if isinstance(made, tuple) else (made,), {str(one.message) for one in told}
+    return made if isinstance(made, tuple) else (made,), {str(warning.message) for warning in told}
 
 
 def compute(row: Row, tensors: Sequence[tf.Tensor]) -> tuple[tf.Tensor, ...]:
@@ -167,7 +168,7 @@ def eagerly(row: Row, arrays: tuple[np.ndarray, ...]) -> tuple[Results, set[str]
     with np2tf.config.using(eager="tensorflow"), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         made = compute(row, [tf.constant(array) for array in arrays])
-    return tuple(part.numpy() for part in made), {str(one.message) for one in told}
+    return tuple(part.numpy() for part in made), {str(warning.message) for warning in told}
 
 
 def staged(rows: Sequence[Row], xla: bool):
@@ -187,12 +188,12 @@ def staged(rows: Sequence[Row], xla: bool):
 
 
 def _far(a: np.ndarray, b: np.ndarray, scale: np.ndarray, ulps: np.ndarray) -> np.ndarray:
-    same = (np.isnan(a) & np.isnan(b)) | ((a == b) & (np.signbit(a) == np.signbit(b)))
+    is_equal = (np.isnan(a) & np.isnan(b)) | ((a == b) & (np.signbit(a) == np.signbit(b)))
     with np.errstate(all="ignore"):
         apart = np.abs(a.astype(np.longdouble) - b)
         near = np.isfinite(a) & np.isfinite(b) & (apart <= ulps * np.spacing(scale).astype(np.longdouble))
     # Zeros of different signs count as different numbers.
-    return ~(same | (near & (a != b)))
+    return ~(is_equal | (near & (a != b)))
 
 
 def differs(a: np.ndarray, b: np.ndarray, ulps: np.ndarray) -> np.ndarray:

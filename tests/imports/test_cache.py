@@ -75,7 +75,7 @@ def test_what_is_said_is_kept(folder: Path, made: list[str]):
     data = b"import numpy as np\nnp.no_such_name\nx = np.zeros(3)\n"
     first, second = get(data), get(data)
     assert made == ["a.py"]
-    assert [one.code for one in second.findings] == ["NP2TF002"]
+    assert [finding.code for finding in second.findings] == ["NP2TF002"]
     assert first.findings == second.findings
     assert second.findings[0].diagnostic == np2tf.convert(data.decode(), path="a.py").diagnostics[0]
     assert str(second.findings[0]).startswith("a.py:2:1: NP2TF002 ")
@@ -214,7 +214,7 @@ def test_faults_of_our_own_are_not_kept(folder: Path, monkeypatch: pytest.Monkey
         raise RuntimeError("a fault")
 
     monkeypatch.setattr(translation, "translate", fails)
-    assert [one.code for one in get().findings] == ["NP2TF905"]
+    assert [finding.code for finding in get().findings] == ["NP2TF905"]
     assert not folder.exists()
 
 
@@ -235,7 +235,7 @@ def test_the_size_is_bounded(tmp_path: Path):
     cache.shrink()
     left = sorted(int(path.stem, 16) for path in (tmp_path / "c").glob("*.bin"))
     assert left == list(range(20 - len(left), 20)), "the oldest go first"
-    assert sum(one.size for one in cache.entries()) <= 12000
+    assert sum(entry.size for entry in cache.entries()) <= 12000
     assert 5 <= len(left) <= 10
     assert len(list((tmp_path / "c").glob("*.py"))) == len(left)
 
@@ -243,7 +243,7 @@ def test_the_size_is_bounded(tmp_path: Path):
 def test_writing_keeps_the_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("np2tf.imports.cache.files._LOOK_EVERY", 5)
     cache = filled(tmp_path / "c", 100, 20000)
-    assert sum(one.size for one in cache.entries()) < 20000 + 5 * 1200
+    assert sum(entry.size for entry in cache.entries()) < 20000 + 5 * 1200
 
 
 def test_use_keeps_an_entry_young(tmp_path: Path):

@@ -49,7 +49,9 @@ def constants(path: Path, reads: list[str]) -> tuple[object, ...]:
 
     made = store.translation(str(path), read, Options())
     assert made.code is not None
-    return next(one.co_consts for one in made.code.co_consts if getattr(one, "co_name", "") == "f")
+    return next(
+        constant.co_consts for constant in made.code.co_consts if getattr(constant, "co_name", "") == "f"
+    )
 
 
 def test_an_untouched_source_is_read_once(source: Path):
@@ -75,9 +77,9 @@ def test_a_source_replaced_by_another_file_is_read(source: Path):
     reads: list[str] = []
     constants(source, reads)
     new_process()
-    other = source.with_name("other.py")
-    other.write_bytes(OTHER)
-    os.replace(other, source)
+    other_file = source.with_name("other.py")
+    other_file.write_bytes(OTHER)
+    os.replace(other_file, source)
     assert 2 in constants(source, reads)
 
 
@@ -105,7 +107,7 @@ def test_what_is_said_is_kept(source: Path):
     first = store.translation(str(source), lambda name: source.read_bytes(), Options())
     new_process()
     second = store.translation(str(source), lambda name: b"not read", Options())
-    assert [one.code for one in first.findings] == ["NP2TF002"]
+    assert [finding.code for finding in first.findings] == ["NP2TF002"]
     assert second.findings == first.findings
     assert second.key == first.key
 
@@ -189,8 +191,8 @@ def test_originals_are_kept_with_their_translations(source: Path):
     made = store.translation(str(source), lambda name: Path(name).read_bytes(), Options())
     kept = sources._read(sources._serialize(made))
     assert kept.code is not None
-    (translated, original, _), *rest = kept.originals.pairs
-    assert not rest
-    assert any(one is translated for one in kept.code.co_consts)
+    (translated, original, _), *further_pairs = kept.originals.pairs
+    assert not further_pairs
+    assert any(constant is translated for constant in kept.code.co_consts)
     assert original.co_names == ("np2tf: np", "sum")
     assert made.originals.pairs[0][:2] == (translated, original)

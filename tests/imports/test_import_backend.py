@@ -44,7 +44,9 @@ np2tf.for_loop(np2tf.range(3), lambda i, s: (s + tnp.ones(1),), (t,))
 np2tf.and_(tnp.any(t), lambda: tnp.ones(1))
 np2tf.jit(lambda x: tnp.sum(x) + x)(t)
 """
-EXPRESSIONS = [one.strip() for line in EXPRESSIONS.strip().splitlines() for one in line.split("; ")]
+EXPRESSIONS = [
+    expression.strip() for line in EXPRESSIONS.strip().splitlines() for expression in line.split("; ")
+]
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)

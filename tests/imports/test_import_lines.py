@@ -73,12 +73,14 @@ def test_errors_show_the_users_line(failing, name: str, mode: str):
             text = "".join(traceback.format_exception(error))
         else:
             pytest.fail("nothing was raised")
-    own = [frame for frame in frames if frame.filename == failing.__file__]
-    assert own, text
+    own_frames = [frame for frame in frames if frame.filename == failing.__file__]
+    assert own_frames, text
     source = import_programs.FAILING.splitlines()
-    assert wanted(name) & {frame.lineno for frame in own}, [(frame.lineno, frame.line) for frame in own]
-    assert all(frame.line == source[frame.lineno - 1].strip() for frame in own)
-    assert "tnp.at" not in "".join(frame.line or "" for frame in own)
+    assert wanted(name) & {frame.lineno for frame in own_frames}, [
+        (frame.lineno, frame.line) for frame in own_frames
+    ]
+    assert all(frame.line == source[frame.lineno - 1].strip() for frame in own_frames)
+    assert "tnp.at" not in "".join(frame.line or "" for frame in own_frames)
 
 
 def test_the_last_of_the_users_lines_is_the_one(failing):
@@ -89,8 +91,10 @@ def test_the_last_of_the_users_lines_is_the_one(failing):
             try:
                 getattr(failing, name)(np.array([1.0, 2.0, 3.0, 4.0]))
             except Exception as error:
-                own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == failing.__file__]
-        assert own[-1].lineno in wanted(name), name
+                own_frames = [
+                    f for f in traceback.extract_tb(error.__traceback__) if f.filename == failing.__file__
+                ]
+        assert own_frames[-1].lineno in wanted(name), name
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="columns came with Python 3.11")
@@ -144,7 +148,7 @@ def test_unjitted_warnings_name_the_users_line(tmp_path: Path):
     with np2tf.config.using(tier="compile"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         module.f(np.ones(2))
-    messages = [str(one.message) for one in caught if "runs unjitted" in str(one.message)]
+    messages = [str(warning.message) for warning in caught if "runs unjitted" in str(warning.message)]
     for message in messages:
         assert f"{path}:6:" in message
     with np2tf.config.using(tier="compile", jit="strict"):
@@ -164,8 +168,8 @@ def test_warnings_of_the_module_itself(tmp_path: Path):
     module = np2tf.import_module("warns", path)
     with pytest.warns(UserWarning, match="mine") as caught:
         module.f(np.ones(2))
-    mine = next(one for one in caught if str(one.message) == "mine")
-    assert (mine.filename, mine.lineno) == (str(path), 7)
+    own_warning = next(warning for warning in caught if str(warning.message) == "mine")
+    assert (own_warning.filename, own_warning.lineno) == (str(path), 7)
 
 
 GOLDEN = sorted((Path(__file__).resolve().parents[2] / "fixtures").glob("*/*.np.py"))
@@ -188,4 +192,4 @@ def test_lines_of_every_fixture_exist_and_stay_in_their_function(path: Path):
 def lines_of(code) -> set[int]:
     """The lines of a code object and of those in it."""
     lines = {line for _, _, line in code.co_lines() if line}
-    return lines.union(*(lines_of(one) for one in code.co_consts if inspect.iscode(one)))
+    return lines.union(*(lines_of(constant) for constant in code.co_consts if inspect.iscode(constant)))

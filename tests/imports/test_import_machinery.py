@@ -123,12 +123,12 @@ def test_namespace_packages(files: Path):
     try:
         np2tf.install(["spacious"])
         first = importlib.import_module("spacious.inner.mod")
-        other = importlib.import_module("spacious.other.more")
+        other_module = importlib.import_module("spacious.other.more")
         assert len(list(sys.modules["spacious"].__path__)) == 2
     finally:
         sys.path.remove(str(files / "elsewhere"))
     assert translated(first)
-    assert translated(other)
+    assert translated(other_module)
     assert sys.modules["spacious"].__file__ is None
 
 
@@ -159,8 +159,8 @@ def test_modules_that_are_imported_later_are_translated_too(files: Path):
 
 def test_the_parent_of_a_module_imported_before_keeps_it(files: Path):
     late = importlib.import_module("solid.late")
-    other = np2tf.import_module("solid.late")
-    assert other is not late
+    other_module = np2tf.import_module("solid.late")
+    assert other_module is not late
     assert sys.modules["solid"].late is late
     assert sys.modules["solid.late"] is late
     assert not any(isinstance(finder, TranslatingFinder) for finder in sys.meta_path)

@@ -90,10 +90,10 @@ def test_what_stays_on_numpy_is_told_at_its_place(load, tmp_path: Path):
             "partly",
             PARTLY,
         )
-    (one,) = [entry for entry in caught if entry.category is TranslationWarning]
+    (warning,) = [entry for entry in caught if entry.category is TranslationWarning]
     path = str(tmp_path / "partly.py")
-    assert (one.filename, one.lineno) == (path, 5)
-    assert str(one.message).startswith(f"{path}:5:22: NP2TF002 NumPy has no public name")
+    assert (warning.filename, warning.lineno) == (path, 5)
+    assert str(warning.message).startswith(f"{path}:5:22: NP2TF002 NumPy has no public name")
     assert module.f([1, 2]) == 2
     assert isinstance(module.g(np2tf.tnp.ones(3)), np.float64)
 
@@ -142,7 +142,7 @@ def test_faults_of_the_translator(load, monkeypatch: pytest.MonkeyPatch):
             warnings.simplefilter("always")
             patch.setattr(translation, where, fails)
             module = load(f"faulty_{where}", PLAIN)
-        (told,) = [str(one.message) for one in caught if one.category is TranslationWarning]
+        (told,) = [str(warning.message) for warning in caught if warning.category is TranslationWarning]
         assert "NP2TF905" in told
         assert told.endswith("the module runs untranslated")
         assert module.np is np
@@ -169,7 +169,7 @@ def test_a_module_that_fails_only_translated(load, monkeypatch: pytest.MonkeyPat
     assert module.np is np
     assert not hasattr(module, "tnp")
     assert module.__spec__.loader.translated is False
-    assert [one.lineno for one in caught if one.category is TranslationWarning] == [3]
+    assert [warning.lineno for warning in caught if warning.category is TranslationWarning] == [3]
     assert module.__spec__.loader.diagnostics[-1].code == "NP2TF941"
 
 

@@ -71,8 +71,8 @@ def make(k):
 
 def test_closures():
     first, second = make(2.0), make(3.0)
-    ones = np2tf.tnp.ones(2)
-    assert [first(ones), first(ones), second(ones)] == [5.0, 6.0, 7.0]
+    two_ones = np2tf.tnp.ones(2)
+    assert [first(two_ones), first(two_ones), second(two_ones)] == [5.0, 6.0, 7.0]
     assert is_translated(first)
     assert inspect.cleandoc(first.__doc__ or "") == "Inner\ndoc."
 
@@ -168,9 +168,9 @@ def test_classes():
 def test_lines():
     with pytest.raises(IndexError) as caught:
         Model([1.0]).fails()
-    own = [f for f in traceback.extract_tb(caught.value.__traceback__) if f.filename == __file__]
-    assert own[-1].line == "return a[np.argmax(a) + 7]"
-    assert own[-1].name == "fails"
+    own_frames = [f for f in traceback.extract_tb(caught.value.__traceback__) if f.filename == __file__]
+    assert own_frames[-1].line == "return a[np.argmax(a) + 7]"
+    assert own_frames[-1].name == "fails"
 
 
 class Stacked:
@@ -241,8 +241,8 @@ def test_cells_of_a_notebook():
     assert is_translated(space["f"])
     with pytest.raises(IndexError) as caught:
         space["f"](np2tf.tnp.ones(3))
-    own = [f for f in traceback.extract_tb(caught.value.__traceback__) if f.filename == "<cell 1>"]
-    assert [(f.lineno, f.line) for f in own] == [(4, "return x[np.sum(x).astype(int) + 9]")]
+    own_frames = [f for f in traceback.extract_tb(caught.value.__traceback__) if f.filename == "<cell 1>"]
+    assert [(f.lineno, f.line) for f in own_frames] == [(4, "return x[np.sum(x).astype(int) + 9]")]
     made = cell("@np2tf.translate\nclass C:\n    def m(self):\n        return np.ones(2)\n", "<cell 2>")
     assert type(made["C"]().m()) is np.ndarray
 

@@ -14,7 +14,7 @@ import pytest
 
 from np2tf import config, tnp
 from np2tf.imports.functions.cells import translated_cell
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 
 pytest.importorskip("IPython")
 from IPython.core.interactiveshell import InteractiveShell
@@ -86,13 +86,13 @@ def test_cells_mean_what_they_meant(shell: InteractiveShell, first: int) -> None
             exec(body, plain)
             value = eval(last, plain) if last else None
             shown.append((value, run(shell, cell)))
-    for one, other in shown:
-        _same(one, other)
+    for expected_result, actual in shown:
+        _same(expected_result, actual)
     expected = {name: value for name, value in plain.items() if isinstance(value, (np.ndarray, float, int))}
     for name, value in expected.items():
         _same(value, shell.user_ns[name])
     assert shell.user_ns["tnp"] is tnp
-    assert isinstance(shell.user_ns["smooth"], Jitted) == (first <= 4)
+    assert isinstance(shell.user_ns["smooth"], JittedFunction) == (first <= 4)
 
 
 def _split(cell: str) -> tuple[str, str]:
@@ -108,8 +108,8 @@ def _split(cell: str) -> tuple[str, str]:
 def _same(expected: Any, actual: Any) -> None:
     if isinstance(expected, (tuple, list)):
         assert type(expected) is type(actual)
-        for one, other in zip(expected, actual, strict=True):
-            _same(one, other)
+        for expected_item, actual_item in zip(expected, actual, strict=True):
+            _same(expected_item, actual_item)
     elif isinstance(expected, (np.ndarray, np.generic)):
         assert type(expected) is type(actual)
         assert expected.dtype == actual.dtype

@@ -293,8 +293,8 @@ def test_the_summary_adds_processes_up():
     """Calls add up; a finding in a file that every process has imported is one finding."""
     fallback = {"function": "f", "reason": "why", "code": "NP2TF501", "path": "a.py", "line": 2, "calls": 3}
     finding = ("NP2TF401", "a.py", 7, "`g` is not jitted")
-    one = {"compiled": 2, "graph": 1, "eager": 4, "host": 9, "host_calls": 5, "traces": 1}
-    process = {**one, "fallbacks": [fallback], "met": [finding], "tensorflow": False}
+    counts_of_process = {"compiled": 2, "graph": 1, "eager": 4, "host": 9, "host_calls": 5, "traces": 1}
+    process = {**counts_of_process, "fallbacks": [fallback], "met": [finding], "tensorflow": False}
     lines = summary([process, process])
     assert (
         lines[0]

@@ -42,14 +42,14 @@ def trained(model: Any, optimizer: Any, loss: Any = "mse", **kwargs: Any) -> Any
 
 
 def test_layers_train_as_keras_own() -> None:
-    ours, theirs = numpy_model(), own_model()
-    np.testing.assert_allclose(ours(X), theirs(X), rtol=1e-5, atol=1e-6)
-    wanted = trained(theirs, keras.optimizers.SGD(0.1))["loss"]
-    np.testing.assert_allclose(trained(ours, keras.optimizers.SGD(0.1))["loss"], wanted, rtol=1e-5)
-    b, w, v, c = ours.get_weights()
-    for one, other in zip((w, b, v, c), theirs.get_weights()):
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
-    assert [one.dtype for one in ours.trainable_variables] == ["float32"] * 4
+    numpy_layers, keras_layers = numpy_model(), own_model()
+    np.testing.assert_allclose(numpy_layers(X), keras_layers(X), rtol=1e-5, atol=1e-6)
+    wanted = trained(keras_layers, keras.optimizers.SGD(0.1))["loss"]
+    np.testing.assert_allclose(trained(numpy_layers, keras.optimizers.SGD(0.1))["loss"], wanted, rtol=1e-5)
+    b, w, v, c = numpy_layers.get_weights()
+    for numpy_weight, keras_weight in zip((w, b, v, c), keras_layers.get_weights()):
+        np.testing.assert_allclose(numpy_weight, keras_weight, rtol=1e-4, atol=1e-6)
+    assert [variable.dtype for variable in numpy_layers.trainable_variables] == ["float32"] * 4
 
 
 def test_a_model_with_numpy_layers_is_exported(tmp_path: Path) -> None:
@@ -113,22 +113,22 @@ def test_losses_metrics_and_activations(make: Any) -> None:
     ids=["descent", "momentum", "adam", "rmsprop"],
 )
 def test_optimisers_equal_keras_own(update: Any, state: tuple[str, ...], theirs: Any) -> None:
-    ours, other = own_model(), own_model()
-    found = trained(ours, np2tf.keras.Optimizer(update, state, learning_rate=0.05))
-    np.testing.assert_allclose(found["loss"], trained(other, theirs)["loss"], rtol=1e-5)
-    for one, wanted in zip(ours.get_weights(), other.get_weights()):
-        np.testing.assert_allclose(one, wanted, rtol=2e-4, atol=1e-6)
+    np2tf_model, keras_model = own_model(), own_model()
+    found = trained(np2tf_model, np2tf.keras.Optimizer(update, state, learning_rate=0.05))
+    np.testing.assert_allclose(found["loss"], trained(keras_model, theirs)["loss"], rtol=1e-5)
+    for np2tf_weight, wanted in zip(np2tf_model.get_weights(), keras_model.get_weights()):
+        np.testing.assert_allclose(np2tf_weight, wanted, rtol=2e-4, atol=1e-6)
 
 
 def test_a_schedule_and_clipping() -> None:
     def schedule() -> Any:
         return keras.optimizers.schedules.ExponentialDecay(0.1, 2, 0.5)
 
-    ours, other = own_model(), own_model()
-    trained(ours, np2tf.keras.Optimizer(plain.descent, learning_rate=schedule(), clipnorm=0.3))
-    trained(other, keras.optimizers.SGD(schedule(), clipnorm=0.3))
-    for one, wanted in zip(ours.get_weights(), other.get_weights()):
-        np.testing.assert_allclose(one, wanted, rtol=2e-4, atol=1e-6)
+    np2tf_model, keras_model = own_model(), own_model()
+    trained(np2tf_model, np2tf.keras.Optimizer(plain.descent, learning_rate=schedule(), clipnorm=0.3))
+    trained(keras_model, keras.optimizers.SGD(schedule(), clipnorm=0.3))
+    for np2tf_weight, wanted in zip(np2tf_model.get_weights(), keras_model.get_weights()):
+        np.testing.assert_allclose(np2tf_weight, wanted, rtol=2e-4, atol=1e-6)
 
 
 def test_functions_that_cannot_be_staged_are_refused() -> None:

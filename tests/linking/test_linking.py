@@ -92,9 +92,9 @@ def test_it_is_what_happens(name: str, acts: bool, package: Path) -> None:
         module: Any = importlib.import_module("pk.main")
         before, known = counts.compiled + counts.graph, len(counts.fallbacks)
         found = module.main()
-    for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-14)
-    reasons = [one.reason for one in counts.fallbacks[known:]]
+    for result, wanted_result in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(result, wanted_result, rtol=1e-14)
+    reasons = [fallback.reason for fallback in counts.fallbacks[known:]]
     assert (counts.compiled + counts.graph > before) is not acts, reasons
 
 
@@ -225,7 +225,9 @@ def test_what_need_not_be_reached_keeps_nobody(name: str, package: Path) -> None
     write(package, sources(UNCERTAIN[name], ACTING))
     fate = _with_the_loop(told(package))
     assert fate.fate == "staged"
-    assert not any(f"`{fate.name.rpartition('.')[2]}` run on the host" in one for one in findings(package))
+    assert not any(
+        f"`{fate.name.rpartition('.')[2]}` run on the host" in finding for finding in findings(package)
+    )
     assert _is_compiled()
 
 

@@ -23,15 +23,15 @@ TOLERANCE = {"float32": 2e-5, "float64": 1e-11}
 
 def arrays(args: Any, make: Any) -> list[Any]:
     """The arguments, with arrays made by `make`."""
-    return [make(one) if isinstance(one, np.ndarray) and one.dtype != bool else one for one in args]
+    return [make(array) if isinstance(array, np.ndarray) and array.dtype != bool else array for array in args]
 
 
 def assert_as_jax(found: Any, wanted: Any) -> None:
     """Dtypes, shapes and values are equal."""
     if isinstance(wanted, (tuple, list)):
         assert len(found) == len(wanted)
-        for one, other in zip(found, wanted):
-            assert_as_jax(one, other)
+        for found_part, wanted_part in zip(found, wanted):
+            assert_as_jax(found_part, wanted_part)
         return
     found, wanted = np.asarray(found), np.asarray(wanted)
     assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
@@ -42,17 +42,17 @@ def assert_as_jax(found: Any, wanted: Any) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_against_jax(name: str) -> None:
     """NumPy's arrays on the host, arrays on TensorFlow, and one graph."""
-    ours, theirs, args = CASES[name]
+    np2tf_function, jax_function, args = CASES[name]
     with np.errstate(all="ignore"):
-        wanted = theirs(*arrays(args, jnp.asarray))
+        wanted = jax_function(*arrays(args, jnp.asarray))
         given = arrays(args, np.array)
-        found = ours(*given)
+        found = np2tf_function(*given)
         assert_as_jax(found, wanted)
         first = found[0] if isinstance(found, tuple) else found
         assert isinstance(first, (np.ndarray, np.generic))
-        for one, other in zip(given, args):
-            np.testing.assert_array_equal(one, other)  # nothing is written to
-        on_tensors = ours(*arrays(args, np2tf.device_put))
+        for argument, original in zip(given, args):
+            np.testing.assert_array_equal(argument, original)  # nothing is written to
+        on_tensors = np2tf_function(*arrays(args, np2tf.device_put))
         first = on_tensors[0] if isinstance(on_tensors, tuple) else on_tensors
         assert is_array(first)
         assert_as_jax(np2tf.device_get(on_tensors), wanted)
@@ -70,19 +70,23 @@ COMPILED = [
 @pytest.mark.parametrize("name", COMPILED)
 def test_compiled(name: str) -> None:
     """Jitted functions call the extensions in one program."""
-    ours, theirs, args = CASES[name]
-    moving = [k for k, one in enumerate(args) if isinstance(one, np.ndarray) and one.dtype == np.float64]
+    np2tf_function, jax_function, args = CASES[name]
+    moving = [
+        k
+        for k, argument in enumerate(args)
+        if isinstance(argument, np.ndarray) and argument.dtype == np.float64
+    ]
 
     @np2tf.jit(tier="compile")
     def compiled(*given):
         whole = list(args)
-        for place, one in zip(moving, given):
-            whole[place] = one
-        return ours(*whole)
+        for place, value in zip(moving, given):
+            whole[place] = value
+        return np2tf_function(*whole)
 
     found = compiled(*[np.array(args[k]) for k in moving])
     assert compiled.compiled_count + compiled.graph_count == 1
-    assert_as_jax(np2tf.device_get(found), theirs(*arrays(args, jnp.asarray)))
+    assert_as_jax(np2tf.device_get(found), jax_function(*arrays(args, jnp.asarray)))
 
 
 def test_gradients() -> None:
@@ -90,18 +94,18 @@ def test_gradients() -> None:
     jax = pytest.importorskip("jax")
     from jax import lax
 
-    def theirs(x, w):
+    def on_jax(x, w):
         made = lax.conv_general_dilated(x, w, (2, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
         return jnp.sum(jax.nn.softmax(made) ** 2)
 
-    wanted = jax.grad(theirs, (0, 1))(LAST, HWIO)
+    wanted = jax.grad(on_jax, (0, 1))(LAST, HWIO)
     x, w = np2tf.device_put(LAST), np2tf.device_put(HWIO)
     with tf.GradientTape() as tape:
         tape.watch([x, w])
         made = nn.conv_general_dilated(x, w, (2, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
         loss = tnp.sum(nn.softmax(made) ** 2)
-    for one, other in zip(tape.gradient(loss, [x, w]), wanted):
-        np.testing.assert_allclose(np.asarray(one), other, rtol=1e-9, atol=1e-12)
+    for gradient, wanted_gradient in zip(tape.gradient(loss, [x, w]), wanted):
+        np.testing.assert_allclose(np.asarray(gradient), wanted_gradient, rtol=1e-9, atol=1e-12)
 
 
 def test_unknown_batch() -> None:

@@ -31,7 +31,10 @@ def cell(source: str | list[str], kind: str = "code") -> dict[str, Any]:
 
 def notebook(*cells: str | dict[str, Any], indent: int | None = 1, ascii: bool = False, **more: Any) -> bytes:
     """A notebook's file, its sources as lists of lines."""
-    made = [one if isinstance(one, dict) else cell(one.splitlines(keepends=True)) for one in cells]
+    made = [
+        given_cell if isinstance(given_cell, dict) else cell(given_cell.splitlines(keepends=True))
+        for given_cell in cells
+    ]
     content = {"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **more}
     return (json.dumps(content, indent=indent, ensure_ascii=ascii) + "\n").encode()
 
@@ -46,7 +49,7 @@ def converted(path: Path, data: bytes) -> list[str]:
     path.write_bytes(data)
     result = run("convert", "--write", "--no-cache", path)
     assert result.exit_code == 0, result.output
-    return ["".join(one["source"]) for one in json.loads(path.read_text())["cells"]]
+    return ["".join(given_cell["source"]) for given_cell in json.loads(path.read_text())["cells"]]
 
 
 @pytest.fixture
@@ -65,8 +68,8 @@ def test_convert(path: Path) -> None:
         "np.wrong",
         "# np.sum\n",
     )
-    first, second, third, *rest = converted(path, data)
-    assert [first, *rest] == ["# np.ones(2)\n", "np.wrong", "# np.sum\n"]
+    first, second, third, *further_cells = converted(path, data)
+    assert [first, *further_cells] == ["# np.ones(2)\n", "np.wrong", "# np.sum\n"]
     assert second == "import numpy as np\nfrom np2tf import tnp\nimport np2tf\nx = tnp.ones(2)"
     assert third == (
         "@np2tf.jit\ndef f(x):\n    def step_i(i, x):\n        x = tnp.sin(x)\n        return (x,)\n\n"
@@ -80,13 +83,13 @@ def test_convert(path: Path) -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_all_else_is_byte_for_byte(indent: int | None, ascii: bool, end: str, path: Path) -> None:
     """Outputs, metadata, spaces, escapes and line ends; of the cells only those that change."""
-    one, two, three = "import numpy as np\nx = 'é'", "s = 'np.ones \u00e9 \\u00e9'\n\n", "y = np.ones(2)"
+    first, two, three = "import numpy as np\nx = 'é'", "s = 'np.ones \u00e9 \\u00e9'\n\n", "y = np.ones(2)"
     make = lambda first, last: notebook(  # noqa: E731
         first, two, cell(last), indent=indent, ascii=ascii, extra={"a": [1.0, 1e5, None, True]}
     ).replace(b"\n", end.encode())
-    converted(path, make(one, three))
+    converted(path, make(first, three))
     assert path.read_bytes() == make(
-        one.replace("import numpy as np", "from np2tf import tnp"), "y = tnp.ones(2)"
+        first.replace("import numpy as np", "from np2tf import tnp"), "y = tnp.ones(2)"
     )
 
 
@@ -120,10 +123,10 @@ def test_cells_in_other_languages(path: Path) -> None:
     """Are not read; nor is a notebook in another language."""
     bash = "%%bash\nimport numpy as np; np.wrong ((("
     assert converted(path, notebook("import numpy as np\nnp.ones(2)", bash))[1] == bash
-    other = notebook("import numpy as np\nnp.ones(2)", metadata={"language_info": {"name": "R"}})
-    path.write_bytes(other)
+    foreign_notebook = notebook("import numpy as np\nnp.ones(2)", metadata={"language_info": {"name": "R"}})
+    path.write_bytes(foreign_notebook)
     assert run("convert", "--write", "--no-cache", path).exit_code == 0
-    assert path.read_bytes() == other
+    assert path.read_bytes() == foreign_notebook
 
 
 @pytest.mark.parametrize(
@@ -268,8 +271,8 @@ def test_places(value: Any, indent: int | None, ascii: bool) -> None:
         if isinstance(value, list):
             places = list(elements(text, place))
             assert len(places) == len(value)
-            for one, inner in zip(value, places):
-                look(one, inner)
+            for item, inner in zip(value, places):
+                look(item, inner)
 
     look(value, whole(text))
 
@@ -314,6 +317,6 @@ def test_cells_compute_what_they_did(path: Path) -> None:
         results.append([np.asarray(names[name]) for name in ("x", "y", "z", "k")])
     assert "np." not in "".join(sources).replace("tnp.", "")
     assert "@np2tf.jit" in sources[1]
-    for ours, theirs in zip(*results):
-        assert ours.dtype == theirs.dtype
-        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    for translated, original in zip(*results):
+        assert translated.dtype == original.dtype
+        np.testing.assert_allclose(translated, original, rtol=1e-12)

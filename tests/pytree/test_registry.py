@@ -74,9 +74,9 @@ def test_taken_apart_and_made_again(value: Any) -> None:
     marks = [
         lambda: None for _ in leaves
     ]  # which may be called, as the function of a partial application must
-    again, _, other = ALL.flatten(rebuild(marks))
+    again, _, outline_again = ALL.flatten(rebuild(marks))
     assert all(map(lambda a, b: a is b, again, marks))
-    assert other == outline
+    assert outline_again == outline
 
 
 UNLIKE: list[tuple[Any, Any]] = [
@@ -161,8 +161,8 @@ def test_reachable_containers_come_once() -> None:
     inner.append(inner)
     box = Box(inner)
     box.other = box  # type: ignore[attr-defined]
-    found = [one for _, one in OBJECTS.reachable([inner, (inner, box)])]
-    assert [id(one) for one in found if type(one) is not tuple] == [id(inner), id(box)]
+    found = [container for _, container in OBJECTS.reachable([inner, (inner, box)])]
+    assert [id(container) for container in found if type(container) is not tuple] == [id(inner), id(box)]
     deep: Any = []
     for _ in range(6):
         deep = [deep]

@@ -86,8 +86,8 @@ def keys(seed: int) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize("name", EXACT)
 def test_bit_by_bit(name: str) -> None:
     for seed in (0, 42, -1):
-        theirs, host, tensor = keys(seed)
-        wanted = np.asarray(EXACT[name](jax.random, theirs))
+        jax_key, host, tensor = keys(seed)
+        wanted = np.asarray(EXACT[name](jax.random, jax_key))
         for key in (host, tensor) if seed == 42 else (host,):
             found = EXACT[name](random, key)
             assert is_array(found) == (key is tensor)
@@ -99,8 +99,8 @@ def test_bit_by_bit(name: str) -> None:
 @pytest.mark.parametrize("name", ROUNDED)
 def test_to_rounding(name: str) -> None:
     for seed in (0, 42, -1):
-        theirs, host, tensor = keys(seed)
-        wanted = np.asarray(ROUNDED[name](jax.random, theirs))
+        jax_key, host, tensor = keys(seed)
+        wanted = np.asarray(ROUNDED[name](jax.random, jax_key))
         tolerance = 1e-5 if wanted.dtype == np.float32 else 1e-12
         for key in (host, tensor) if seed == 42 else (host,):
             found = np2tf.device_get(ROUNDED[name](random, key))

@@ -123,10 +123,10 @@ def test_sources_and_translations_arrive_as_they_are(made: str) -> None:
     from np2tf import convert
 
     assert after == convert(NASTY).text.splitlines()
-    assert [one["code"] for one in file["findings"]] == ["NP2TF002"]
-    assert [(one["name"], one["fate"]) for one in file["fates"]] == [("relax", "staged")]
+    assert [finding["code"] for finding in file["findings"]] == ["NP2TF002"]
+    assert [(fate["name"], fate["fate"]) for fate in file["fates"]] == [("relax", "staged")]
     assert data["files"]["broken.py"]["lines"] == ["def (:"]
-    assert [one["severity"] for one in data["files"]["odd.py"]["findings"]] == ["error"]
+    assert [finding["severity"] for finding in data["files"]["odd.py"]["findings"]] == ["error"]
 
 
 def test_what_is_shown_without_a_script(made: str) -> None:
@@ -164,7 +164,7 @@ def test_charts_hold_their_shares() -> None:
     ]
     assert 'aria-label="&#34;&lt;"' in bar
     ring = str(charts.ring({"staged": 1, "host": 3}, "25 %", "compiled"))
-    lengths = [float(one) for one in re.findall(r'stroke-dasharray="([\d.]+)', ring)]
+    lengths = [float(length) for length in re.findall(r'stroke-dasharray="([\d.]+)', ring)]
     assert lengths[1] / lengths[0] == pytest.approx(3, rel=0.05)
     assert "<rect" not in str(charts.bar({}))
     assert 'class="none"' in str(charts.ring({}, "–", ""))

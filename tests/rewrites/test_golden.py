@@ -40,8 +40,8 @@ def test_untouched_lines(case: Case) -> None:
         # Lowering takes `else:` apart and may move and indent a line; its comments stay.
         kept = [line.strip() for line in kept if line.strip().startswith(b"#")]
         after = [line.strip() for line in after]
-    rest = iter(after)
-    missing = [line for line in kept if line not in rest]
+    remaining_lines = iter(after)
+    missing = [line for line in kept if line not in remaining_lines]
     assert not missing, "\n".join(difflib.ndiff([str(m) for m in missing], []))
 
 
@@ -66,8 +66,8 @@ def test_valid_python(case: Case) -> None:
 def test_no_orphans() -> None:
     """Every expected translation and every list of findings has its source."""
     sources = {case.source.name.removesuffix(".np.py") for case in CASES}
-    others = [*FIXTURES.glob("*/*.tf.py"), *FIXTURES.glob("*/*.diag")]
-    assert {path.name.removesuffix(".tf.py").removesuffix(".diag") for path in others} <= sources
+    outcomes = [*FIXTURES.glob("*/*.tf.py"), *FIXTURES.glob("*/*.diag")]
+    assert {path.name.removesuffix(".tf.py").removesuffix(".diag") for path in outcomes} <= sources
 
 
 def test_enough_cases() -> None:

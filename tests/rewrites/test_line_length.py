@@ -39,8 +39,8 @@ def lines(length: int) -> list[str]:
 def test_no_line_is_longer_than_it_may_be(length: int) -> None:
     """Calls of operators are broken at the length, that of the class included; all say the same."""
     made = lines(length)
-    ours = [line for line in made if line not in SOURCE.splitlines() and "tnp." not in line]
-    assert max(map(len, ours)) <= length
+    made_lines = [line for line in made if line not in SOURCE.splitlines() and "tnp." not in line]
+    assert max(map(len, made_lines)) <= length
     assert ast.dump(ast.parse("\n".join(made))) == ast.dump(ast.parse("\n".join(lines(99))))
 
 

@@ -61,16 +61,16 @@ def test_results_are_scipys(mode: str, chapter: str) -> None:
     if mode != "eager":
         # Tracing and compiling take their time, and do not depend on the dtype.
         cases = [
-            one for one in cases if any(dtype in str(one) for dtype in ("float64", "complex128", "uint8"))
+            case for case in cases if any(dtype in str(case) for dtype in ("float64", "complex128", "uint8"))
         ]
     if mode == "xla":
-        cases = [one for one in cases if one.name not in NOT_IN_XLA][:: 2 if len(cases) > 80 else 1]
+        cases = [case for case in cases if case.name not in NOT_IN_XLA][:: 2 if len(cases) > 80 else 1]
     before = counts.host
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = list(differences(cases, mode))
     assert counts.host == before, "an eager call went to SciPy"
-    assert not found, "\n".join(f"{one}: {what}" for one, what in found[:10])
+    assert not found, "\n".join(f"{case}: {problem}" for case, problem in found[:10])
 
 
 def test_compiled_functions_are_scipys() -> None:
@@ -107,19 +107,19 @@ def test_decompositions_multiply_to_what_they_are_of() -> None:
         a, spd = numbers(dtype, 5, 3), definite(dtype, 4)
         tall, hermitian = tensor_array(tf.constant(a)), tensor_array(tf.constant(spd))
         for mode, shape in (("full", (5, 5)), ("economic", (5, 3))):
-            q, r = (np.asarray(one) for one in OURS.linalg.qr(tall, mode=mode))
+            q, r = (np.asarray(part) for part in OURS.linalg.qr(tall, mode=mode))
             assert q.shape == shape
             np.testing.assert_allclose(q @ r, a, atol=1e-12)
             np.testing.assert_allclose(np.abs(r), np.abs(scipy.linalg.qr(a, mode=mode)[1]), atol=1e-12)
         (only,) = OURS.linalg.qr(tall, mode="r")
         assert only.shape == scipy.linalg.qr(a, mode="r")[0].shape
         for full in (True, False):
-            u, s, vh = (np.asarray(one) for one in OURS.linalg.svd(tall, full_matrices=full))
-            shapes = [one.shape for one in scipy.linalg.svd(a, full_matrices=full)]
+            u, s, vh = (np.asarray(part) for part in OURS.linalg.svd(tall, full_matrices=full))
+            shapes = [factor.shape for factor in scipy.linalg.svd(a, full_matrices=full)]
             assert [u.shape, s.shape, vh.shape] == shapes
             np.testing.assert_allclose(u[:, :3] * s @ vh[:3], a, atol=1e-12)
         for lower in (True, False):
-            values, vectors = (np.asarray(one) for one in OURS.linalg.eigh(hermitian, lower=lower))
+            values, vectors = (np.asarray(part) for part in OURS.linalg.eigh(hermitian, lower=lower))
             np.testing.assert_allclose(values, scipy.linalg.eigh(spd, lower=lower)[0], rtol=1e-12)
             np.testing.assert_allclose(vectors * values @ vectors.conj().T, spd, atol=1e-11)
 
@@ -165,8 +165,8 @@ def test_errors_are_scipys(mode: str) -> None:
         kept = [arg for arg in wrong.args if isinstance(arg, np.ndarray)]
 
         def call(*arrays: Any, wrong: Any = wrong) -> Any:
-            rest = iter(arrays)
-            args = [next(rest) if isinstance(arg, np.ndarray) else arg for arg in wrong.args]
+            remaining_arrays = iter(arrays)
+            args = [next(remaining_arrays) if isinstance(arg, np.ndarray) else arg for arg in wrong.args]
             target = OURS
             for part in wrong.name.split("."):
                 target = getattr(target, part)
@@ -177,7 +177,9 @@ def test_errors_are_scipys(mode: str) -> None:
         )
         if mode == "eager":
             got = type(
-                raised(lambda call=call, kept=kept: call(*[tensor_array(tf.constant(one)) for one in kept]))
+                raised(
+                    lambda call=call, kept=kept: call(*[tensor_array(tf.constant(array)) for array in kept])
+                )
             )
         else:
             with np2tf.config.using(tier="compile", jit="on"), warnings.catch_warnings():
@@ -228,24 +230,24 @@ REFUSED = [
 
 def test_what_only_scipy_has_runs_on_the_host() -> None:
     """In staged code it is a StagingError; a compiled function then gives SciPy's result from the host."""
-    for one in REFUSED:
-        arrays = [arg for arg in one.args if isinstance(arg, np.ndarray)]
+    for refused in REFUSED:
+        arrays = [arg for arg in refused.args if isinstance(arg, np.ndarray)]
 
-        def call(*given: Any, one: Any = one) -> Any:
-            rest = iter(given)
-            args = [next(rest) if isinstance(arg, np.ndarray) else arg for arg in one.args]
-            return getattr_of(OURS, one.name)(*args, **one.kwargs)
+        def call(*given: Any, refused: Any = refused) -> Any:
+            remaining_arrays = iter(given)
+            args = [next(remaining_arrays) if isinstance(arg, np.ndarray) else arg for arg in refused.args]
+            return getattr_of(OURS, refused.name)(*args, **refused.kwargs)
 
         with np2tf.config.using(tier="compile", jit="strict"), pytest.raises(StagingError):
             np2tf.jit(call)(*arrays)
         with np2tf.config.using(tier="compile", jit="on"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             got = np2tf.jit(call)(*arrays)
-        want = getattr_of(scipy, one.name)(*one.args, **one.kwargs)
+        want = getattr_of(scipy, refused.name)(*refused.args, **refused.kwargs)
         for a, b in zip(
             got if isinstance(got, tuple) else (got,), want if isinstance(want, tuple) else (want,)
         ):
-            np.testing.assert_array_equal(a, b, err_msg=str(one))
+            np.testing.assert_array_equal(a, b, err_msg=str(refused))
 
 
 def test_poles_and_far_numbers_are_left_to_scipy() -> None:
@@ -280,15 +282,15 @@ def test_every_rule_has_its_function(name: str) -> None:
         assert not rule.parameters
         return
     assert IMPLEMENTATIONS[name].supported == rule.parameters
-    theirs = inspect.signature(numpy).parameters.values()
-    assert set(rule.parameters) <= {one.name for one in theirs} or any(
-        one.kind is inspect.Parameter.VAR_KEYWORD for one in theirs
+    scipy_parameters = inspect.signature(numpy).parameters.values()
+    assert set(rule.parameters) <= {parameter.name for parameter in scipy_parameters} or any(
+        parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in scipy_parameters
     )
 
 
 def test_every_function_is_compared() -> None:
     """A function without a case is not known to be right."""
-    compared = {f"scipy.{one.name}" for make in CHAPTERS.values() for one in make()}
+    compared = {f"scipy.{case.name}" for make in CHAPTERS.values() for case in make()}
     products = {f"scipy.linalg.{name}" for name in ("qr", "svd", "eigh")}
     functions = {name for name in rules.scipy() if not isinstance(scipys(name), np.ufunc)}
     assert functions == {name for name in compared | products if name in rules.scipy()}
@@ -300,8 +302,8 @@ def test_objects_are_found_by_what_they_are() -> None:
     assert lookup.native(scipy.stats.norm.pdf) == "scipy.stats.norm.pdf"
     assert lookup.native(scipy.fft.fft) == "scipy.fft.fft"
     assert lookup.native(scipy.special.psi) in ("scipy.special.psi", "scipy.special.digamma")
-    for other in (np.sin, scipy.stats.norm(1, 2).pdf, scipy.special.jv, scipy.stats.norm, [], "erf", None):
-        assert lookup.native(other) is None
+    for unknown in (np.sin, scipy.stats.norm(1, 2).pdf, scipy.special.jv, scipy.stats.norm, [], "erf", None):
+        assert lookup.native(unknown) is None
     for name in rules.scipy():
         assert lookup.implementation(lookup.native(scipys(name))).numpy == scipys(name)
     with pytest.raises(KeyError):

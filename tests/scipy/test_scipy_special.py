@@ -104,9 +104,9 @@ def operands(name: str) -> Iterator[tuple[np.ndarray, ...]]:
     elif name in ("chdtr", "chdtrc"):
         yield 2 * size, 2 * size * np.exp(RNG.normal(0, 0.6, 1500))
     elif name == "betainc":
-        other = np.exp(RNG.uniform(-4, 6, 1500))
-        near = size / (size + other) + RNG.normal(0, 0.3, 1500) / np.sqrt(1 + size + other)
-        yield size, other, np.clip(near, 1e-3, 0.999)
+        other_operand = np.exp(RNG.uniform(-4, 6, 1500))
+        near = size / (size + other_operand) + RNG.normal(0, 0.3, 1500) / np.sqrt(1 + size + other_operand)
+        yield size, other_operand, np.clip(near, 1e-3, 0.999)
         yield pairs(edges, edges, np.array([0.0, 0.3, 1, np.nan, -1, 2]))
     elif getattr(special, name).nin == 2:
         yield pairs(FEW, FEW)

@@ -13,7 +13,7 @@ import served_programs as programs
 import tensorflow as tf
 
 import np2tf
-from np2tf.serving.inputs import InputError, spec_of, told
+from np2tf.serving.inputs import InputError, signature_text, spec_of
 
 #: A process with the model, TensorFlow and NumPy only; it writes what the models return.
 ALONE = """
@@ -36,7 +36,7 @@ assert not any(name.startswith("np2tf") and module for name, module in sys.modul
 
 def arguments(name: str) -> list[Any]:
     """Copies of the arguments, since programs may write to them."""
-    return [np.array(one)[()] for one in programs.GOOD[name][1]]
+    return [np.array(argument)[()] for argument in programs.GOOD[name][1]]
 
 
 def assert_same(found: Any, wanted: Any) -> None:
@@ -47,8 +47,8 @@ def assert_same(found: Any, wanted: Any) -> None:
     if isinstance(wanted, (list, tuple)):
         assert type(found) is type(wanted)
         assert len(found) == len(wanted)
-        for one, other in zip(found, wanted):
-            assert_same(one, other)
+        for found_part, wanted_part in zip(found, wanted):
+            assert_same(found_part, wanted_part)
         return
     found, wanted = np.asarray(found), np.asarray(wanted)
     assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
@@ -178,7 +178,7 @@ def test_folders_that_are_not_empty(tmp_path: Path) -> None:
     ],
 )
 def test_inputs(text: Any, kind: str) -> None:
-    assert told([spec_of(text)]) == kind.replace("float32[?]", "float32[2, ?]")
+    assert signature_text([spec_of(text)]) == kind.replace("float32[?]", "float32[2, ?]")
 
 
 @pytest.mark.parametrize(

@@ -46,43 +46,47 @@ def described(value):
     if isinstance(value, (np.ndarray, np.generic)):
         return ("array", np.asarray(value))
     if type(value) in (list, tuple):
-        return (type(value).__name__, [described(one) for one in value])
+        return (type(value).__name__, [described(item) for item in value])
     if isinstance(value, dict):
-        return ("dict", list(value), [described(one) for one in value.values()])
+        return ("dict", list(value), [described(item) for item in value.values()])
     return ("plain", type(value).__name__, value)
 
 
-def difference(one, other):
+def difference(first, second):
     """What differs between two described results; nothing if they are equal."""
-    if one[0] != other[0] or len(one) != len(other):
-        return f"{one!r:.80} is {other!r:.80}"
-    if one[0] == "array":
-        return array_difference(one[1], other[1])
-    if one[0] == "plain":
-        same = one[1:] == other[1:] or (one[1] == "float" and close(one[2], other[2]))
-        return "" if same else f"{one!r:.80} is {other!r:.80}"
-    if one[0] == "dict" and one[1] != other[1]:
-        return f"keys {one[1]} are {other[1]}"
-    if len(one[-1]) != len(other[-1]):
-        return f"{len(one[-1])} parts are {len(other[-1])}"
-    return next((told for told in map(difference, one[-1], other[-1]) if told), "")
+    if first[0] != second[0] or len(first) != len(second):
+        return f"{first!r:.80} is {second!r:.80}"
+    if first[0] == "array":
+        return array_difference(first[1], second[1])
+    if first[0] == "plain":
+        is_equal = first[1:] == second[1:] or (first[1] == "float" and close(first[2], second[2]))
+        return "" if is_equal else f"{first!r:.80} is {second!r:.80}"
+    if first[0] == "dict" and first[1] != second[1]:
+        return f"keys {first[1]} are {second[1]}"
+    if len(first[-1]) != len(second[-1]):
+        return f"{len(first[-1])} parts are {len(second[-1])}"
+    return next((told for told in map(difference, first[-1], second[-1]) if told), "")
 
 
-def close(one, other):
+def close(first, second):
     """Whether two floats are the same up to their last bits."""
-    return one == other or one != one != other == 0 or abs(one - other) <= 1e-11 * max(abs(one), abs(other))
+    return (
+        first == second
+        or first != first != second == 0
+        or abs(first - second) <= 1e-11 * max(abs(first), abs(second))
+    )
 
 
-def array_difference(one, other):
+def array_difference(first, second):
     """What differs between two arrays."""
-    if (one.dtype, one.shape) != (other.dtype, other.shape):
-        return f"{one.dtype}{one.shape} is {other.dtype}{other.shape}"
-    if one.dtype.kind in "fc":  # Sums of a few numbers differ in the last bits between libraries.
-        limit = 1e-5 if np.finfo(one.dtype).eps > 1e-10 else 1e-11
-        same = np.allclose(one, other, rtol=limit, atol=limit / 10, equal_nan=True)
+    if (first.dtype, first.shape) != (second.dtype, second.shape):
+        return f"{first.dtype}{first.shape} is {second.dtype}{second.shape}"
+    if first.dtype.kind in "fc":  # Sums of a few numbers differ in the last bits between libraries.
+        limit = 1e-5 if np.finfo(first.dtype).eps > 1e-10 else 1e-11
+        is_equal = np.allclose(first, second, rtol=limit, atol=limit / 10, equal_nan=True)
     else:
-        same = np.array_equal(one, other)
-    return "" if same else f"{one!r:.90} is {other!r:.90}"
+        is_equal = np.array_equal(first, second)
+    return "" if is_equal else f"{first!r:.90} is {second!r:.90}"
 
 
 def outcome(source, name):
@@ -154,7 +158,7 @@ def measured(rules):
     helpers = {}
     for file in ("helpers.py", "control.py"):
         exec((rules / "tensorflow" / file).read_text(), helpers)
-    ours = translated_numpy(table, helpers)
+    translated_module = translated_numpy(table, helpers)
     examples = dict(table["examples"])
     for path in sorted(rules.glob("*.toml")):
         chapter = tomllib.loads(path.read_text())
@@ -169,7 +173,9 @@ def measured(rules):
             for dtype in DTYPES:
                 names = operands(dtype)
                 expected = evaluated(example, np, names)
-                made = evaluated(example, ours, {key: tf.constant(one) for key, one in names.items()})
+                made = evaluated(
+                    example, translated_module, {key: tf.constant(value) for key, value in names.items()}
+                )
                 if made[0] == "raised" or expected[0] == "raised":
                     why = "" if made[0] == expected[0] else f"{expected!r:.60} is {made!r:.120}"
                 else:

@@ -30,7 +30,7 @@ def for_tensorflow(text: str | bytes, path: str = "program.py") -> Result:
 
 def refusals(result: Result) -> list[str]:
     """The codes for which a file stays as it is."""
-    return [one.code for one in result.diagnostics if one.severity == "error"]
+    return [diagnostic.code for diagnostic in result.diagnostics if diagnostic.severity == "error"]
 
 
 def fixture_paths() -> dict[str, Path]:

@@ -73,8 +73,12 @@ def test_tables_fit() -> None:
             text = helpers_with([function.helper])[function.helper]
             parsed = ast.parse(text).body[0]
             assert isinstance(parsed, ast.FunctionDef)
-            taken = [one.arg for one in (*parsed.args.args, *parsed.args.kwonlyargs)]
-            wanted = [one for one in function.parameters if one != "_" and not one.startswith("*")]
+            taken = [parameter.arg for parameter in (*parsed.args.args, *parsed.args.kwonlyargs)]
+            wanted = [
+                parameter
+                for parameter in function.parameters
+                if parameter != "_" and not parameter.startswith("*")
+            ]
             assert set(wanted) <= set(taken) or function.only_with_arrays, name
     for helper in table().writes.values():
         assert helpers_with([helper])

@@ -32,7 +32,7 @@ def test_the_draw_is_the_same_for_everyone() -> None:
     names = drawn.candidates()
     assert len(set(names)) == 300
     assert names == sorted(names)
-    assert not {name.partition("==")[0] for name in names} & {one.name for one in corpus.catalogue()}
+    assert not {name.partition("==")[0] for name in names} & {package.name for package in corpus.catalogue()}
     assert drawn.draw(3, 20261122) == ["vectormath==0.2.2", "smt==2.15.0", "nolds==0.2.1"]
     assert drawn.draw(45, 20261122)[:3] == drawn.draw(3, 20261122)
 
@@ -124,7 +124,7 @@ def no_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
             "numpy": {"passed": ["t::a", "t::b"], "seconds": 1},
         }
 
-    def run(folder: Path, arguments: object, modules: object, timeout: float, *rest: object) -> Run:
+    def run(folder: Path, arguments: object, modules: object, timeout: float, *details: object) -> Run:
         outcomes = {"t::a": "passed", "t::b": "passed" if "good" in str(folder) else "failed"}
         output = "jitted calls: 3 compiled, 2 graph, 1 on host (0 of them could not be compiled); 4 traces"
         return Run(outcomes, {}, 2.0, output, {"t::b": "ValueError: no"})

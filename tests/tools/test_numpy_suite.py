@@ -29,7 +29,7 @@ def outcomes(**tests: str) -> list[Outcome]:
 def judged(listed: list[str], **tests: str) -> tuple[list[str], list[str]]:
     """What `judge` says of a list: failures that are not in it, and entries that are stale."""
     verdict = known.judge(outcomes(**tests), {f"{MODULE}::{name}": "why" for name in listed}, [MODULE])
-    return [one.id.rpartition("::")[2] for one in verdict.unknown], [
+    return [verdict_of_test.id.rpartition("::")[2] for verdict_of_test in verdict.unknown], [
         e.rpartition("::")[2] for e in verdict.stale
     ]
 

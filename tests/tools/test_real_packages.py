@@ -13,10 +13,13 @@ from tools.packages.fetch import FetchError, missing, unpacked
 from tools.packages.known import Known, judge, known_failures
 from tools.packages.runs import MODES, Run, run
 
-DEV = [one for one in catalogue() if one.set == "dev"]
+DEV = [package for package in catalogue() if package.set == "dev"]
 #: Packages whose tests take more than a minute, on NumPy and translated.
 LONG = {"filterpy", "findiff", "transforms3d"}
-RUNS = [pytest.param(one, marks=pytest.mark.long if one.name in LONG else (), id=one.name) for one in DEV]
+RUNS = [
+    pytest.param(package, marks=pytest.mark.long if package.name in LONG else (), id=package.name)
+    for package in DEV
+]
 
 
 @pytest.mark.corpus
@@ -42,8 +45,8 @@ def test_own_tests(package: Package, pytestconfig: pytest.Config) -> None:
 
 def test_known_failures_name_packages_of_the_catalogue() -> None:
     """Every entry of the list is about a package that is run."""
-    packages = {one.name for one in catalogue()}
-    assert {one.package for one in known_failures()} <= packages
+    packages = {package.name for package in catalogue()}
+    assert {failure.package for failure in known_failures()} <= packages
 
 
 def outcome(**outcomes: str) -> Run:
@@ -65,7 +68,7 @@ def test_only_what_fails_by_chance_has_another_try(
     runs: list[dict[str, str]], tries: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A test that is not named as such, or breaks otherwise, fails at once; a lucky one fails three times."""
-    left = [outcome(**one) for one in runs]
+    left = [outcome(**run) for run in runs]
     monkeypatch.setattr(packages_runs, "_run_once", lambda *given: left.pop(0))
     package = dataclasses.replace(DEV[0], by_chance=("lucky",))
     assert run(package, tmp_path).outcomes == runs[tries - 1]

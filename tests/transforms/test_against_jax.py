@@ -26,7 +26,7 @@ import np2tf
 
 #: All pairs are differentiated by all of these. JAX refuses complex arguments for the last two.
 TRANSFORMS = ("value_and_grad", "jvp", "vjp", "jacobian", "hessian")
-PAIRS = [(one, name) for name in NAMES for one in TRANSFORMS[: 3 if is_complex(name) else 5]]
+PAIRS = [(transform, name) for name in NAMES for transform in TRANSFORMS[: 3 if is_complex(name) else 5]]
 
 
 def derivatives(library: Any, module: Any, function: Any, args: tuple[Any, ...], cotangent: Any) -> Any:
@@ -51,7 +51,9 @@ def wanted(name: str) -> Any:
         shapes = jax.eval_shape if is_compiled(name) else lambda function, *given: function(*given)
         cotangent = direction(shapes(jaxs(name), *args))
         all_of_them = derivatives(jax, jnp, jaxs(name), args, cotangent)
-        return {one: all_of_them[one]() for one, own in PAIRS if own == name}
+        return {
+            transform: all_of_them[transform]() for transform, name_of_pair in PAIRS if name_of_pair == name
+        }
 
     return compiled(name, program)(*arguments(name))
 

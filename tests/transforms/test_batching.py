@@ -85,41 +85,41 @@ def composed(library: Any, np: Any) -> list[Any]:
 
 def test_compositions() -> None:
     """Per-example gradients, gradients of batches, batches of batches, Hessians."""
-    ours, theirs = composed(np2tf, np), composed(jax, jnp)
-    for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-        assert differences(one, other) == [], place
+    on_np2tf, on_jax = composed(np2tf, np), composed(jax, jnp)
+    for place, (found_result, wanted_result) in enumerate(zip(on_np2tf, on_jax, strict=True)):
+        assert differences(found_result, wanted_result) == [], place
 
 
 def named(library: Any, np: Any) -> list[Any]:
     """Collectives over named axes."""
-    own = library if library is np2tf else jax.lax
+    lax = library if library is np2tf else jax.lax
     x = np.arange(4.0) + 1
     grid = np.arange(6.0).reshape(2, 3)
 
     def normalised(a: Any) -> Any:
-        return a / own.psum(a, "i")
+        return a / lax.psum(a, "i")
 
     def inner(a: Any) -> Any:
-        return library.vmap(lambda b: b - own.pmean(b, ("i", "j")) + own.pmax(b, "j"), axis_name="j")(a)
+        return library.vmap(lambda b: b - lax.pmean(b, ("i", "j")) + lax.pmax(b, "j"), axis_name="j")(a)
 
     return [
         library.vmap(normalised, axis_name="i")(x),
-        library.vmap(lambda a: own.pmax(own.pmean(a, "i") - a, "i"), axis_name="i")(x),
-        library.vmap(lambda a: own.all_gather(a, "i"), axis_name="i")(grid),
-        library.vmap(lambda a: own.all_gather(a, "i", axis=1), axis_name="i")(grid),
-        library.vmap(lambda a: own.all_gather(a, "i", tiled=True), axis_name="i")(grid),
+        library.vmap(lambda a: lax.pmax(lax.pmean(a, "i") - a, "i"), axis_name="i")(x),
+        library.vmap(lambda a: lax.all_gather(a, "i"), axis_name="i")(grid),
+        library.vmap(lambda a: lax.all_gather(a, "i", axis=1), axis_name="i")(grid),
+        library.vmap(lambda a: lax.all_gather(a, "i", tiled=True), axis_name="i")(grid),
         library.vmap(inner, axis_name="i")(grid),
         library.grad(lambda x: np.sum(library.vmap(normalised, axis_name="i")(x) ** 2))(x),
-        library.vmap(lambda d: own.psum({"s": d}, "i"), axis_name="i", out_axes=None)(x),
-        library.vmap(lambda a: a * own.axis_index("i"), axis_name="i")(x),
+        library.vmap(lambda d: lax.psum({"s": d}, "i"), axis_name="i", out_axes=None)(x),
+        library.vmap(lambda a: a * lax.axis_index("i"), axis_name="i")(x),
     ]
 
 
 def test_collectives() -> None:
     """Sums, means, maxima and gatherings over one axis and over two, and their gradients."""
-    ours, theirs = named(np2tf, np), named(jax, jnp)
-    for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-        assert differences(one, other) == [], place
+    on_np2tf, on_jax = named(np2tf, np), named(jax, jnp)
+    for place, (found_result, wanted_result) in enumerate(zip(on_np2tf, on_jax, strict=True)):
+        assert differences(found_result, wanted_result) == [], place
 
 
 def test_pmap() -> None:

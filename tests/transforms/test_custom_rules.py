@@ -94,8 +94,10 @@ def jvp_rules(library: Any, np: Any) -> list[Any]:
 @pytest.mark.parametrize("rules", [vjp_rules, jvp_rules])
 def test_rules_are_jaxs(rules: Callable[..., list[Any]]) -> None:
     """Values, structures and dtypes, first and higher derivatives."""
-    for place, (one, other) in enumerate(zip(rules(np2tf, np), rules(jax, jnp), strict=True)):
-        assert differences(one, other) == [], place
+    for place, (found_result, wanted_result) in enumerate(
+        zip(rules(np2tf, np), rules(jax, jnp), strict=True)
+    ):
+        assert differences(found_result, wanted_result) == [], place
 
 
 def test_compiled_rules() -> None:
@@ -113,7 +115,9 @@ def test_compiled_rules() -> None:
 
     h.defjvp(lambda p, t: (h(*p), t[0] * 5 * np.cos(p[0])))
     for function, factor in ((f, 7), (h, 5)):
-        compiled = np2tf.jit(np2tf.grad(lambda x, own=function: np.sum(own(x))), tier="compile")
+        compiled = np2tf.jit(
+            np2tf.grad(lambda x, ruled_function=function: np.sum(ruled_function(x))), tier="compile"
+        )
         np.testing.assert_allclose(compiled(X), factor * np.cos(X))
 
 

@@ -236,10 +236,10 @@ def test_integers_have_float0() -> None:
     found = np2tf.grad(lambda x, k: np.sum(x**k), (0, 1), allow_int=True)(X, 2)
     assert found[1].dtype == FLOAT0
     _, pull = np2tf.vjp(lambda x, k: x[k], X, np.array([2, 0]))
-    gradient, nothing = pull(np.ones(2))
+    gradient, no_gradient = pull(np.ones(2))
     np.testing.assert_allclose(gradient, [1.0, 0.0, 1.0])
-    assert nothing.dtype == FLOAT0
-    assert nothing.shape == (2,)
+    assert no_gradient.dtype == FLOAT0
+    assert no_gradient.shape == (2,)
 
 
 def test_stopped_gradients() -> None:

@@ -29,86 +29,86 @@ def program(name: str, translated: bool = False) -> ModuleType:
     return module
 
 
-def cholesky(own: ModuleType) -> tuple[Callable[..., Any], Any]:
+def cholesky(program: ModuleType) -> tuple[Callable[..., Any], Any]:
     """The log-likelihood of a Gaussian process, by its length scale; factors in loops, in place."""
     x = np.linspace(0, 1, 5)
 
     def likelihood(scale: Any) -> Any:
-        factor = own.cholesky(own.kernel_matrix(x, scale, 0.1))
+        factor = program.cholesky(program.kernel_matrix(x, scale, 0.1))
         y = np.sin(6 * x)
-        solved = own.back_substitution(factor.T, own.forward_substitution(factor, y))
-        return own.log_likelihood(factor, y, solved)
+        solved = program.back_substitution(factor.T, program.forward_substitution(factor, y))
+        return program.log_likelihood(factor, y, solved)
 
     return likelihood, 0.4
 
 
-def conjugate_gradient(own: ModuleType) -> tuple[Callable[..., Any], Any]:
+def conjugate_gradient(program: ModuleType) -> tuple[Callable[..., Any], Any]:
     """The solution of a diffusion problem, by the right-hand side; a loop that ends by the residual."""
-    ax, ay = own.face_coefficients(own.coefficient(4))
-    return lambda b: np.sum(own.cg(b, ax, ay)[0] ** 2), np.sin(np.arange(16.0)).reshape(4, 4)
+    ax, ay = program.face_coefficients(program.coefficient(4))
+    return lambda b: np.sum(program.cg(b, ax, ay)[0] ** 2), np.sin(np.arange(16.0)).reshape(4, 4)
 
 
-def fft_poisson(own: ModuleType) -> tuple[Callable[..., Any], Any]:
+def fft_poisson(program: ModuleType) -> tuple[Callable[..., Any], Any]:
     """Charges that drift in their own field, by the charges; Fourier transforms in a loop."""
-    return lambda rho: np.sum(own.run(rho, 1.0, 3)[0] ** 2), 1 + np.sin(np.arange(36.0)).reshape(6, 6)
+    return lambda rho: np.sum(program.run(rho, 1.0, 3)[0] ** 2), 1 + np.sin(np.arange(36.0)).reshape(6, 6)
 
 
-def jacobi_heat(own: ModuleType) -> tuple[Callable[..., Any], Any]:
+def jacobi_heat(program: ModuleType) -> tuple[Callable[..., Any], Any]:
     """Temperatures of a plate, by the sources of heat; sweeps of a stencil with two buffers."""
 
     def heat(source: Any) -> Any:
-        return np.sum(own.solve(own.make_plate(6)[0], source, 0.1, max_sweeps=9)[0] ** 2)
+        return np.sum(program.solve(program.make_plate(6)[0], source, 0.1, max_sweeps=9)[0] ** 2)
 
     return heat, np.cos(np.arange(36.0)).reshape(6, 6)
 
 
-def kalman(own: ModuleType) -> tuple[Callable[..., Any], Any]:
+def kalman(program: ModuleType) -> tuple[Callable[..., Any], Any]:
     """The likelihood of measurements, by the noise; an object whose methods assign attributes."""
-    measured = own.simulate(12, 0.05, 0.4)[1]
+    measured = program.simulate(12, 0.05, 0.4)[1]
 
     def likelihood(noise: Any) -> Any:
-        tracker = own.constant_velocity(0.05, noise, 0.4)
-        own.track(tracker, measured)
+        tracker = program.constant_velocity(0.05, noise, 0.4)
+        program.track(tracker, measured)
         return tracker.log_likelihood
 
     return likelihood, 0.5
 
 
-def logistic_regression(own: ModuleType) -> tuple[Callable[..., Any], Any]:
+def logistic_regression(program: ModuleType) -> tuple[Callable[..., Any], Any]:
     """Trained weights, by the data: the training loop itself is differentiated."""
-    data, labels = own.make_data(12, 3)[:2]
-    return lambda x: np.sum(own.fit(x, labels, epochs=4)[0] ** 2), data
+    data, labels = program.make_data(12, 3)[:2]
+    return lambda x: np.sum(program.fit(x, labels, epochs=4)[0] ** 2), data
 
 
-def kmeans(own: ModuleType) -> tuple[Callable[..., Any], Any]:
+def kmeans(program: ModuleType) -> tuple[Callable[..., Any], Any]:
     """Centres of clusters, by the points; argmin, masks, a loop that ends when nothing moves."""
     points = np.concatenate([np.sin(np.arange(8.0)), 5 + np.cos(np.arange(8.0))]).reshape(8, 2)
-    return lambda x: np.sum(own.lloyd(x, x[:2], max_iter=4)[0] ** 2), points
+    return lambda x: np.sum(program.lloyd(x, x[:2], max_iter=4)[0] ** 2), points
 
 
-def wave_equation(own: ModuleType) -> tuple[Callable[..., Any], Any]:
+def wave_equation(program: ModuleType) -> tuple[Callable[..., Any], Any]:
     """A wave at the end, by the wave at the start; buffers that change places."""
     drop = np.exp(-(np.linspace(-2, 2, 8) ** 2))
     start = drop[:, None] * drop
-    return lambda u: np.sum(own.propagate(u, own.sponge(8, 2), 4)[0] ** 2), start
+    return lambda u: np.sum(program.propagate(u, program.sponge(8, 2), 4)[0] ** 2), start
 
 
-def option_pricing(own: ModuleType) -> tuple[Callable[..., Any], Any]:
+def option_pricing(program: ModuleType) -> tuple[Callable[..., Any], Any]:
     """The price of an option, by today's price and the volatility: Delta and Vega; `math.erf`."""
-    return lambda p: own.black_scholes_call(p[0], 105.0, 0.03, p[1], 1.0), np.array([100.0, 0.25])
+    return lambda p: program.black_scholes_call(p[0], 105.0, 0.03, p[1], 1.0), np.array([100.0, 0.25])
 
 
-def perceptron(own: ModuleType) -> tuple[Callable[..., Any], Any]:
+def perceptron(program: ModuleType) -> tuple[Callable[..., Any], Any]:
     """The loss of a network, by the weights in a list."""
     x = np.sin(np.arange(10.0)).reshape(5, 2)
-    weights = own.init_params([2, 3, 3], np.random.default_rng(0))
-    return lambda params: -np.mean(np.log(own.forward(params, x)[-1][:, 0])), weights
+    weights = program.init_params([2, 3, 3], np.random.default_rng(0))
+    return lambda params: -np.mean(np.log(program.forward(params, x)[-1][:, 0])), weights
 
 
-def floyd_warshall(own: ModuleType) -> tuple[Callable[..., Any], Any]:
+def floyd_warshall(program: ModuleType) -> tuple[Callable[..., Any], Any]:
     """Shortest paths, by the lengths of the edges; writes under masks in a loop."""
     lengths = 1 + np.abs(np.sin(np.arange(16.0))).reshape(4, 4)
-    return lambda w: np.sum(own.floyd_warshall(w)[0]), lengths
+    return lambda w: np.sum(program.floyd_warshall(w)[0]), lengths
 
 
 PROGRAMS = (

@@ -49,8 +49,10 @@ def scans(library: Any, np: Any) -> list[Any]:
 
 def test_scan_is_jaxs() -> None:
     """Values, structures and dtypes."""
-    for place, (one, other) in enumerate(zip(scans(np2tf, np), scans(jax, jnp), strict=True)):
-        assert differences(one, other) == [], place
+    for place, (found_result, wanted_result) in enumerate(
+        zip(scans(np2tf, np), scans(jax, jnp), strict=True)
+    ):
+        assert differences(found_result, wanted_result) == [], place
 
 
 def associative(library: Any, np: Any) -> list[Any]:
@@ -73,8 +75,10 @@ def associative(library: Any, np: Any) -> list[Any]:
 
 def test_associative_scan_is_jaxs() -> None:
     """Values, structures and dtypes, for lengths that are even, odd and 1."""
-    for place, (one, other) in enumerate(zip(associative(np2tf, np), associative(jax, jnp), strict=True)):
-        assert differences(one, other) == [], place
+    for place, (found_result, wanted_result) in enumerate(
+        zip(associative(np2tf, np), associative(jax, jnp), strict=True)
+    ):
+        assert differences(found_result, wanted_result) == [], place
 
 
 def test_staged_scans() -> None:
@@ -129,8 +133,8 @@ def test_checkpoint_computes_again() -> None:
     np.testing.assert_allclose(found[0], plain[0])
     np.testing.assert_allclose(found[1], plain[1])
     for transform in (np2tf.hessian, lambda f: np2tf.jacfwd(np2tf.grad(f)), np2tf.jacrev):
-        ours, wanted = transform(outer(np2tf.checkpoint))(X), transform(outer(lambda f: f))(X)
-        np.testing.assert_allclose(ours, wanted)
+        found_gradient, wanted = transform(outer(np2tf.checkpoint))(X), transform(outer(lambda f: f))(X)
+        np.testing.assert_allclose(found_gradient, wanted)
 
 
 def test_checkpoint_in_compiled_code() -> None:

@@ -28,13 +28,13 @@ def test_shapes_are_jaxs() -> None:
         np.zeros((3, 4), np.float32),
     )
     wanted = jax.eval_shape(network(jnp), *arguments)
-    given = jax.tree_util.tree_map(lambda one: ShapeDtypeStruct(one.shape, one.dtype), arguments)
+    given = jax.tree_util.tree_map(lambda leaf: ShapeDtypeStruct(leaf.shape, leaf.dtype), arguments)
     for found in (np2tf.eval_shape(network(np), *arguments), np2tf.eval_shape(network(np), *given)):
-        ours = jax.tree_util.tree_map(lambda one: (one.shape, str(one.dtype)), found)
-        theirs = jax.tree_util.tree_map(lambda one: (one.shape, str(one.dtype)), wanted)
-        assert ours["out"] == theirs["out"]
-        assert ours["size"][1] == theirs["size"][1]
-        assert ours["size"][0] == ((), "int64")
+        found_shapes = jax.tree_util.tree_map(lambda leaf: (leaf.shape, str(leaf.dtype)), found)
+        wanted_shapes = jax.tree_util.tree_map(lambda leaf: (leaf.shape, str(leaf.dtype)), wanted)
+        assert found_shapes["out"] == wanted_shapes["out"]
+        assert found_shapes["size"][1] == wanted_shapes["size"][1]
+        assert found_shapes["size"][0] == ((), "int64")
 
 
 def test_large_shapes_take_no_memory() -> None:

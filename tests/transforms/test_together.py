@@ -139,7 +139,7 @@ def test_an_index_out_of_bounds(took: list[str]) -> None:
 def test_effects_stay_in_order(capsys: pytest.CaptureFixture[str], took: list[str]) -> None:
     """Lanes that print, draw, or write to an array outside run one after another."""
     seen = np.zeros(5)
-    rng, same = np.random.default_rng(3), np.random.default_rng(3)
+    rng, same_generator = np.random.default_rng(3), np.random.default_rng(3)
 
     def accumulate(a: Any) -> Any:
         seen[:] += a
@@ -152,7 +152,7 @@ def test_effects_stay_in_order(capsys: pytest.CaptureFixture[str], took: list[st
 
     found = program(A[:4])
     np.testing.assert_allclose(seen, A[:4].sum(0))
-    np.testing.assert_allclose(found, A[:4].cumsum(0).sum(1) + same.normal(size=4))
+    np.testing.assert_allclose(found, A[:4].cumsum(0).sum(1) + same_generator.normal(size=4))
     assert capsys.readouterr().out.splitlines() == [f"lane {x > 0}" for x in A[:4, 0]]
     assert took == []
 
@@ -191,7 +191,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         return made[-1]
 
     monkeypatch.setattr(compiled_batches.CompiledBatch, "run", run)
-    monkeypatch.setattr(compiled_batches, "MANY", 8)
+    monkeypatch.setattr(compiled_batches, "MANY_LANES", 8)
     return made
 
 
@@ -201,8 +201,8 @@ def test_many_gradients_are_compiled(compiled: list[Any]) -> None:
     found = np2tf.vmap(np2tf.grad(loss), (None, 0))(W, A)
     assert type(found) is np.ndarray
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
-    own = np2tf.grad(lambda w: np.sum(np2tf.vmap(loss, (None, 0))(w, A)))(W)
-    np.testing.assert_allclose(own, wanted.sum(0), rtol=1e-12)
+    gradient_of_batch = np2tf.grad(lambda w: np.sum(np2tf.vmap(loss, (None, 0))(w, A)))(W)
+    np.testing.assert_allclose(gradient_of_batch, wanted.sum(0), rtol=1e-12)
     assert len(compiled) == 2
     assert None not in compiled
 
@@ -222,8 +222,8 @@ def test_what_a_closure_reads_is_differentiated(compiled: list[Any]) -> None:
     def whole(w: Any) -> Any:
         return np.sum(np2tf.vmap(lambda a: np.sum(w * a))(np2tf.device_put(A)))
 
-    own = np2tf.grad(whole)(W)
-    np.testing.assert_allclose(own, A.sum(0))
+    gradient = np2tf.grad(whole)(W)
+    np.testing.assert_allclose(gradient, A.sum(0))
     assert len(compiled) == 3
     assert None not in compiled
 
@@ -257,6 +257,6 @@ def test_the_route_can_be_seen(took: list[str]) -> None:
     """Batches are preferred; a loop is for operations that have no batched form."""
     square: Callable[..., Any] = np2tf.jit(np2tf.vmap(lambda a: a * a), tier="compile")
     np.testing.assert_allclose(square(A), A * A)
-    many: Callable[..., Any] = np2tf.jit(np2tf.vmap(halved), tier="compile")
-    assert differences(many(A), np2tf.vmap(halved)(A)) == []
+    batched: Callable[..., Any] = np2tf.jit(np2tf.vmap(halved), tier="compile")
+    assert differences(batched(A), np2tf.vmap(halved)(A)) == []
     assert took == ["_in_batches", "_in_a_loop"]

@@ -125,7 +125,7 @@ def test_all_tests_end_in_the_same_way(repository: Path) -> None:
     assert "Modules translated: pk 1 of 2, prog 0 of 0." in done.output
     data = json.loads((repository / "out.json").read_text())
     assert (data["packages"], data["equal"], data["code"]) == (["pk", "prog"], True, None)
-    assert {one["test"].partition("::")[2]: one["numpy"] for one in data["tests"]} == {
+    assert {test["test"].partition("::")[2]: test["numpy"] for test in data["tests"]} == {
         "test_smooth": "passed",
         "test_sizes[3]": "passed",
         "test_sizes[4]": "passed",
@@ -133,8 +133,8 @@ def test_all_tests_end_in_the_same_way(repository: Path) -> None:
         "test_expected": "xfailed",
         "test_fails_anyway": "failed",
     }
-    assert all(one["numpy"] == one["translated"] and one["equal"] for one in data["tests"])
-    assert all(one["ratio"] > 0 for one in data["tests"] if one["numpy"] == "passed")
+    assert all(test["numpy"] == test["translated"] and test["equal"] for test in data["tests"])
+    assert all(test["ratio"] > 0 for test in data["tests"] if test["numpy"] == "passed")
     assert (repository / "out.png").read_bytes().startswith(b"\x89PNG")
     assert sorted({*repository.rglob("*")} - {repository / "out.json", repository / "out.png"}) == before
 
@@ -147,14 +147,14 @@ def test_differences_are_told(repository: Path) -> None:
     assert done.exit_code == 1
     data = json.loads(done.output)
     assert data["summary"] | {"tests": 4, "equal": 0, "different": 4} == data["summary"]
-    found = {one["test"].partition("::")[2]: (one["numpy"], one["translated"]) for one in data["tests"]}
+    found = {test["test"].partition("::")[2]: (test["numpy"], test["translated"]) for test in data["tests"]}
     assert found == {
         "test_of_the_module": ("passed", "failed"),
         "test_skipped_on_numpy": ("skipped", "passed"),
         "test_of_a_fixture": ("passed", "error"),
         "test_only_translated": ("not run", "passed"),
     }
-    (told,) = (one["message"] for one in data["tests"] if "of_the_module" in one["test"])
+    (told,) = (test["message"] for test in data["tests"] if "of_the_module" in test["test"])
     assert told == "AssertionError: another module"
 
 
@@ -231,7 +231,7 @@ def test_plots_need_matplotlib(repository: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(
         importlib.util,
         "find_spec",
-        lambda name, *rest: None if name == "matplotlib" else find_spec(name, *rest),
+        lambda name, *arguments: None if name == "matplotlib" else find_spec(name, *arguments),
     )
     done = verified("prog.py", "--plot", "out.png", "--", "5")
     assert done.exit_code == 2
@@ -286,7 +286,7 @@ def test_processes(tmp_path: Path) -> None:
 def test_the_page_lists_every_option() -> None:
     """No option of the command is left out of docs/verify.md, and none is invented."""
     page = (Path(__file__).resolve().parents[2] / "docs" / "verify.md").read_text(encoding="utf-8")
-    options = {option for one in verify.params for option in one.opts if option.startswith("-")}
+    options = {option for parameter in verify.params for option in parameter.opts if option.startswith("-")}
     table = page.partition("| option |")[2].partition("\n\n")[0]
     told = set(re.findall(r"^\|.*?\|", table, re.MULTILINE))
     named = {word for line in told for word in re.findall(r"`(--?[a-z]+)", line)}

@@ -201,12 +201,12 @@ def test_what_became_of_hot_functions(project: Path):
     def how(entered: int = 9, reasons: tuple[str, ...] = (), **calls: int) -> tuple[str, str]:
         calls = {"compiled": 0, "graph": 0, "loops": 0, "host": 0, **calls}
         names = found.hot
-        ours = {
+        counts_of_hot = {
             "diagnostics": [],
             "hot": {"small.work:relax": {"calls": calls, "reasons": reasons}},
             "entered": dict.fromkeys(names, entered),
         }
-        first = hot_functions(found, {"entered": dict.fromkeys(names, 10)}, ours)[0]
+        first = hot_functions(found, {"entered": dict.fromkeys(names, 10)}, counts_of_hot)[0]
         return first.how, " ".join(first.reasons)
 
     assert how(entered=5, compiled=1) == ("compiled", "")
@@ -256,8 +256,10 @@ def test_files_that_cannot_be_used(project: Path, old: str, new: str, said: str)
 
 
 def test_find_projects(project: Path):
-    assert [one.name for one in find_projects([project])] == ["small-project"]
-    assert [one.name for one in find_projects([project.parent, project], "small-p")] == ["small-project"] * 2
+    assert [project_found.name for project_found in find_projects([project])] == ["small-project"]
+    assert [project_found.name for project_found in find_projects([project.parent, project], "small-p")] == [
+        "small-project"
+    ] * 2
     assert find_projects([project.parent], "other") == []
 
 

@@ -58,10 +58,10 @@ def known_failures() -> tuple[Known, ...]:
 def judge(package: str, mode: str, numpy: Run, translated: Run, listed: Iterable[Known]) -> Verdict:
     """Compare one package's run in one mode with the list."""
     failing = numpy.passed - translated.passed
-    ours = [one for one in listed if one.package == package and mode in one.modes]
-    names = {one.test for one in ours}
+    known_failures = [failure for failure in listed if failure.package == package and mode in failure.modes]
+    names = {failure.test for failure in known_failures}
     return Verdict(
-        tuple(one for one in ours if one.test in failing),
+        tuple(failure for failure in known_failures if failure.test in failing),
         tuple(sorted(failing - names)),
-        tuple(one for one in ours if one.test not in failing),
+        tuple(failure for failure in known_failures if failure.test not in failing),
     )

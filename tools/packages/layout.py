@@ -35,8 +35,8 @@ def test_arguments(source: Path) -> tuple[str, ...]:
             str(path.relative_to(source)) for path in sorted(source.rglob("*.py")) if _has_tests(path)
         )
     # pytest collects a folder's files by their names. Files with other names must be arguments.
-    rest = [one for one, by_name in files.items() if not (by_name and _is_within(one, folders))]
-    return (*(one for one in folders if not _is_within(one, folders)), *rest)
+    files_outside = [file for file, by_name in files.items() if not (by_name and _is_within(file, folders))]
+    return (*(folder for folder in folders if not _is_within(folder, folders)), *files_outside)
 
 
 def _has_tests(path: Path) -> bool:

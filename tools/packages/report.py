@@ -65,9 +65,9 @@ def markdown(rows: Sequence[Row]) -> str:
     lines = [f"| {' | '.join(HEAD)} |", "|---|---" + "|---:" * (len(HEAD) - 2) + "|"]
     lines += [f"| {' | '.join(row.cells())} |" for row in rows]
     causes = [
-        f"* {row.package.name} ({row.mode}), `{one.test}`: {one.cause}"
+        f"* {row.package.name} ({row.mode}), `{failure.test}`: {failure.cause}"
         for row in rows
-        for one in row.verdict.known
+        for failure in row.verdict.known
     ]
     return "\n".join(
         [
@@ -87,7 +87,7 @@ def faults(row: Row) -> list[str]:
             f"{where}: not a known failure: {name}: {said.get(name, 'did not run')}"
             for name in row.verdict.unlisted
         ),
-        *(f"{where}: a known failure that does not fail: {one.test}" for one in row.verdict.stale),
+        *(f"{where}: a known failure that does not fail: {failure.test}" for failure in row.verdict.stale),
     ]
 
 
@@ -103,11 +103,11 @@ def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "percent": round(row.percent, 2),
             "seconds_numpy": round(row.numpy.seconds, 1),
             "seconds_translated": round(row.translated.seconds, 1),
-            "known_failures": {one.test: one.cause for one in row.verdict.known},
+            "known_failures": {failure.test: failure.cause for failure in row.verdict.known},
             "unlisted_failures": {
                 name: row.translated.messages.get(name, "did not run") for name in row.verdict.unlisted
             },
-            "stale_entries": [one.test for one in row.verdict.stale],
+            "stale_entries": [failure.test for failure in row.verdict.stale],
         }
         for row in rows
     ]

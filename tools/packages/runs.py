@@ -156,7 +156,7 @@ def _plugin() -> list[str]:
     """Return the options by which pytest finds the plugin: none if np2tf is installed, else the plugin's
     name.
     """
-    installed = any(one.value == PLUGIN for one in entry_points(group="pytest11"))
+    installed = any(entry_point.value == PLUGIN for entry_point in entry_points(group="pytest11"))
     return [] if installed else ["-p", PLUGIN]
 
 

@@ -151,15 +151,17 @@ def _wheel(archive: Path, place: Path) -> Path:
 def _make_environment(folder: Path) -> None:
     """Make an environment that sees the running interpreter's packages behind its own."""
     venv.create(folder, with_pip=False, symlinks=True)
-    ours = sysconfig.get_path("purelib")
-    (own,) = folder.glob("lib/python*/site-packages")
-    (own / "beside.pth").write_text(f"import site; site.addsitedir({ours!r})\n{ROOT}\n", encoding="utf-8")
+    site_packages = sysconfig.get_path("purelib")
+    (own_site_packages,) = folder.glob("lib/python*/site-packages")
+    (own_site_packages / "beside.pth").write_text(
+        f"import site; site.addsitedir({site_packages!r})\n{ROOT}\n", encoding="utf-8"
+    )
 
 
 def _install(wheel: Path, name: str, python: Path, place: Path) -> None:
     constraints = place / "constraints.txt"
     constraints.write_text("".join(_pins(name)), encoding="utf-8")
-    extras = [one for one in EXTRAS if one in _metadata(wheel).get_all("Provides-Extra", ())]
+    extras = [extra for extra in EXTRAS if extra in _metadata(wheel).get_all("Provides-Extra", ())]
     for chosen in dict.fromkeys([f"[{','.join(extras)}]" if extras else "", ""]):
         if add(python, [f"{wheel}{chosen}"], place):
             return
@@ -170,10 +172,10 @@ def _install(wheel: Path, name: str, python: Path, place: Path) -> None:
 
 
 def _pins(name: str) -> Iterator[str]:
-    for one in distributions():
-        own = one.metadata["Name"]
-        if own and _plain(own) not in (_plain(name), "np2tf"):
-            yield f"{own}=={one.version}\n"
+    for distribution in distributions():
+        own_name = distribution.metadata["Name"]
+        if own_name and _plain(own_name) not in (_plain(name), "np2tf"):
+            yield f"{own_name}=={distribution.version}\n"
 
 
 def _plain(name: str) -> str:
@@ -192,5 +194,5 @@ def _requirements(wheel: Path, extras: Sequence[str]) -> Iterator[str]:
             needed = Requirement(line)
         except InvalidRequirement:  # old packages have such lines, and pip skips them, too
             continue
-        if needed.marker is None or any(needed.marker.evaluate({"extra": one}) for one in ("", *extras)):
+        if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
             yield needed.name

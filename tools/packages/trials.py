@@ -44,17 +44,17 @@ class Trials:
         self._numpy_only = numpy_only
         with ThreadPoolExecutor(self.processes) as pool:
             records = list(pool.map(self._on_numpy, wanted))
-            kept = [one for one in records if one["kept"]][:first]
-            self.records = [one for one in records if not one["kept"]]
+            kept = [record for record in records if record["kept"]][:first]
+            self.records = [record for record in records if not record["kept"]]
             self.records += kept if numpy_only else pool.map(self._translated, kept)
 
     @property
     def status(self) -> int:
         """Return 0 if a package was kept and no test fails only translated, else 1."""
-        kept = [one for one in self.records if one["kept"]]
+        kept = [record for record in self.records if record["kept"]]
         if not kept:
             return 1
-        return int(not self._numpy_only and any(_failing(one) or _nothing(one) for one in kept))
+        return int(not self._numpy_only and any(_failing(record) or _nothing(record) for record in kept))
 
     def show(self, as_json: bool) -> None:
         """Print the results: a table and the failures, or JSON."""
@@ -64,31 +64,38 @@ class Trials:
         table = Table(_HEAD[0])
         for name in _HEAD[1:]:
             table.add_column(name, justify="right")
-        for one in self.records:
-            if one["kept"]:
-                table.add_row(*_cells(one), style="red" if _failing(one) or _nothing(one) else None)
+        for record in self.records:
+            if record["kept"]:
+                table.add_row(*_cells(record), style="red" if _failing(record) or _nothing(record) else None)
         Console().print(table)
-        for one in self.records:
-            if not one["kept"]:
-                click.echo(f"{one['package']} is not kept: {one['reason']}")
-            if _nothing(one):
-                click.echo(f"{one['package']}: nothing of one of {', '.join(one['modules'])} was translated")
-            for name, error in _failing(one).items():
-                click.echo(f"{one['package']} {name}: {error}")
+        for record in self.records:
+            if not record["kept"]:
+                click.echo(f"{record['package']} is not kept: {record['reason']}")
+            if _nothing(record):
+                click.echo(
+                    f"{record['package']}: nothing of one of {', '.join(record['modules'])} was translated"
+                )
+            for name, error in _failing(record).items():
+                click.echo(f"{record['package']} {name}: {error}")
 
     def markdown(self) -> str:
         """Return the table, and the packages that are not kept, for the docs."""
-        kept = [one for one in self.records if one["kept"]]
+        kept = [record for record in self.records if record["kept"]]
         lines = [f"| {' | '.join(_HEAD)} |", f"|---|{'---:|' * (len(_HEAD) - 1)}"]
-        lines += [f"| {' | '.join(_cells(one))} |" for one in kept]
-        on_numpy = sum(len(one["numpy"]["passed"]) for one in kept)
-        ours = sum(one["translated"]["passed"] for one in kept)
+        lines += [f"| {' | '.join(_cells(record))} |" for record in kept]
+        on_numpy = sum(len(record["numpy"]["passed"]) for record in kept)
+        translated_count = sum(record["translated"]["passed"] for record in kept)
         failing = [
-            f"* {one['package']} `{name}`: {error}" for one in kept for name, error in _failing(one).items()
+            f"* {record['package']} `{name}`: {error}"
+            for record in kept
+            for name, error in _failing(record).items()
         ]
-        rest = [f"* {one['package']}: {one['reason']}" for one in self.records if not one["kept"]]
-        total = f"Of {on_numpy:,} tests {ours:,} pass translated, {100 * ours / on_numpy:.2f} %."
-        return "\n".join([*lines, "", total, *failing, "", "Not kept:", "", *rest])
+        not_kept = [
+            f"* {record['package']}: {record['reason']}" for record in self.records if not record["kept"]
+        ]
+        percent = 100 * translated_count / on_numpy
+        total = f"Of {on_numpy:,} tests {translated_count:,} pass translated, {percent:.2f} %."
+        return "\n".join([*lines, "", total, *failing, "", "Not kept:", "", *not_kept])
 
     def _on_numpy(self, wanted: str) -> dict[str, Any]:
         record = on_numpy(wanted, self.folder, self.timeout)
@@ -118,11 +125,18 @@ def _nothing(record: dict[str, Any]) -> bool:
 
 
 def _cells(record: dict[str, Any]) -> tuple[str, ...]:
-    numpy, ours = record["numpy"], record.get("translated")
+    numpy, translated = record["numpy"], record.get("translated")
     passed = len(numpy["passed"])
     first = (record["package"], str(passed))
-    if ours is None:
+    if translated is None:
         return (*first, "", "", f"{numpy['seconds']:.0f}", "", "")
-    calls = "/".join(str(ours["calls"][name]) for name in ("compiled", "graph", "host"))
-    percent = f"{int(1000 * ours['passed'] / passed) / 10:g}"
-    return (*first, str(ours["passed"]), percent, f"{numpy['seconds']:.0f}", f"{ours['seconds']:.0f}", calls)
+    calls = "/".join(str(translated["calls"][name]) for name in ("compiled", "graph", "host"))
+    percent = f"{int(1000 * translated['passed'] / passed) / 10:g}"
+    return (
+        *first,
+        str(translated["passed"]),
+        percent,
+        f"{numpy['seconds']:.0f}",
+        f"{translated['seconds']:.0f}",
+        calls,
+    )

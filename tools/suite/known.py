@@ -60,12 +60,16 @@ def every_parameter(test: str) -> str:
 def judge(outcomes: Iterable[Outcome], known: dict[str, str], modules: Iterable[str]) -> Verdict:
     """Compare a run of `modules` with the list."""
     ran = list(outcomes)
-    failing = {one.id for one in ran if one.outcome in BAD}
-    passing = {every_parameter(one.id) for one in ran if one.outcome == "passed"}
+    failing = {outcome.id for outcome in ran if outcome.outcome in BAD}
+    passing = {every_parameter(outcome.id) for outcome in ran if outcome.outcome == "passed"}
     covered = {entry for test in failing for entry in (test, every_parameter(test))}
     within = set(modules)
     return Verdict(
-        [one for one in ran if one.id in failing and not {one.id, every_parameter(one.id)} & known.keys()],
+        [
+            outcome
+            for outcome in ran
+            if outcome.id in failing and not {outcome.id, every_parameter(outcome.id)} & known.keys()
+        ],
         [
             entry
             for entry in known
@@ -78,23 +82,23 @@ def judge(outcomes: Iterable[Outcome], known: dict[str, str], modules: Iterable[
 def updated(outcomes: Iterable[Outcome], known: dict[str, str], modules: Iterable[str]) -> dict[str, str]:
     """Return the list that fits a run. Reasons are kept; a new failure gets its error as the reason."""
     ran = list(outcomes)
-    passing = {every_parameter(one.id) for one in ran if one.outcome == "passed"}
+    passing = {every_parameter(outcome.id) for outcome in ran if outcome.outcome == "passed"}
     within = set(modules)
     made = {entry: reason for entry, reason in known.items() if entry.partition("::")[0] not in within}
-    for one in ran:
-        if one.outcome in BAD:
-            whole = every_parameter(one.id)
-            entry = one.id if whole in passing else whole
-            reason = known.get(one.id) or known.get(whole) or made.get(entry) or seen(one)
+    for outcome in ran:
+        if outcome.outcome in BAD:
+            whole = every_parameter(outcome.id)
+            entry = outcome.id if whole in passing else whole
+            reason = known.get(outcome.id) or known.get(whole) or made.get(entry) or seen(outcome)
             made[entry] = reason
     return made
 
 
-def seen(one: Outcome) -> str:
+def seen(outcome: Outcome) -> str:
     """Return a first reason for a failure: the error, without the parts that change from run to run."""
-    text = re.sub(r"0x[0-9a-f]+", "0x…", one.cause.partition(" @ ")[0].partition(" Traceback ")[0])
+    text = re.sub(r"0x[0-9a-f]+", "0x…", outcome.cause.partition(" @ ")[0].partition(" Traceback ")[0])
     text = re.sub(r"(/[\w.~-]+){2,}", "…", text)
-    return " ".join(text.split())[:120] or one.outcome
+    return " ".join(text.split())[:120] or outcome.outcome
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ class Cause:
 def causes() -> tuple[Cause, ...]:
     """Return the causes of tests/numpy_suite/causes.toml."""
     data = tomllib.loads((FOLDER / "causes.toml").read_text(encoding="utf-8"))
-    return tuple(Cause(**one) for one in data["cause"])
+    return tuple(Cause(**cause) for cause in data["cause"])
 
 
 def explained(entry: str, reason: str) -> str:

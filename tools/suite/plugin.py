@@ -131,9 +131,9 @@ def _cause(call: pytest.CallInfo[None]) -> str:
         return ""
     error = call.excinfo.value
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if f"{os.sep}np2tf{os.sep}" in frame.filename]
+    np2tf_frames = [frame for frame in frames if f"{os.sep}np2tf{os.sep}" in frame.filename]
     tests = [frame for frame in frames if f"{os.sep}tests{os.sep}" in frame.filename]
-    last = (ours or tests or frames)[-1:]
+    last = (np2tf_frames or tests or frames)[-1:]
     where = "".join(f" @ {Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in last)
     line = "".join(f" <- {frame.line}" for frame in tests[-1:])
     text = " ".join(str(error).split())[:200]

@@ -80,20 +80,20 @@ def _found(numpy_name: str, name: str) -> Any:
     from np2tf.tnp._front.numpy_modules import provide
     from suite.testing import asserting
 
-    own = importlib.import_module(numpy_name)
+    numpy_module = importlib.import_module(numpy_name)
     if numpy_name.startswith("numpy.testing"):
-        value = getattr(own, name)
+        value = getattr(numpy_module, name)
         return standing_for(value) if isinstance(value, ModuleType) else asserting(name, value)
     if not name.startswith("_"):
-        ours = _ours(numpy_name)
-        value = getattr(ours, name, None)
+        np2tf_module = _ours(numpy_name)
+        value = getattr(np2tf_module, name, None)
         if isinstance(value, ModuleType):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the op library's module has warned
-                return standing_for(getattr(own, name))
-        if ours is not None and hasattr(ours, name):
+                return standing_for(getattr(numpy_module, name))
+        if np2tf_module is not None and hasattr(np2tf_module, name):
             return value
-    value = getattr(own, name)
+    value = getattr(numpy_module, name)
     if isinstance(value, ModuleType):
         return standing_for(value)
     if name.startswith("__"):

@@ -43,14 +43,14 @@ class Figures:
         """Return the share of the judged tests that pass without NumPy's help."""
         return _share(self.native, self.judged)
 
-    def add(self, one: Outcome) -> None:
+    def add(self, outcome: Outcome) -> None:
         """Count one more test."""
-        self.seconds += one.seconds
-        if one.outcome in BAD:
+        self.seconds += outcome.seconds
+        if outcome.outcome in BAD:
             self.failed += 1
-        elif one.outcome != "passed":
+        elif outcome.outcome != "passed":
             self.skipped += 1
-        elif one.host:
+        elif outcome.host:
             self.host += 1
         else:
             self.native += 1
@@ -64,9 +64,9 @@ def figures(outcomes: Iterable[Outcome]) -> tuple[dict[str, Figures], Figures]:
     """Return the figures per module, and in all."""
     modules: dict[str, Figures] = {}
     total = Figures()
-    for one in outcomes:
-        modules.setdefault(one.module, Figures()).add(one)
-        total.add(one)
+    for outcome in outcomes:
+        modules.setdefault(outcome.module, Figures()).add(outcome)
+        total.add(outcome)
     return modules, total
 
 
@@ -92,5 +92,5 @@ def as_json(outcomes: Iterable[Outcome]) -> dict[str, Any]:
     return {
         "total": asdict(total),
         "modules": {name: asdict(row) for name, row in modules.items()},
-        "failures": {one.id: one.cause for one in ran if one.outcome in BAD},
+        "failures": {outcome.id: outcome.cause for outcome in ran if outcome.outcome in BAD},
     }

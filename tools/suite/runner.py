@@ -77,12 +77,12 @@ def run(modules: Iterable[str], jobs: int, timeout: int, options: list[str], qui
         ):
             outcomes += made
             if not quiet:
-                bad = sum(one.outcome in ("failed", "crashed") for one in made)
+                bad = sum(outcome.outcome in ("failed", "crashed") for outcome in made)
                 print(
                     f"[{done}/{len(groups)}] {' '.join(group)[:90]}: {len(made)} tests, {bad} failed",
                     flush=True,
                 )
-    return sorted(outcomes, key=lambda one: one.id)
+    return sorted(outcomes, key=lambda outcome: outcome.id)
 
 
 def _run_group(group: list[str], timeout: int, options: list[str]) -> list[Outcome]:

@@ -19,9 +19,9 @@ def show_summary(fates: Sequence[Fate], console: Console) -> None:
     table.add_column("what becomes of them")
     for name in ("all", "share", "with loops", "share"):
         table.add_column(name, justify="right")
-    plain = sum(one.fate == PLAIN for one in fates)
-    fates = [one for one in fates if one.fate != PLAIN]
-    loops = [one for one in fates if one.loops]
+    plain = sum(fate.fate == PLAIN for fate in fates)
+    fates = [fate for fate in fates if fate.fate != PLAIN]
+    loops = [fate for fate in fates if fate.loops]
     for fate in (STAGED, CALLED, HOST):
         table.add_row(fate, *map(str, (*share(fates, fate), *share(loops, fate))))
     table.add_row("in all", str(len(fates)), "", str(len(loops)), "")

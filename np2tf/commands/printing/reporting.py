@@ -67,7 +67,7 @@ def _lines(report: Report) -> Iterable[str]:
     yield from _where(report)
     yield from _section("Slowest on the host that need not be there", report.fallbacks, _place)
     yield from _section("Slowest NumPy operations on host arrays", report.host_calls, _place)
-    functions = sorted(report.functions.values(), key=lambda one: -one.seconds)
+    functions = sorted(report.functions.values(), key=lambda function: -function.seconds)
     yield from _section("Jitted functions", functions, _function)
     yield from _section("Loops that went on as compiled code", report.loops, _loop)
     yield from _section("Not compiled, and why", list(report.unjitted.values()), _reason)

@@ -61,8 +61,8 @@ def program_of(command: str, packages: Sequence[str]) -> list[str]:
         raise CommandError(f"--run: {error}") from None
     program = os.path.basename(words[0]) if words else ""
     if _PYTHON.fullmatch(program) and words[1:2] == ["-m"] and len(words) > 2:
-        program, rest = words[2], words[3:]
-        return _tests(rest, packages) if program == "pytest" else ["-m", program, *rest]
+        program, arguments = words[2], words[3:]
+        return _tests(arguments, packages) if program == "pytest" else ["-m", program, *arguments]
     if _PYTHON.fullmatch(program) and len(words) > 1 and not words[1].startswith("-"):
         return words[1:]
     if program in ("pytest", "py.test"):

@@ -67,12 +67,16 @@ def show(outcome: OwnTestsOutcome) -> None:
 
 
 def _longest(pair: Pair) -> float:
-    return max(one.seconds for one in (pair.numpy, pair.translated) if one is not None)
+    return max(outcome.seconds for outcome in (pair.numpy, pair.translated) if outcome is not None)
 
 
 def _message(pair: Pair) -> str:
     """Return the error of the side that failed."""
-    said = [one.message for one in (pair.translated, pair.numpy) if one is not None and one.message]
+    said = [
+        outcome.message
+        for outcome in (pair.translated, pair.numpy)
+        if outcome is not None and outcome.message
+    ]
     return said[0] if said else ""
 
 
@@ -100,15 +104,18 @@ def _times(pairs: list[Pair], console: Console) -> Table:
     for heading in ("NumPy s", "translated s", "NumPy/translated"):
         table.add_column(heading.replace(" s", "\ns").replace("/", "\n/"), justify="right", no_wrap=True)
     for pair in pairs:
-        seconds = (number(one.seconds if one else None, "{:.2f}") for one in (pair.numpy, pair.translated))
+        seconds = (
+            number(outcome.seconds if outcome else None, "{:.2f}")
+            for outcome in (pair.numpy, pair.translated)
+        )
         table.add_row(name_text(pair.name), *seconds, ratio(pair.ratio))
     return table
 
 
 def _summary(outcome: OwnTestsOutcome) -> dict[str, Any]:
     pairs = outcome.pairs
-    both = [(pair.numpy, pair.translated) for pair in pairs if pair.numpy and pair.translated]
-    seconds = [sum(side.seconds for side in sides) for sides in zip(*both)] or [0.0, 0.0]
+    complete_pairs = [(pair.numpy, pair.translated) for pair in pairs if pair.numpy and pair.translated]
+    seconds = [sum(side.seconds for side in sides) for sides in zip(*complete_pairs)] or [0.0, 0.0]
     measured = [pair.ratio for pair in pairs if pair.ratio is not None and _longest(pair) >= LEAST]
     return {
         "tests": len(pairs),
@@ -118,7 +125,7 @@ def _summary(outcome: OwnTestsOutcome) -> dict[str, Any]:
         "translated_seconds": seconds[1],
         "ratio": seconds[0] / seconds[1] if seconds[1] else None,
         "measured": len(measured),
-        "faster": sum(one > 1 for one in measured),
+        "faster": sum(ratio > 1 for ratio in measured),
     }
 
 

@@ -71,7 +71,7 @@ def show(outcomes: list[ProjectOutcome], rtol: float) -> None:
 
 def _summary(outcomes: list[ProjectOutcome]) -> dict[str, int]:
     equal = [outcome for outcome in outcomes if outcome.equal]
-    hot = [one for outcome in outcomes for one in outcome.hot]
+    hot = [function for outcome in outcomes for function in outcome.hot]
     different = sum(outcome.code == "NP2TF923" for outcome in outcomes)
     return {
         "projects": len(outcomes),
@@ -81,13 +81,13 @@ def _summary(outcomes: list[ProjectOutcome]) -> dict[str, int]:
         "twice_as_fast_run": sum((outcome.run_ratio or 0) >= 2 for outcome in equal),
         "twice_as_fast_warm": sum((outcome.warm_ratio or 0) >= 2 for outcome in equal),
         "hot": len(hot),
-        "hot_staged": sum(one.is_staged for one in hot),
+        "hot_staged": sum(function.is_staged for function in hot),
     }
 
 
 def _hot(outcome: ProjectOutcome) -> str:
     """Return how many of the hot functions ran compiled."""
-    return f"{sum(one.is_staged for one in outcome.hot)}/{len(outcome.hot)}" if outcome.hot else ""
+    return f"{sum(function.is_staged for function in outcome.hot)}/{len(outcome.hot)}" if outcome.hot else ""
 
 
 def _table(outcomes: list[ProjectOutcome], console: Console, is_wide: bool) -> Table:

@@ -25,10 +25,13 @@ def _bound_out(node: cst.CSTNode, before: Names) -> Names | None:
     if isinstance(node, (cst.Return, cst.Raise, cst.Break, cst.Continue)):
         return None
     if isinstance(node, cst.If):
-        one, other = bound_after(block(node.body), before), bound_after(block(node.orelse), before)
-        if one is None or other is None:
-            return other if one is None else one
-        return one & other
+        bound_in_body, bound_otherwise = (
+            bound_after(block(node.body), before),
+            bound_after(block(node.orelse), before),
+        )
+        if bound_in_body is None or bound_otherwise is None:
+            return bound_otherwise if bound_in_body is None else bound_in_body
+        return bound_in_body & bound_otherwise
     if isinstance(node, cst.With):
         return bound_after(block(node.body), before | writes(node.items))
     if isinstance(node, cst.Match) and _takes_all(node.cases[-1]):

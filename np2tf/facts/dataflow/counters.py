@@ -19,7 +19,7 @@ def counters(function: cst.FunctionDef) -> Names:
     them.
     """
     counted: set[str] = set()
-    others = {*parameters(function.params), *declared_names(function, cst.Global, cst.Nonlocal)}
+    other_names = {*parameters(function.params), *declared_names(function, cst.Global, cst.Nonlocal)}
     stack: list[cst.CSTNode] = [function.body]
     while stack:
         node = stack.pop()
@@ -34,13 +34,13 @@ def counters(function: cst.FunctionDef) -> Names:
         if name is not None:
             counted.add(name)
             continue
-        others.update(binds_here(node))
+        other_names.update(binds_here(node))
         if kind in _SCOPES:
             inner = [part for part in walk(node) if isinstance(part, (cst.Nonlocal, cst.Global))]
-            others.update(item.name.value for part in inner for item in part.names)
+            other_names.update(item.name.value for part in inner for item in part.names)
         else:
             stack += children(node)
-    return frozenset(counted - others)
+    return frozenset(counted - other_names)
 
 
 def step_of(node: cst.CSTNode) -> str | None:

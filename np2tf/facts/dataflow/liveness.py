@@ -77,8 +77,8 @@ def live_when_left(node: cst.Try | cst.TryStar, after: Names, jumps: Jumps) -> N
     behind = live_before(block(node.finalbody), after, jumps)
     needed = live_before(block(node.finalbody), NO_NAMES, jumps)
     for handler in node.handlers:
-        own = writes([handler.name]) if handler.name is not None else NO_NAMES
-        needed |= (live_before(block(handler.body), behind, jumps) - own) | reads(handler.type)
+        handler_name = writes([handler.name]) if handler.name is not None else NO_NAMES
+        needed |= (live_before(block(handler.body), behind, jumps) - handler_name) | reads(handler.type)
     return needed
 
 

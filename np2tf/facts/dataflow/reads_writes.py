@@ -297,8 +297,8 @@ def assigned_first(node: cst.CSTNode) -> Names:
             first, *later = (part.left, part.right) if isinstance(part, cst.BooleanOperation) else (
                 part.test, part.body, part.orelse)  # fmt: skip
             visit(first, sure)
-            for other in later:
-                visit(other, False)
+            for node_behind in later:
+                visit(node_behind, False)
         else:
             nested = isinstance(part, (cst.Lambda, *_COMPREHENSIONS))
             for child in children(part):

@@ -86,27 +86,27 @@ class Imports:
         if not isinstance(alias, cst.ImportAlias):
             return None
         around = self.parents[alias]
-        rest = path.removeprefix(root.value)
+        tail = path.removeprefix(root.value)
         if isinstance(around, cst.ImportFrom):
             module = f"{dotted_name(around.module)}." if around.module is not None else ""
-            return f"{'.' * len(around.relative)}{module}{alias.evaluated_name}{rest}"
-        return (alias.evaluated_name if alias.asname is not None else root.value) + rest
+            return f"{'.' * len(around.relative)}{module}{alias.evaluated_name}{tail}"
+        return (alias.evaluated_name if alias.asname is not None else root.value) + tail
 
     def qualified_binding(self, binding: cst.CSTNode) -> str | None:
         """Return the NumPy name that a binding imports, if it is an import of NumPy."""
         return self._of_alias.get(binding)
 
-    def names_of(self, qualified: str) -> set[str]:
+    def names_of(self, qualified_name: str) -> set[str]:
         """Return the names that this file's imports give to a NumPy name or module."""
         return {
             (alias.evaluated_alias or alias.evaluated_name).split(".")[0]  # type: ignore[attr-defined]
             for alias, full in self._of_alias.items()
-            if full == qualified
+            if full == qualified_name
         }
 
-    def aliases_of(self, qualified: str) -> list[cst.CSTNode]:
+    def aliases_of(self, qualified_name: str) -> list[cst.CSTNode]:
         """Return the import aliases that bring in a NumPy name or module."""
-        return [alias for alias, full in self._of_alias.items() if full == qualified]
+        return [alias for alias, full in self._of_alias.items() if full == qualified_name]
 
     def star_name(self, name: str) -> str | None:
         """Return the NumPy name that a star import binds to a name which nothing else in the file binds."""
@@ -121,14 +121,14 @@ class Imports:
     # ----------------------------------------------------------------------------------------------
 
     def _plain(self, node: cst.Import) -> None:
-        ours = []
+        numpy_aliases = []
         for alias in node.names:
             name = dotted_name(alias.name) or ""
             if name.split(".")[0] == "numpy":
                 self._of_alias[alias] = name if alias.asname is not None else "numpy"
-                ours.append(alias)
-        if ours:
-            self.statements.append(NumpyImport(node, tuple(ours)))
+                numpy_aliases.append(alias)
+        if numpy_aliases:
+            self.statements.append(NumpyImport(node, tuple(numpy_aliases)))
 
     def _from(self, node: cst.ImportFrom) -> None:
         module = dotted_name(node.module) if not node.relative else None

@@ -87,8 +87,8 @@ class Kinds:
             kinds = {self.kind(node.body), self.kind(node.orelse)}
             return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
         if isinstance(node, cst.BooleanOperation):
-            both = {self.kind(node.left), self.kind(node.right)}
-            return Kind.STATIC if both == {Kind.STATIC} else Kind.UNKNOWN
+            operand_kinds = {self.kind(node.left), self.kind(node.right)}
+            return Kind.STATIC if operand_kinds == {Kind.STATIC} else Kind.UNKNOWN
         return Kind.UNKNOWN
 
     def _name(self, node: cst.Name) -> Kind:
@@ -128,7 +128,7 @@ class Kinds:
         if owner is None:
             return Kind.UNKNOWN
         plain = [b for b in owner.bindings[binding.value] if not isinstance(self._parents[b], cst.AugAssign)]
-        kinds = {self._binding_kind(other) for other in plain}
+        kinds = {self._binding_kind(binding) for binding in plain}
         return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
 
     def _builtin(self, call: cst.Call) -> str | None:
@@ -196,10 +196,10 @@ def _annotation_kind(annotation: cst.Annotation | None) -> Kind:
     return Kind.CONTAINER if name is not None and name.split(".")[-1] in _CONTAINER_TYPES else Kind.UNKNOWN
 
 
-def _result_of(qualified: str) -> Kind:
+def _result_of(qualified_name: str) -> Kind:
     """Return the kind of a NumPy function's result."""
-    rule = rules.find(qualified)
-    short = qualified.rpartition(".")[2]
+    rule = rules.find(qualified_name)
+    short = qualified_name.rpartition(".")[2]
     if short in _STATIC_FUNCTIONS:
         return Kind.STATIC
     if rule is None or rule.kind == "no" or not rule.returns_array:

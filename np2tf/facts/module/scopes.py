@@ -136,8 +136,8 @@ class Scopes:
         bindings = self.top_bindings(node)
         return bindings[0] if len(bindings) == 1 else None
 
-    def fresh_name(self, where: cst.CSTNode, wanted: str) -> str:
-        """Return an unused name for the def, lambda or module `where`: `wanted`, or `wanted_2`, …
+    def fresh_name(self, where: cst.CSTNode, wanted_name: str) -> str:
+        """Return an unused name for the def, lambda or module `where`: `wanted_name`, or `wanted_name_2`, …
 
         The name differs from every name of the user in the whole file, because shadowing is legal but hard to
         read. It also differs from the names already given to `where` and to the scopes around it.
@@ -152,10 +152,10 @@ class Scopes:
         while around is not None:
             given |= self._fresh_names[around.node]
             around = around.parent
-        name, number = wanted, 1
+        name, number = wanted_name, 1
         while name in self._used_names or name in given or keyword.iskeyword(name):
             number += 1
-            name = f"{wanted}_{number}"
+            name = f"{wanted_name}_{number}"
         self._fresh_names[where].add(name)
         return name
 

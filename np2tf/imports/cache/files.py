@@ -106,9 +106,9 @@ class Cache:
     # -- writing ---------------------------------------------------------------------------------------------
 
     def store(
-        self, key: str, value: Any, text: str | None = None, rest: Iterable[bytes | memoryview] = ()
+        self, key: str, value: Any, text: str | None = None, blobs: Iterable[bytes | memoryview] = ()
     ) -> None:
-        """Store `value` under `key`, a readable `text` beside it, and `rest` behind it for `load_with_rest`.
+        """Store `value` under `key`, a readable `text` beside it, and `blobs` behind it for `load_with_rest`.
 
         If the files cannot be written, `problem` says why.
         """
@@ -120,7 +120,7 @@ class Cache:
                 self._write(f"{key}.py", text.encode("utf-8", "backslashreplace"))
             written = marshal.dumps(value)
             head = _HEAD.pack(_MAGIC, key.encode(), len(written), hash_of(written))
-            self._write(f"{key}.bin", b"".join((head, written, *rest)))
+            self._write(f"{key}.bin", b"".join((head, written, *blobs)))
         except OSError as error:
             self.problem = f"{self.folder}: {error.strerror or error}"
             return

@@ -49,8 +49,8 @@ def _files() -> Iterator[str]:
             yield from _in(folder, names, ".py")
 
 
-def _in(folder: str, names: Iterable[str], ending: str) -> Iterator[str]:
-    return (os.path.join(folder, name) for name in sorted(names) if name.endswith(ending))
+def _in(folder: str, names: Iterable[str], suffix: str) -> Iterator[str]:
+    return (os.path.join(folder, name) for name in sorted(names) if name.endswith(suffix))
 
 
 def key_of(data: bytes, path: str, options: object) -> str:
@@ -63,9 +63,9 @@ def begin_hash(options: object) -> blake2b:
     return blake2b(fingerprint() + repr(options).encode() + b"\n", digest_size=20)
 
 
-def key_from(begun: blake2b, data: bytes, path: str) -> str:
+def key_from(first_digest: blake2b, data: bytes, path: str) -> str:
     """Return the same as `key_of`, from the hash that `begin_hash` returned."""
-    whole = begun.copy()
+    whole = first_digest.copy()
     for part in (path.encode("utf-8", "surrogatepass"), data):
         whole.update(len(part).to_bytes(8, "big") + part)
     return whole.hexdigest()

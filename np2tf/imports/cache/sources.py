@@ -62,10 +62,10 @@ class _Folder(NamedTuple):
     data: bytes | memoryview
     """The translations, each in the format of `_serialize`."""
 
-    def get(self, name: str, seen: FileState) -> bytes | memoryview | None:
+    def get(self, name: str, state: FileState) -> bytes | memoryview | None:
         """Return the stored translation of a file with this status; None if there is none."""
         row = self.table.get(name)
-        if row is None or row[:-3] != seen:
+        if row is None or row[:-3] != state:
             return None
         start, end, hash = row[-3:]
         written = self.data[start:end]
@@ -78,14 +78,21 @@ def _apart(path: str) -> tuple[str, str]:
     return path[:cut], path[cut:]
 
 
-def _serialize(made: Translation) -> bytes:
-    findings = tuple(map(tuple, made.findings))
-    value: Any = made.code, made.own_code, made.key, findings, tuple(made.originals), made.summary
+def _serialize(translation: Translation) -> bytes:
+    findings = tuple(map(tuple, translation.findings))
+    value: Any = (
+        translation.code,
+        translation.own_code,
+        translation.key,
+        findings,
+        tuple(translation.originals),
+        translation.summary,
+    )
     return marshal.dumps(value)
 
 
-def _read(written: bytes | memoryview) -> Translation:
-    code, own_code, key, found, originals, summary = marshal.loads(written)
+def _read(data: bytes | memoryview) -> Translation:
+    code, own_code, key, found, originals, summary = marshal.loads(data)
     findings = tuple(map(Finding._make, found))
     return Translation(code, findings, "", key, Originals._make(originals), own_code, summary)
 
@@ -99,7 +106,7 @@ class Sources:
         self._folders: dict[str, _Folder] = {}
         self._new: dict[str, dict[str, tuple[FileState, bytes]]] = {}
 
-    def find(self, path: str, seen: FileState | None) -> Translation | None:
+    def find(self, path: str, state: FileState | None) -> Translation | None:
         """Return the translation of a file, if the file has not changed since the translation was made."""
         folder, name = _apart(path)
         known = self._folders.get(folder)
@@ -107,17 +114,17 @@ class Sources:
             if len(self._folders) >= _AT_HAND:
                 del self._folders[next(iter(self._folders))]
             known = self._folders[folder] = self._folder(folder)
-        found = None if seen is None else known.get(name, seen)
+        found = None if state is None else known.get(name, state)
         return None if found is None else _read(found)
 
-    def remember(self, path: str, seen: FileState | None, made: Translation) -> None:
-        """Record the translation of a file that had the status `seen` before it was read."""
-        if seen is None or not seen.is_settled:
+    def remember(self, path: str, state: FileState | None, translation: Translation) -> None:
+        """Record the translation of a file that had the status `state` before it was read."""
+        if state is None or not state.is_settled:
             return
         if not self._new:
             atexit.register(self.write)
         folder, name = _apart(path)
-        self._new.setdefault(folder, {})[name] = (seen, _serialize(made))
+        self._new.setdefault(folder, {})[name] = (state, _serialize(translation))
 
     def write(self) -> None:
         """Store new translations, together with valid ones that other processes have written in the
@@ -126,7 +133,7 @@ class Sources:
         for folder, new in self._new.items():
             there = self._folder(folder)
             table: dict[str, tuple[Any, ...]] = {}
-            rest: list[bytes | memoryview] = []
+            blobs: list[bytes | memoryview] = []
             end = 0
             for name in there.table.keys() | new.keys():
                 seen = FileState.of(folder + name)
@@ -135,10 +142,10 @@ class Sources:
                 before, written = new.get(name, (seen, None))
                 kept = written if before == seen and written is not None else there.get(name, seen)
                 if kept is not None:
-                    rest.append(kept)
+                    blobs.append(kept)
                     start, end = end, end + len(kept)
                     table[name] = (*seen, start, end, hash_of(kept))
-            self._cache.store(self._entry(folder), table, rest=rest)
+            self._cache.store(self._entry(folder), table, blobs=blobs)
         self._new.clear()
 
     def _folder(self, folder: str) -> _Folder:

@@ -70,7 +70,7 @@ def prepare(options: Options) -> None:
 
 def translation(
     path: str,
-    read: Callable[[str], bytes],
+    read_file: Callable[[str], bytes],
     options: Options,
     own_code: Callable[[], CodeType | None] = lambda: None,
 ) -> Translation:
@@ -78,20 +78,20 @@ def translation(
 
     Args:
         path: the source file.
-        read: returns the bytes of a file; its OSError reaches the caller.
+        read_file: returns the bytes of a file; its OSError reaches the caller.
         options: the options of the translation.
         own_code: compiles the untranslated module. It is called if there is nothing to translate, so that the
             code is stored with the translations and not in a further file; its errors reach the caller.
     """
     kept = cache()
     if kept is None:
-        data = read(path)
+        data = read_file(path)
         return _deserialize(data, path, options, key_of(data, path, options))
     sources = _sources(kept, options)
     seen = FileState.of(path)
     made = sources.find(path, seen)
     if made is None:
-        data = read(path)
+        data = read_file(path)
         if is_candidate(data.decode(errors="replace")):
             made = _kept_or_made(kept, data, path, options)
         else:
@@ -101,9 +101,9 @@ def translation(
     return made
 
 
-def _kept_or_made(kept: Cache, data: bytes, path: str, options: Options) -> Translation:
+def _kept_or_made(cache: Cache, data: bytes, path: str, options: Options) -> Translation:
     key = key_of(data, path, options)
-    found = kept.load(key)
+    found = cache.load(key)
     if found is not None:
         code, findings, originals, summary = found
         told = tuple(map(Finding._make, findings))
@@ -111,19 +111,19 @@ def _kept_or_made(kept: Cache, data: bytes, path: str, options: Options) -> Tran
     made = _deserialize(data, path, options, key)
     if _is_lasting(made):
         value = made.code, tuple(map(tuple, made.findings)), tuple(made.originals), made.summary
-        kept.store(key, value, _readable(made, path))
-        _tell_problem(kept)
+        cache.store(key, value, _readable(made, path))
+        _tell_problem(cache)
     return made
 
 
-def _is_lasting(made: Translation) -> bool:
+def _is_lasting(translation: Translation) -> bool:
     """Return whether a translation may be stored. A fault of np2tf may be fixed in its next version."""
-    return not any(found.code == "NP2TF905" for found in made.findings)
+    return not any(found.code == "NP2TF905" for found in translation.findings)
 
 
 @lru_cache(maxsize=8)
-def _sources(kept: Cache, options: Options) -> Sources:
-    return Sources(kept, options)
+def _sources(cache: Cache, options: Options) -> Sources:
+    return Sources(cache, options)
 
 
 def _deserialize(data: bytes, path: str, options: Options, key: str) -> Translation:
@@ -134,21 +134,24 @@ def _deserialize(data: bytes, path: str, options: Options, key: str) -> Translat
     return translation_of(data, path, options)._replace(key=key)
 
 
-def _readable(made: Translation, path: str) -> str:
+def _readable(translation: Translation, path: str) -> str:
     """Return the readable file of a translation: its source, its findings, and its text."""
     from np2tf import __version__
 
-    state = "translated" if made.code is not None else "runs as it is"
-    head = [f"# {path}: {state} by np2tf {__version__}; {made.key}", *(f"# {one}" for one in made.findings)]
-    return "\n".join([*(line.replace("\n", " ") for line in head), made.text])
+    state = "translated" if translation.code is not None else "runs as it is"
+    head = [
+        f"# {path}: {state} by np2tf {__version__}; {translation.key}",
+        *(f"# {finding}" for finding in translation.findings),
+    ]
+    return "\n".join([*(line.replace("\n", " ") for line in head), translation.text])
 
 
-def _tell_problem(kept: Cache) -> None:
+def _tell_problem(cache: Cache) -> None:
     """Warn once why translations are not stored."""
-    if kept.problem is not None and kept not in _REPORTED_CACHES:
-        _REPORTED_CACHES.append(kept)
-        found = Finding.create("NP2TF943", kept.folder, 1, reason=kept.problem)
-        warn(f"{found.code} {found.message}", kept.folder, 1)
+    if cache.problem is not None and cache not in _REPORTED_CACHES:
+        _REPORTED_CACHES.append(cache)
+        found = Finding.create("NP2TF943", cache.folder, 1, reason=cache.problem)
+        warn(f"{found.code} {found.message}", cache.folder, 1)
 
 
 _REPORTED_CACHES: list[Cache] = []

@@ -33,22 +33,22 @@ def add_boundaries(tree: ast.Module, source: ast.Module, foreign: frozenset[str]
     """
     if any(map(_imports_tensorflow, ast.walk(source))):
         return
-    sources = {(one.name, one.lineno): one for one, _ in _outermost(source.body)}
+    sources = {(function.name, function.lineno): function for function, _ in _outermost(source.body)}
     for function, first in _outermost(tree.body):
         if function.name in foreign or _is_jitted(function):
             continue
         before = sources.get((function.name, function.lineno))
         as_it_was = before is not None and ast.dump(before) == ast.dump(function)
-        for_autograph = as_it_was and any(isinstance(one, _CONTROL) for one in ast.walk(function))
+        for_autograph = as_it_was and any(isinstance(node, _CONTROL) for node in ast.walk(function))
         _add_boundary(function, first, AUTOGRAPH if for_autograph else "_np2tf_boundary")
 
 
 def _is_jitted(function: _Function) -> bool:
-    return any(ast.unparse(one).startswith("np2tf.jit") for one in function.decorator_list)
+    return any(ast.unparse(decorator).startswith("np2tf.jit") for decorator in function.decorator_list)
 
 
 def _imports_tensorflow(node: ast.AST) -> bool:
-    names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
     if isinstance(node, ast.ImportFrom) and not node.level:
         names = [node.module or ""]
     return any(name.partition(".")[0] in _LIBRARIES for name in names)
@@ -71,7 +71,7 @@ def _outermost(body: list[ast.stmt], first: int = 0) -> Iterator[tuple[_Function
 
 def _add_boundary(function: _Function, first: int, entry: str) -> None:
     start = 0 if ast.get_docstring(function, clean=False) is None else 1
-    used = {one.id for one in ast.walk(function) if isinstance(one, ast.Name)}
+    used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
     given = _parameters(function.args, first)
     if not given or all(map(_is_empty, function.body[start:])):
         return
@@ -95,8 +95,12 @@ def _add_boundary(function: _Function, first: int, entry: str) -> None:
 
 def _parameters(arguments: ast.arguments, first: int) -> list[str]:
     plain = [*arguments.posonlyargs, *arguments.args][first:]
-    packed = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-    return [one.arg for one in (*plain, *arguments.kwonlyargs, *packed)]
+    packed = [
+        variable_parameter
+        for variable_parameter in (arguments.vararg, arguments.kwarg)
+        if variable_parameter is not None
+    ]
+    return [parameter.arg for parameter in (*plain, *arguments.kwonlyargs, *packed)]
 
 
 def _is_empty(node: ast.stmt) -> bool:
@@ -139,5 +143,5 @@ def _give_call(value: ast.expr) -> ast.expr:
 
 def _place(node: ast.AST, place: ast.AST) -> None:
     """Give every node in `node` the place of `place`."""
-    for one in ast.walk(node):
-        ast.copy_location(one, place)
+    for inner_node in ast.walk(node):
+        ast.copy_location(inner_node, place)

@@ -114,9 +114,9 @@ class Matching:
                 continue
             owner = self._loop_of(run) or next(filter(None, map(self._owner_of, (statement, *run))), None)
             if owner is not None:
-                for one in run:
-                    smalls = one.body if isinstance(one, cst.SimpleStatementLine) else ()
-                    for made in (one, *smalls):
+                for member in run:
+                    smalls = member.body if isinstance(member, cst.SimpleStatementLine) else ()
+                    for made in (member, *smalls):
                         self.sources.setdefault(made, owner)
             run = []
 

@@ -10,16 +10,16 @@ import ast
 from collections.abc import Iterator
 
 
-def keep_names(source: ast.Module, translated: ast.Module) -> None:
-    """Bind, below each import of `tnp` at the top of `translated`, the names that `source` gave to NumPy's
+def keep_names(source: ast.Module, translation: ast.Module) -> None:
+    """Bind, below each import of `tnp` at the top of `translation`, the names that `source` gave to NumPy's
     objects.
 
     Names that the translation imports itself are left out, and so are imports for type checkers only.
     """
-    lost, stars = _lost_names(source, translated), _lost_stars(source, translated)
+    lost, stars = _lost_names(source, translation), _lost_stars(source, translation)
     if not lost and not stars:
         return
-    for body in _bodies(translated):
+    for body in _bodies(translation):
         for index in range(len(body) - 1, -1, -1):
             tnp = _tnp_of(body[index])
             if tnp is not None:
@@ -27,9 +27,9 @@ def keep_names(source: ast.Module, translated: ast.Module) -> None:
                 body[index + 1 : index + 1] = [*stars, *bindings]
 
 
-def _lost_names(source: ast.Module, translated: ast.Module) -> list[tuple[str, str]]:
+def _lost_names(source: ast.Module, translation: ast.Module) -> list[tuple[str, str]]:
     kept = {
-        bound for statement in _imports(translated) for alias in statement.names for bound in _names(alias)
+        bound for statement in _imports(translation) for alias in statement.names for bound in _names(alias)
     }
     lost: dict[str, str] = {}
     for statement in _imports(source):
@@ -41,13 +41,21 @@ def _lost_names(source: ast.Module, translated: ast.Module) -> list[tuple[str, s
     return list(lost.items())
 
 
-def _lost_stars(source: ast.Module, translated: ast.Module) -> list[ast.stmt]:
+def _lost_stars(source: ast.Module, translation: ast.Module) -> list[ast.stmt]:
     """Return the star imports from NumPy that the translation lacks; other modules may import their names
     from here.
     """
-    stars = {one.module: one for one in _imports(source) if _is_star(one) and isinstance(one, ast.ImportFrom)}
-    kept = {one.module for one in _imports(translated) if _is_star(one) and isinstance(one, ast.ImportFrom)}
-    return [one for name, one in stars.items() if name not in kept and str(name).split(".")[0] == "numpy"]
+    stars = {
+        statement.module: statement
+        for statement in _imports(source)
+        if _is_star(statement) and isinstance(statement, ast.ImportFrom)
+    }
+    kept = {
+        statement.module
+        for statement in _imports(translation)
+        if _is_star(statement) and isinstance(statement, ast.ImportFrom)
+    }
+    return [star for name, star in stars.items() if name not in kept and str(name).split(".")[0] == "numpy"]
 
 
 def _is_star(statement: ast.Import | ast.ImportFrom) -> bool:
@@ -64,8 +72,8 @@ def _numpy_path(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str
         return None
     else:
         full = f"{statement.module}.{alias.name}"
-    root, dot, rest = full.partition(".")
-    return dot + rest if root == "numpy" else None
+    root, dot, attributes = full.partition(".")
+    return dot + attributes if root == "numpy" else None
 
 
 def _names(alias: ast.alias) -> tuple[str, ...]:

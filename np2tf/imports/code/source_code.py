@@ -45,14 +45,14 @@ Path = tuple[str, ...]
 
 
 def originals_of(
-    data: bytes, path: str, tree: ast.Module, translated: types.CodeType, loops: Loops
+    data: bytes, path: str, tree: ast.Module, translated_code: types.CodeType, loops: Loops
 ) -> Originals:
     """Return the source's code of functions for the code of their translations.
 
     Args:
         data: the bytes of the source file `path`.
         tree: the translation, with the source's places.
-        translated: the compiled translation.
+        translated_code: the compiled translation.
         loops: the loops of the source.
     """
     with warnings.catch_warnings():
@@ -62,7 +62,7 @@ def originals_of(
         _count_the_users_frames(source, tree)
         module = compile(source, path, "exec", dont_inherit=True)
     numpy = _numpys(source, module)
-    kept = _bound_names(translated) | numpy.keys()
+    kept = _bound_names(translated_code) | numpy.keys()
     missing = _bound_names(module) - kept
     names = {name: f"np2tf: {name}" for name in numpy}
     values = {name: _below_numpy(below) for name, below in numpy.items()}
@@ -71,8 +71,12 @@ def originals_of(
     for name, code, outermost in _functions(module):
         sources.setdefault(name, []).append((code, outermost))
     pairs = []
-    for name, code, outermost in _functions(translated):
-        found = [one for one, out in sources.get(name, ()) if out == outermost and _at_one_place(one, code)]
+    for name, code, outermost in _functions(translated_code):
+        found = [
+            inner_code
+            for inner_code, out in sources.get(name, ())
+            if out == outermost and _at_one_place(inner_code, code)
+        ]
         if len(found) != 1 or found[0] == code or not _is_clear(found[0], missing, values):
             continue
         original = _rename_globals(found[0], names)
@@ -100,7 +104,7 @@ def originals_of(
 def _watched_code(
     source: ast.Module,
     path: str,
-    jitted: set[int],
+    jitted_lines: set[int],
     names: Mapping[str, str],
     translations: list[types.CodeType],
     loops: Loops,
@@ -112,34 +116,34 @@ def _watched_code(
     """
     if not loops:
         return {}, ()
-    watch_functions(source, loops, jitted)
+    watch_functions(source, loops, jitted_lines)
     module = compile(ast.fix_missing_locations(source), path, "exec", dont_inherit=True)
     functions = list(_functions(module))
     alone = {name: code for name, code, _ in functions}
     watched = {}
     for translation in translations:
-        same = [
-            one
-            for name, one, outermost in functions
+        loops_of_place = [
+            function_code
+            for name, function_code, outermost in functions
             if outermost
-            and WATCH in one.co_names
-            and one.co_name == translation.co_name
-            and _at_one_place(one, translation)
+            and WATCH in function_code.co_names
+            and function_code.co_name == translation.co_name
+            and _at_one_place(function_code, translation)
         ]
-        renamed = _rename_globals(same[0], names) if len(same) == 1 else None
+        renamed = _rename_globals(loops_of_place[0], names) if len(loops_of_place) == 1 else None
         if renamed is not None:
             watched[id(translation)] = renamed
-    made = [(tuple(one), _rename_globals(alone[one.name], names)) for one in loops.values()]
-    return watched, tuple(one for one in made if one[1] is not None)
+    made = [(tuple(loop), _rename_globals(alone[loop.name], names)) for loop in loops.values()]
+    return watched, tuple(loop for loop in made if loop[1] is not None)
 
 
-def _count_the_users_frames(source: ast.Module, translated: ast.Module) -> None:
+def _count_the_users_frames(source: ast.Module, translation: ast.Module) -> None:
     """Call `np2tf.warn` where the translation calls it, because frames of np2tf are also around the source's
     code.
     """
     places = {
         (node.lineno, node.col_offset)
-        for node in ast.walk(translated)
+        for node in ast.walk(translation)
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("np2tf.warn", "np2tf.call(np2tf.warn)")
     }
     for node in ast.walk(source) if places else ():
@@ -160,20 +164,22 @@ def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:
     paths: dict[str, list[Path]] = {}
     for name, path in _imports(tree.body):
         paths.setdefault(name, []).append(path)
-    stored = [each.argval for each in dis.get_instructions(module) if each.opname in _AT_TOP]
+    stored = [
+        instruction.argval for instruction in dis.get_instructions(module) if instruction.opname in _AT_TOP
+    ]
     in_functions = {
-        each.argval
+        instruction.argval
         for _, code, _ in _functions(module)
-        for each in dis.get_instructions(code)
-        if each.opname in _IN_FUNCTIONS
+        for instruction in dis.get_instructions(code)
+        if instruction.opname in _IN_FUNCTIONS
     }
     return {
-        name: several[0]
-        for name, several in paths.items()
-        if len(set(several)) == 1
-        and stored.count(name) == len(several)
+        name: paths_of_name[0]
+        for name, paths_of_name in paths.items()
+        if len(set(paths_of_name)) == 1
+        and stored.count(name) == len(paths_of_name)
         and name not in in_functions
-        and _below_numpy(several[0]) is not _ABSENT
+        and _below_numpy(paths_of_name[0]) is not _ABSENT
     }
 
 
@@ -182,14 +188,14 @@ def _imports(statements: list[ast.stmt]) -> Iterator[tuple[str, Path]]:
     for node in statements:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                first, *rest = alias.name.split(".")
+                first, *attributes = alias.name.split(".")
                 if first == "numpy":
-                    yield (alias.asname, tuple(rest)) if alias.asname else (first, ())
+                    yield (alias.asname, tuple(attributes)) if alias.asname else (first, ())
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            first, *rest = node.module.split(".")
+            first, *attributes = node.module.split(".")
             if first == "numpy":
                 for alias in node.names:
-                    yield alias.asname or alias.name, (*rest, alias.name)
+                    yield alias.asname or alias.name, (*attributes, alias.name)
         elif not isinstance(node, _Definition):
             for inner in blocks_of(node):
                 yield from _imports(inner)
@@ -223,8 +229,8 @@ def _functions(code: types.CodeType, prefix: str = "", outermost: bool = True) -
                 yield from _functions(inner, f"{name}.", outermost)
 
 
-def _at_one_place(one: types.CodeType, other: types.CodeType) -> bool:
-    return one.co_firstlineno == other.co_firstlineno and _parameters(one) == _parameters(other)
+def _at_one_place(first: types.CodeType, second: types.CodeType) -> bool:
+    return first.co_firstlineno == second.co_firstlineno and _parameters(first) == _parameters(second)
 
 
 def _parameters(code: types.CodeType) -> tuple[Any, ...]:
@@ -237,42 +243,44 @@ def _parameters(code: types.CodeType) -> tuple[Any, ...]:
 
 def _bound_names(module: types.CodeType) -> set[str]:
     """Return the names that a module binds at its top."""
-    return {each.argval for each in dis.get_instructions(module) if each.opname in _AT_TOP}
+    return {
+        instruction.argval for instruction in dis.get_instructions(module) if instruction.opname in _AT_TOP
+    }
 
 
 def jitted_lines(tree: ast.Module) -> set[int]:
     """Return the first lines of the functions that are decorated with `np2tf.jit`."""
     return {
-        min(node.lineno, *(one.lineno for one in node.decorator_list))
+        min(node.lineno, *(decorator.lineno for decorator in node.decorator_list))
         for node in ast.walk(tree)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and any(ast.unparse(one).startswith("np2tf.jit") for one in node.decorator_list)
+        and any(ast.unparse(decorator).startswith("np2tf.jit") for decorator in node.decorator_list)
     }
 
 
-def _is_clear(code: types.CodeType, missing: set[str], numpy: Mapping[str, Any]) -> bool:
+def _is_clear(code: types.CodeType, missing_names: set[str], numpy: Mapping[str, Any]) -> bool:
     """Return whether all globals that the code reads will exist, and NumPy has the attributes that it
     reads.
     """
     return all(
-        missing.isdisjoint(_read(one))
-        and _REMOVED_METHODS.isdisjoint(one.co_names)
-        and all(_is_there(chain, numpy) for chain in _chains(one))
-        and not _asks_for_identity(one, numpy)
-        for one in codes_within(code)
+        missing_names.isdisjoint(_read(inner_code))
+        and _REMOVED_METHODS.isdisjoint(inner_code.co_names)
+        and all(_is_there(chain, numpy) for chain in _chains(inner_code))
+        and not _asks_for_identity(inner_code, numpy)
+        for inner_code in codes_within(code)
     )
 
 
 def _read(code: types.CodeType) -> set[str]:
     """Return the global names that code reads."""
-    return {each.argval for each in dis.get_instructions(code) if each.opname in _READS}
+    return {instruction.argval for instruction in dis.get_instructions(code) if instruction.opname in _READS}
 
 
 def _chains(code: types.CodeType) -> Iterator[list[str]]:
     """Yield the chains of attributes that are read from globals: ``np.linalg.norm``."""
     chain: list[str] = []
-    for each in dis.get_instructions(code):
-        chain = _longer(chain, each)
+    for instruction in dis.get_instructions(code):
+        chain = _longer(chain, instruction)
         if len(chain) > 1:
             yield chain
 
@@ -303,34 +311,38 @@ def _asks_for_identity(code: types.CodeType, numpy: Mapping[str, Any]) -> bool:
     """
     before: dis.Instruction | None = None
     chain: list[str] = []
-    for each in dis.get_instructions(code):
-        if each.opname == "IS_OP" and before is not None and before.opname != "LOAD_CONST":
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "IS_OP" and before is not None and before.opname != "LOAD_CONST":
             known = {**vars(builtins), **numpy}.get(chain[0]) if chain else None
             for name in chain[1:]:
                 known = _attribute(known, name)
             if not isinstance(known, type):
                 return True
-        chain = _longer(chain, each)
-        before = each
+        chain = _longer(chain, instruction)
+        before = instruction
     return False
 
 
 def _inner(code: types.CodeType) -> set[str]:
     """Return the names of the code objects inside a code object."""
-    return {one.co_name for one in codes_within(code) if one is not code}
+    return {inner_code.co_name for inner_code in codes_within(code) if inner_code is not code}
 
 
 def _rename_globals(code: types.CodeType, names: Mapping[str, str]) -> types.CodeType | None:
     """Return the code with other names for globals; None if one of the names is also used in another way."""
     consts = []
-    for one in code.co_consts:
-        if isinstance(one, types.CodeType):
-            one = _rename_globals(one, names)
-            if one is None:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            constant = _rename_globals(constant, names)
+            if constant is None:
                 return None
-        consts.append(one)
-    others = (one for one in dis.get_instructions(code) if one.opcode in dis.hasname)
-    if any(one.argval in names and one.opname not in _READS for one in others):
+        consts.append(constant)
+    name_instructions = (
+        instruction for instruction in dis.get_instructions(code) if instruction.opcode in dis.hasname
+    )
+    if any(
+        instruction.argval in names and instruction.opname not in _READS for instruction in name_instructions
+    ):
         return None
     changed = tuple(names.get(name, name) for name in code.co_names)
     return code.replace(co_names=changed, co_consts=tuple(consts))

@@ -77,7 +77,9 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
         raise UntranslatableError(f"{path} is not the source that it was made from")
     names = {**_numpys(tree), **_names(functions)}
     outer = _smallest_around(tree, nodes)
-    first_line = min([outer.lineno, *(one.lineno for one in getattr(outer, "decorator_list", ()))])
+    first_line = min(
+        [outer.lineno, *(decorator.lineno for decorator in getattr(outer, "decorator_list", ()))]
+    )
     body = lines[first_line - 1 : outer.end_lineno]
     _blank_own_decorators(outer, names, body, first_line)
     head = ["; ".join(imports_of(outer, names))]
@@ -90,16 +92,24 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
     return Block(text, path, first_line - len(head) - 1, right, definitions, names)
 
 
-def block_of_loop(plain: types.FunctionType, known: LoopFunction) -> Block:
+def block_of_loop(plain: types.FunctionType, loop_function: LoopFunction) -> Block:
     """Return the block of a loop that was made into a function (`np2tf.imports.loops.functions`)."""
     path = plain.__code__.co_filename
     tree = ast.parse("".join(linecache.getlines(path, plain.__globals__)))
     names = {**_numpys(tree), **plain.__globals__}
-    for name in known.parameters:
+    for name in loop_function.parameters:
         names.pop(name, None)
-    head = "; ".join(imports_of(ast.parse(known.text), names))
-    lines = known.line, *known.lines
-    return Block(f"{head}\n{known.text}", path, 0, 0, {plain: (known.name, known.line)}, names, lines)
+    head = "; ".join(imports_of(ast.parse(loop_function.text), names))
+    lines = loop_function.line, *loop_function.lines
+    return Block(
+        f"{head}\n{loop_function.text}",
+        path,
+        0,
+        0,
+        {plain: (loop_function.name, loop_function.line)},
+        names,
+        lines,
+    )
 
 
 def _has_changed(function: types.FunctionType, path: str) -> bool:
@@ -122,7 +132,9 @@ def _definition(tree: ast.Module, function: types.FunctionType) -> Any:
     found = []
     for node in ast.walk(tree):
         if isinstance(node, kinds):
-            first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+            first = min(
+                [node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))]
+            )
             if first == code.co_firstlineno and getattr(node, "name", "<lambda>") == code.co_name:
                 found.append(node)
     if len(found) > 1:
@@ -167,25 +179,25 @@ def _numpys(tree: ast.Module) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            for one in node.names:
-                if one.name.partition(".")[0] == "numpy":
-                    path = one.name.split(".")[1:] if one.asname else []
-                    found[one.asname or "numpy"] = below_numpy(tuple(path))
+            for alias in node.names:
+                if alias.name.partition(".")[0] == "numpy":
+                    path = alias.name.split(".")[1:] if alias.asname else []
+                    found[alias.asname or "numpy"] = below_numpy(tuple(path))
         elif isinstance(node, ast.ImportFrom) and not node.level:
             top, *path = (node.module or "").split(".")
-            for one in node.names if top == "numpy" else ():
-                if hasattr(below_numpy(tuple(path)), one.name):
-                    found[one.asname or one.name] = below_numpy((*path, one.name))
+            for alias in node.names if top == "numpy" else ():
+                if hasattr(below_numpy(tuple(path)), alias.name):
+                    found[alias.asname or alias.name] = below_numpy((*path, alias.name))
     return found
 
 
 def _blank_own_decorators(outer: Any, names: dict[str, Any], body: list[str], first_line: int) -> None:
     """Remove `@np2tf.translate` itself from the text, so that it does not prevent a rewrite."""
     for node in ast.walk(outer):
-        for one in getattr(node, "decorator_list", ()):
-            called = one.func if isinstance(one, ast.Call) else one
+        for decorator in getattr(node, "decorator_list", ()):
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
             if _value(called, names) is translate:
-                for line in range(one.lineno - first_line, one.end_lineno - first_line + 1):
+                for line in range(decorator.lineno - first_line, decorator.end_lineno - first_line + 1):
                     body[line] = "\n"
 
 
@@ -283,10 +295,10 @@ def _dedent(body: list[str]) -> tuple[list[str], int]:
         return body, 0
     dedented = [line.removeprefix(indentation) for line in body]
     try:
-        same = _syntax_of("if True:\n" + "".join(body)) == _syntax_of("".join(dedented))
+        is_same_syntax = _syntax_of("if True:\n" + "".join(body)) == _syntax_of("".join(dedented))
     except SyntaxError:
         return body, 0
-    return (dedented, len(indentation.encode())) if same else (body, 0)
+    return (dedented, len(indentation.encode())) if is_same_syntax else (body, 0)
 
 
 def _syntax_of(text: str) -> str:

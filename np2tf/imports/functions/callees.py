@@ -13,7 +13,7 @@ from np2tf.imports.functions.functions import translate_block
 from np2tf.options import Options
 from np2tf.pipeline import translate
 from np2tf.runtime.introspection.libraries import is_of_library
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.replacement.loop_function import LoopFunction
 from np2tf.staging import CalleeError
 from np2tf.tree.source import Source, SourceError
@@ -37,10 +37,10 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
     except UntranslatableError as reason:
         return f"cannot be translated: {reason}", None
     found = made.get(function)
-    if isinstance(found, Jitted):
+    if isinstance(found, JittedFunction):
         return "", found
-    why = [dict(one.args)["reason"] for one in findings if "reason" in dict(one.args)]
-    return (why or [one.message for one in findings] or ["is not of a kind that is staged"])[0], None
+    why = [dict(finding.args)["reason"] for finding in findings if "reason" in dict(finding.args)]
+    return (why or [finding.message for finding in findings] or ["is not of a kind that is staged"])[0], None
 
 
 def eager_version(function: types.FunctionType) -> Any:
@@ -75,19 +75,19 @@ def _is_np2tf(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "np2tf"
 
 
-def staged_loop(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
+def staged_loop(plain: types.FunctionType, loop_function: LoopFunction) -> JittedFunction | None:
     """Return the staged version of a loop's function; None if there is none.
 
     Args:
         plain: the function as in the source.
-        known: the loop that it was made from.
+        loop_function: the loop that it was made from.
     """
     try:
-        made, _ = translate_block(block_of_loop(plain, known), [plain], _OPTIONS)
+        made, _ = translate_block(block_of_loop(plain, loop_function), [plain], _OPTIONS)
     except UntranslatableError:
         return None
     found = made.get(plain)
-    return found if isinstance(found, Jitted) else None
+    return found if isinstance(found, JittedFunction) else None
 
 
 def _of_lambda(function: types.FunctionType) -> Block:

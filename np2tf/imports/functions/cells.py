@@ -36,7 +36,10 @@ def translated_cell(
         The tree, or None if there is nothing to translate; and the findings.
     """
     original = ast.parse(text)
-    if any(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in original.body):
+    if any(
+        isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        for statement in original.body
+    ):
         return None, []  # a future import must be the first statement
     head = "; ".join(_head(original, names))
     try:
@@ -49,8 +52,8 @@ def translated_cell(
         return None, findings
     tree = ast.parse(result.text)
     SourceMap(source, result).relocate(tree)
-    tree.body = [one for one in tree.body if one.lineno > 1 or _is_np2tf(one)]
-    tree.body = [one for one in tree.body if not is_stand_in(one)]
+    tree.body = [statement for statement in tree.body if statement.lineno > 1 or _is_np2tf(statement)]
+    tree.body = [statement for statement in tree.body if not is_stand_in(statement)]
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
             node.lineno, node.end_lineno = max(node.lineno - 1, 1), max(node.end_lineno - 1, 1)  # type: ignore[attr-defined]
@@ -59,23 +62,23 @@ def translated_cell(
     return ast.fix_missing_locations(tree), findings
 
 
-def _move_finding(found: Finding) -> Finding:
-    return found._replace(line=max(found.line - 1, 1))
+def _move_finding(finding: Finding) -> Finding:
+    return finding._replace(line=max(finding.line - 1, 1))
 
 
 def _is_np2tf(statement: ast.stmt) -> bool:
     """Return whether a statement imports a name that the translation needs."""
     if isinstance(statement, ast.ImportFrom):
         return statement.module == "np2tf"
-    return isinstance(statement, ast.Import) and all(one.name == "np2tf" for one in statement.names)
+    return isinstance(statement, ast.Import) and all(alias.name == "np2tf" for alias in statement.names)
 
 
 def _head(cell: ast.Module, names: Mapping[str, Any]) -> Iterator[str]:
     """Yield statements that tell the translator the names that earlier cells have bound."""
     known = {name: _numpys(value) for name, value in names.items()}
     yield from imports_of(cell, known)
-    written = [one.target for one in ast.walk(cell) if isinstance(one, ast.AugAssign)]
-    for name in dict.fromkeys(one.id for one in written if isinstance(one, ast.Name)):
+    written = [node.target for node in ast.walk(cell) if isinstance(node, ast.AugAssign)]
+    for name in dict.fromkeys(target.id for target in written if isinstance(target, ast.Name)):
         if name in known:
             yield stand_in(name)
 

@@ -74,11 +74,11 @@ def translate_block(
     else:
         tree = ast.increment_lineno(ast.parse(block.text), block.down)
         block.place(tree)
-    tree.body = [one for one in tree.body if not is_stand_in(one)]
+    tree.body = [statement for statement in tree.body if not is_stand_in(statement)]
     libraries = {**_libraries(tree, block), **NAMES}
-    first_lines = {place: one.__code__.co_firstlineno for one, place in block.definitions.items()}
+    first_lines = {place: function.__code__.co_firstlineno for function, place in block.definitions.items()}
     jitted = _take_off_decorators(tree, first_lines)
-    if not result.changed and not any(isinstance(one, _OF_ARRAYS) for one in ast.walk(tree)):
+    if not result.changed and not any(isinstance(node, _OF_ARRAYS) for node in ast.walk(tree)):
         return {}, findings
     before = "" if result.changed else ast.dump(tree)
     add_boundaries(tree, _relocate(block.text, block), result.foreign)
@@ -104,8 +104,8 @@ def _relocate(text: str, block: Block) -> ast.Module:
     return tree
 
 
-def _relocate_finding(found: Finding, block: Block) -> Finding:
-    return found._replace(line=block.file_line(found.line), column=found.column + block.right)
+def _relocate_finding(finding: Finding, block: Block) -> Finding:
+    return finding._replace(line=block.file_line(finding.line), column=finding.column + block.right)
 
 
 def _libraries(tree: ast.Module, block: Block) -> dict[str, Any]:
@@ -113,8 +113,10 @@ def _libraries(tree: ast.Module, block: Block) -> dict[str, Any]:
 
     Names that mean the same object for the user are left out.
     """
-    imports: list[ast.stmt] = [one for one in tree.body if isinstance(one, (ast.Import, ast.ImportFrom))]
-    tree.body = [one for one in tree.body if one not in imports]
+    imports: list[ast.stmt] = [
+        statement for statement in tree.body if isinstance(statement, (ast.Import, ast.ImportFrom))
+    ]
+    tree.body = [statement for statement in tree.body if statement not in imports]
     libraries: dict[str, Any] = {}
     exec(compile(ast.Module(imports, []), block.path, "exec"), libraries)
     return {

@@ -10,23 +10,24 @@ import numpy as np
 
 from np2tf.imports.functions.callees import staged_version
 from np2tf.runtime.introspection.code_names import all_names
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.staging import CalleeError
 
 
-def jitted_of(function: Callable[..., Any]) -> tuple[Jitted, tuple[Any, ...]]:
+def jitted_of(function: Callable[..., Any]) -> tuple[JittedFunction, tuple[Any, ...]]:
     """Return the jitted function behind a callable, translated if needed, and the arguments bound to it.
 
     Raises:
         StagingError: if the function cannot be translated, or has effects.
     """
-    if isinstance(function, Jitted):
+    if isinstance(function, JittedFunction):
         return _translate(function), ()
     if isinstance(function, types.MethodType):
         jitted, bound = jitted_of(function.__func__)
         return jitted, (function.__self__, *bound)
-    if isinstance(getattr(function, "_jitted", None), Jitted) and not function._kwargs:  # type: ignore[attr-defined]
-        return _translate(function._jitted), function._args  # type: ignore[attr-defined]
+    behind = getattr(function, "_jitted_function", None)
+    if isinstance(behind, JittedFunction) and not function._kwargs:  # type: ignore[attr-defined]
+        return _translate(behind), function._args  # type: ignore[attr-defined]
     name = getattr(function, "__qualname__", type(function).__name__)
     if not isinstance(function, types.FunctionType):
         raise CalleeError(f"`{name}` is no function of Python, and cannot be translated")
@@ -37,15 +38,15 @@ def jitted_of(function: Callable[..., Any]) -> tuple[Jitted, tuple[Any, ...]]:
     return made, ()
 
 
-def _translate(jitted: Jitted) -> Jitted:
+def _translate(jitted_function: JittedFunction) -> JittedFunction:
     """Return a jitted function, translated if its code still reads the module numpy."""
-    function = jitted.__wrapped__
+    function = jitted_function.__wrapped__
     space = getattr(function, "__globals__", {})
     if not isinstance(function, types.FunctionType) or all(
         space.get(name) is not np for name in all_names(function.__code__)
     ):
-        return jitted
-    return staged_version(function)[1] or jitted
+        return jitted_function
+    return staged_version(function)[1] or jitted_function
 
 
 __all__ = ["jitted_of"]

@@ -105,10 +105,10 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         module.__dict__.update(before)
         try:
             exec(code, module.__dict__)  # type: ignore[arg-type]
-        except Exception as own:
+        except Exception as own_error:
             # The user's own error, as Python would raise it without np2tf; importing modules pass it on.
-            own.__context__ = None
-            setattr(own, _USERS_OWN, True)
+            own_error.__context__ = None
+            setattr(own_error, _USERS_OWN, True)
             raise
         self.translated = False
         reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]

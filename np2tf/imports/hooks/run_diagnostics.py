@@ -27,7 +27,8 @@ def diagnostics_met() -> list[Diagnostic]:
     loaders = list(_loaders())
     found = {finding for loader in loaders for finding in loader.diagnostics}
     return sorted(
-        found.union(_linked_diagnostics(loaders)), key=lambda one: (one.path, one.line, one.column, one.code)
+        found.union(_linked_diagnostics(loaders)),
+        key=lambda diagnostic: (diagnostic.path, diagnostic.line, diagnostic.column, diagnostic.code),
     )
 
 
@@ -36,7 +37,7 @@ def _loaders() -> Iterator[TranslatingLoader]:
 
     # Some entries of sys.modules are no modules, and have attributes of any name.
     found = (getattr(module, "__dict__", {}).get("__loader__") for module in [*sys.modules.values()])
-    seen = {id(one): one for one in found if isinstance(one, TranslatingLoader)}
+    seen = {id(loader): loader for loader in found if isinstance(loader, TranslatingLoader)}
     yield from seen.values()
 
 
@@ -45,15 +46,17 @@ def _linked_diagnostics(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagno
     from np2tf.linking.acting_functions import LinkedProject
     from np2tf.project import linked_report, summary_of_plain
 
-    summaries = [pickle.loads(one.summary) for one in loaders if one.summary]
-    if not any(function.is_staged for one in summaries for function in one.functions.values()):
+    summaries = [pickle.loads(loader.summary) for loader in loaders if loader.summary]
+    if not any(function.is_staged for summary in summaries for function in summary.functions.values()):
         return
-    plain = {one.path: one.options for one in loaders if not one.summary}
+    plain = {loader.path: loader.options for loader in loaders if not loader.summary}
 
     def read(path: str) -> ModuleSummary | None:
         return summary_of_plain(path, _text(path), plain[path]) if path in plain else None
 
-    linked = LinkedProject([(one.path, _root(one.path, one.name)) for one in loaders], summaries, read)
+    linked = LinkedProject(
+        [(loader.path, _root(loader.path, loader.name)) for loader in loaders], summaries, read
+    )
     for summary in summaries:
         yield from linked_report(linked, summary, _text(summary.path))
 

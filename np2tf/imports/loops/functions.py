@@ -65,10 +65,10 @@ def _numpy_names(source: ast.Module) -> set[str]:
     found = set()
     for node in ast.walk(source):
         if isinstance(node, ast.Import):
-            names = [one for one in node.names if one.name.partition(".")[0] == "numpy"]
-            found |= {one.asname or "numpy" for one in names}
+            names = [alias for alias in node.names if alias.name.partition(".")[0] == "numpy"]
+            found |= {alias.asname or "numpy" for alias in names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "numpy":
-            found |= {one.asname or one.name for one in node.names}
+            found |= {alias.asname or alias.name for alias in node.names}
     return found
 
 
@@ -186,7 +186,9 @@ class _ModuleLoopFinder(_LoopFinder):
     ) -> None:
         super().__init__(source.body, "<module>", lines, path, number, numpy)
         self._of_functions = globals_of_functions(text, path)
-        self._module_names = stored_names([one for one in source.body if not isinstance(one, _DEFINITIONS)])
+        self._module_names = stored_names(
+            [statement for statement in source.body if not isinstance(statement, _DEFINITIONS)]
+        )
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
         if "range" in self._module_names or not can_be_moved(loop):
@@ -230,15 +232,15 @@ def _is_over_range(loop: ast.For) -> bool:
         and isinstance(called.func, ast.Name)
         and called.func.id == "range"
         and not called.keywords
-        and not any(isinstance(one, ast.Starred) for one in called.args)
+        and not any(isinstance(argument, ast.Starred) for argument in called.args)
         and 1 <= len(called.args) <= 3
     )
 
 
-def _is_tiny(called: ast.expr) -> bool:
+def _is_tiny(call: ast.expr) -> bool:
     """Return whether a range certainly has so few numbers that watching would cost more."""
     try:
-        given = [ast.literal_eval(one) for one in called.args]  # type: ignore[attr-defined]
+        given = [ast.literal_eval(argument) for argument in call.args]  # type: ignore[attr-defined]
         return len(range(*given)) <= TINY
     except (ValueError, TypeError, OverflowError):
         return False
@@ -263,5 +265,5 @@ def _works_on_arrays(loop: _Loop, numpy: set[str]) -> bool:
 def _names_in(node: ast.AST) -> set[str]:
     """Return the names and attributes in a node."""
     nodes = list(ast.walk(node))
-    names = {one.id for one in nodes if isinstance(one, ast.Name)}
-    return names | {one.attr for one in nodes if isinstance(one, ast.Attribute)}
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return names | {node.attr for node in nodes if isinstance(node, ast.Attribute)}

@@ -66,7 +66,7 @@ def _builtin_call(node: ast.expr) -> tuple[str, list[ast.expr]] | None:
     """
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in _BUILTINS:
         return None
-    clear = not node.keywords and not any(isinstance(one, ast.Starred) for one in node.args)
+    clear = not node.keywords and not any(isinstance(argument, ast.Starred) for argument in node.args)
     return node.func.id, node.args if clear else []
 
 

@@ -41,10 +41,16 @@ def walk(body: list[ast.stmt]) -> Iterator[ast.AST]:
         yield from ast.walk(node)
 
 
-def parameters_of(given: ast.arguments) -> set[str]:
+def parameters_of(arguments: ast.arguments) -> set[str]:
     """Return the names of a function's parameters."""
-    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-    return {one.arg for one in every if one is not None}
+    every = [
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        arguments.vararg,
+        arguments.kwarg,
+    ]
+    return {parameter.arg for parameter in every if parameter is not None}
 
 
 def stored_names(body: Sequence[ast.AST]) -> set[str]:
@@ -61,12 +67,12 @@ def stored_names(body: Sequence[ast.AST]) -> set[str]:
         elif isinstance(node, ast.ExceptHandler) and node.name:
             found.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            found |= {(one.asname or one.name).partition(".")[0] for one in node.names}
+            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.Lambda):
             continue
         if isinstance(node, _COMPREHENSIONS):
-            walruses = (one for one in ast.walk(node) if isinstance(one, ast.NamedExpr))
-            found |= {one.target.id for one in walruses}
+            walruses = (node for node in ast.walk(node) if isinstance(node, ast.NamedExpr))
+            found |= {walrus.target.id for walrus in walruses}
             continue
         pending += ast.iter_child_nodes(node)
     return found
@@ -102,12 +108,12 @@ def is_bound_before_read(name: str, loop: ast.For | ast.While) -> bool:
             return True
     elif any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(loop.test)):
         return False
-    for one in loop.body:
-        if isinstance(one, ast.Assign) and name not in count_loads([one]):
-            targets = [part for target in one.targets for part in ast.walk(target)]
+    for statement in loop.body:
+        if isinstance(statement, ast.Assign) and name not in count_loads([statement]):
+            targets = [part for target in statement.targets for part in ast.walk(target)]
             if any(isinstance(part, ast.Name) and part.id == name for part in targets):
                 return True
-        mentions = any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(one))
+        mentions = any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(statement))
         if mentions:
             return False
     return False
@@ -125,7 +131,7 @@ def jumps(body: list[ast.stmt], kind: type[ast.Break]) -> bool:
             return True
         inside = ("orelse",) if isinstance(node, (ast.For, ast.While)) else ("body", "orelse", "finalbody")
         blocks = [getattr(node, part, []) for part in inside]
-        blocks += [one.body for one in getattr(node, "handlers", ())]
+        blocks += [handler.body for handler in getattr(node, "handlers", ())]
         if any(isinstance(block, list) and jumps(block, kind) for block in blocks):
             return True
     return False
@@ -135,15 +141,15 @@ def globals_of_functions(text: str, path: str) -> set[str]:
     """Return the names of the module that its functions and classes read or bind."""
     found: set[str] = set()
     pending = symtable.symtable(text, path, "exec").get_children()
-    at_once = [one for one in pending if one.get_name() in _AT_ONCE]
-    pending = [one for one in pending if one.get_name() not in _AT_ONCE]
+    at_once = [child for child in pending if child.get_name() in _AT_ONCE]
+    pending = [child for child in pending if child.get_name() not in _AT_ONCE]
     while at_once:
         for inner in at_once.pop().get_children():
             (at_once if inner.get_name() in _AT_ONCE else pending).append(inner)
     while pending:
         table = pending.pop()
         of_class = table.get_type() == "class"  # names unbound there are the module's
-        found |= {one.get_name() for one in table.get_symbols() if one.is_global() or of_class}
+        found |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global() or of_class}
         pending += table.get_children()
     return found
 
@@ -166,5 +172,5 @@ def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
         if isinstance(block, list):
             yield block
     for part in ("handlers", "cases"):
-        for one in getattr(node, part, ()):
-            yield one.body
+        for handler in getattr(node, part, ()):
+            yield handler.body

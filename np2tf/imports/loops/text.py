@@ -83,7 +83,7 @@ class LoopText:
         first = self._loop.body[0]
         k = first.lineno - self._first
         indentation = self._rows[k][0][: first.col_offset]
-        self._rows[k:k] = [(indentation + one.encode(), first.lineno) for one in statements]
+        self._rows[k:k] = [(indentation + statement.encode(), first.lineno) for statement in statements]
 
     def function(self, head: str, begin: list[str], end: list[str]) -> tuple[str, tuple[int, ...]]:
         """Return the text of a function that begins with `head`, and the lines of the file for its lines.
@@ -96,16 +96,16 @@ class LoopText:
         indentation = "" if self._prefix else _INDENTATION
         rows = [(head, self._first)]
         around = self._prefix or _INDENTATION
-        rows += [(around + one, self._first) for one in begin]
+        rows += [(around + begin_line, self._first) for begin_line in begin]
         rows += [(indentation + row.decode(), number) for row, number in self._rows]
-        rows += [(around + one, self._first) for one in end]
+        rows += [(around + end_line, self._first) for end_line in end]
         return "\n".join(text for text, _ in rows) + "\n", tuple(number for _, number in rows)
 
 
 def can_be_moved(loop: ast.For | ast.While) -> bool:
     """Return whether a loop's text keeps its meaning when it is indented further."""
     texts = [node for node in ast.walk(loop) if isinstance(node, (ast.Constant, ast.JoinedStr))]
-    return loop.col_offset > 0 or all(one.lineno == one.end_lineno for one in texts)
+    return loop.col_offset > 0 or all(text.lineno == text.end_lineno for text in texts)
 
 
 def binds(test: ast.expr) -> bool:
@@ -136,7 +136,7 @@ def function_of(
     # The loop's `else` stays in the original loop.
     leaving = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.Return)]
     # The last node comes first, so that text before a node in its line keeps its place.
-    for node in sorted(leaving, key=lambda one: (one.lineno, one.col_offset), reverse=True):
+    for node in sorted(leaving, key=lambda jump: (jump.lineno, jump.col_offset), reverse=True):
         text.replace(node, "raise StopIteration")
     begin: list[str] = []
     end: list[str] = []
@@ -177,6 +177,6 @@ def function_of(
         over = IS_OVER
     tells = breaks or kind == "while"
     told = [over] if tells else []
-    end.append(f"return ({''.join(f'{one}, ' for one in [*results, *told])})")
+    end.append(f"return ({''.join(f'{result}, ' for result in [*results, *told])})")
     head = f"def {name}({', '.join([*parameters, *given])}):"
     return *text.function(head, begin, end), kind, tells

@@ -74,37 +74,39 @@ else:
 )
 
 
-def watch_functions(tree: ast.Module, loops: Loops, jitted: set[int]) -> None:
+def watch_functions(tree: ast.Module, loops: Loops, jitted_lines: set[int]) -> None:
     """Let the loops of a source's functions be watched, and append the loops' own functions to the module.
 
     Args:
         tree: the module; it is changed.
         loops: the loops of the module.
-        jitted: the lines where jitted functions begin.
+        jitted_lines: the lines where jitted functions begin.
     """
     for function, _ in list(functions_of(tree.body)):
-        _watch_function(function, loops, first_line(function) in jitted)
+        _watch_function(function, loops, first_line(function) in jitted_lines)
     tree.body += map(_definition, loops.values())
 
 
-def watch_translation(tree: ast.Module, loops: Loops, jitted: set[int], foreign: frozenset[str]) -> None:
+def watch_translation(
+    tree: ast.Module, loops: Loops, jitted_lines: set[int], foreign: frozenset[str]
+) -> None:
     """Let the loops of a translation be watched, except those in jitted functions.
 
     Args:
         tree: the translation, with the source's places; it is changed.
         loops: the loops of its source.
-        jitted: the lines where jitted functions begin.
+        jitted_lines: the lines where jitted functions begin.
         foreign: the names of functions that another compiler reads, which stay as they are.
     """
     tree.body = _instrument_block(tree.body, loops)
     for function, _ in list(functions_of(tree.body)):
-        if first_line(function) not in jitted and function.name not in foreign:
+        if first_line(function) not in jitted_lines and function.name not in foreign:
             _watch_function(function, loops, is_jitted=False)
 
 
 def first_line(function: _Function) -> int:
     """Return the line where a function begins, with its decorators."""
-    return min(function.lineno, *(one.lineno for one in function.decorator_list), function.lineno)
+    return min(function.lineno, *(decorator.lineno for decorator in function.decorator_list), function.lineno)
 
 
 def _watch_function(function: _Function, loops: Loops, is_jitted: bool) -> None:
@@ -115,22 +117,22 @@ def _watch_function(function: _Function, loops: Loops, is_jitted: bool) -> None:
         suspends = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in walk(function.body))
         if isinstance(function, ast.AsyncFunctionDef) or suspends or not decorators <= _HARMLESS:
             return
-        loops = {place: one for place, one in loops.items() if one.says_numpy}
+        loops = {place: loop for place, loop in loops.items() if loop.says_numpy}
     function.body = _instrument_block(function.body, loops)
 
 
-def _definition(known: LoopFunction) -> ast.stmt:
-    made = ast.parse(known.text).body[0]
+def _definition(loop_function: LoopFunction) -> ast.stmt:
+    made = ast.parse(loop_function.text).body[0]
     for node in ast.walk(made):
         if hasattr(node, "lineno"):
-            node.lineno = known.lines[node.lineno - 1]
-            node.end_lineno = known.lines[node.end_lineno - 1]  # type: ignore[attr-defined]
+            node.lineno = loop_function.lines[node.lineno - 1]
+            node.end_lineno = loop_function.lines[node.end_lineno - 1]  # type: ignore[attr-defined]
     return made
 
 
 def _instrument_block(body: list[ast.stmt], loops: Loops) -> list[ast.stmt]:
     """Return the statements with their loops watched."""
-    return [new for one in body for new in _instrument_statement(one, loops)]
+    return [new for statement in body for new in _instrument_statement(statement, loops)]
 
 
 def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
@@ -145,14 +147,16 @@ def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
     return [node]
 
 
-def _instrument(loop: _Loop, known: LoopFunction) -> list[ast.stmt]:
-    results = f"({''.join(f'{one}, ' for one in known.results)}) = " if known.results else ""
-    names = {"loop": f"{known.name}_watched", "part": f"{known.name}_part"}
+def _instrument(loop: _Loop, loop_function: LoopFunction) -> list[ast.stmt]:
+    results = (
+        f"({''.join(f'{result}, ' for result in loop_function.results)}) = " if loop_function.results else ""
+    )
+    names = {"loop": f"{loop_function.name}_watched", "part": f"{loop_function.name}_part"}
     template = _FOR if isinstance(loop, ast.For) else _WHILE
-    made = ast.parse(template.format(**names, key=known.key, results=results)).body
+    made = ast.parse(template.format(**names, key=loop_function.key, results=results)).body
     for node in made:
-        for one in ast.walk(node):
-            ast.copy_location(one, loop)
+        for inner_node in ast.walk(node):
+            ast.copy_location(inner_node, loop)
     filled = _TemplateFiller(loop)
     return [filled.visit(node) for node in made]
 

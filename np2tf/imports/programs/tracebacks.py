@@ -21,17 +21,19 @@ def foreign_folders() -> tuple[str, ...]:
     return tuple(folder + os.sep for folder in folders)
 
 
-def trim_traceback(found: types.TracebackType | None, folders: tuple[str, ...]) -> types.TracebackType | None:
+def trim_traceback(
+    traceback: types.TracebackType | None, folders: tuple[str, ...]
+) -> types.TracebackType | None:
     """Return the traceback without frames of files in `folders`."""
     kept: list[types.TracebackType] = []
-    while found is not None:
-        if not found.tb_frame.f_code.co_filename.startswith(folders):
-            kept.append(found)
-        found = found.tb_next
-    rest: types.TracebackType | None = None
-    for one in reversed(kept):
-        rest = types.TracebackType(rest, one.tb_frame, one.tb_lasti, one.tb_lineno)
-    return rest
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(folders):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    trimmed: types.TracebackType | None = None
+    for entry in reversed(kept):
+        trimmed = types.TracebackType(trimmed, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return trimmed
 
 
 def _is_inner(error: BaseException, folders: tuple[str, ...]) -> bool:
@@ -81,9 +83,9 @@ def show(error: BaseException, *, whole: bool = False) -> None:
         print(f"np2tf run: {code} (np2tf explain {code} tells the remedy)", file=sys.stderr)
 
 
-def _without_ours(found: types.TracebackType) -> types.TracebackType:
+def _without_ours(traceback: types.TracebackType) -> types.TracebackType:
     """Return the traceback from the first frame that is not np2tf's; the whole traceback if there is none."""
-    one: types.TracebackType | None = found
-    while one is not None and one.tb_frame.f_code.co_filename.startswith(PACKAGE_FOLDER + os.sep):
-        one = one.tb_next
-    return one or found
+    entry: types.TracebackType | None = traceback
+    while entry is not None and entry.tb_frame.f_code.co_filename.startswith(PACKAGE_FOLDER + os.sep):
+        entry = entry.tb_next
+    return entry or traceback

@@ -35,10 +35,16 @@ class Finding(NamedTuple):
     severity: str
 
     @classmethod
-    def of(cls, found: Diagnostic) -> Finding:
+    def of(cls, diagnostic: Diagnostic) -> Finding:
         """Return the finding for a diagnostic."""
         return cls(
-            found.code, found.path, found.line, found.column, found.args, found.message, found.severity
+            diagnostic.code,
+            diagnostic.path,
+            diagnostic.line,
+            diagnostic.column,
+            diagnostic.args,
+            diagnostic.message,
+            diagnostic.severity,
         )
 
     @classmethod
@@ -105,10 +111,10 @@ def tell(findings: Sequence[Finding], consequence: str = "") -> None:
     ]
     if not told:
         return
-    first, others = told[0], len(told) - 1
+    first, more_count = told[0], len(told) - 1
     text = f"{first}{consequence}"
-    if others:
-        text += f" (and {others} more: `np2tf check {first.path}`)"
+    if more_count:
+        text += f" (and {more_count} more: `np2tf check {first.path}`)"
     warn(text, first.path, first.line)
 
 

@@ -73,7 +73,7 @@ def _plan_function(
         plan.add(comprehension, list_of)
     if decision.marks.lowered_nodes:
         width = line_length - 4 * _depth(function, facts)
-        plan.add(function, lambda updated: lower_function(updated, marks, width))
+        plan.add(function, lambda updated_node: lower_function(updated_node, marks, width))
 
 
 def _depth(function: cst.FunctionDef, facts: Facts) -> int:
@@ -84,8 +84,8 @@ def _depth(function: cst.FunctionDef, facts: Facts) -> int:
 def _remember(marks: Marks) -> Callable[[cst.CSTNode], cst.CSTNode]:
     """Return an edit that marks the edited node, because the decision was made on the original node."""
 
-    def edit(updated: cst.CSTNode) -> cst.CSTNode:
-        marks.lowered_nodes.add(updated)
-        return updated
+    def edit(updated_node: cst.CSTNode) -> cst.CSTNode:
+        marks.lowered_nodes.add(updated_node)
+        return updated_node
 
     return edit

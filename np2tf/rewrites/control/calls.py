@@ -125,12 +125,12 @@ def of_np2tf_math(func: cst.BaseExpression) -> cst.BaseExpression:
 def explicit_super(method: cst.FunctionDef) -> Callable[[cst.Call], cst.BaseExpression]:
     """Return an edit to `super(__class__, self)` for `super()`, which works only directly in the method."""
     first = [*method.params.posonly_params, *method.params.params][:1]
-    return lambda updated: (
+    return lambda updated_node: (
         expression(f"super(__class__, {first[0].name.value})").with_changes(
-            lpar=updated.lpar, rpar=updated.rpar
+            lpar=updated_node.lpar, rpar=updated_node.rpar
         )
         if first
-        else updated
+        else updated_node
     )
 
 

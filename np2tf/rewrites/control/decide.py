@@ -247,7 +247,7 @@ class _Decider:
 
     def _spread(self, marks: Marks) -> None:
         dynamic = self.static.dynamic
-        for node in (one for one in self._nodes if type(one) in _RELEVANT_NODES):
+        for node in (node_of_kind for node_of_kind in self._nodes if type(node_of_kind) in _RELEVANT_NODES):
             if isinstance(node, cst.Assign) and not self.static(node.value):
                 for target in node.targets:
                     dynamic.update(bound_targets(target.target))

@@ -86,17 +86,17 @@ def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterato
             yield Fate(name, line, work.loops, fate, asks)
 
 
-def share(found: Sequence[Fate], fate: str) -> tuple[int, str]:
+def share(fates: Sequence[Fate], fate: str) -> tuple[int, str]:
     """Return the number of functions with a fate, and their share of all functions."""
-    count = sum(one.fate == fate for one in found)
-    return count, f"{100 * count / len(found):.0f} %" if found else ""
+    count = sum(entry.fate == fate for entry in fates)
+    return count, f"{100 * count / len(fates):.0f} %" if fates else ""
 
 
-def reasons(found: Sequence[Fate], most: int) -> list[tuple[str, int]]:
+def reasons(fates: Sequence[Fate], limit: int) -> list[tuple[str, int]]:
     """Return the most frequent reasons why functions stay on the host, without the names in them."""
-    plain = (_PLACE.sub(r"\1", one.reason) for one in found if one.fate == HOST)
+    plain = (_PLACE.sub(r"\1", entry.reason) for entry in fates if entry.fate == HOST)
     told = (re.sub("`[^`]*`", "`…`", reason).removeprefix("`…` is not jitted: ") for reason in plain)
-    return Counter(told).most_common(most)
+    return Counter(told).most_common(limit)
 
 
 def _functions(node: cst.CSTNode, prefix: str = "") -> Iterator[tuple[str, cst.FunctionDef]]:

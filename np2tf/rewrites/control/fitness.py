@@ -61,9 +61,11 @@ class Fitness:
         worth = self._judges.worth
         self._judges.judge(self._judges.reached_from(worth))
         decisions, effects = self._judges.decisions, self._judges.effects
-        staged = _with_callees({one for one in worth if one in decisions}, decisions, effects)
-        self.staged_functions = {one: decisions[one] for one in self._judges.candidates if one in staged}
-        self.unfit = {one: why for one, why in self._judges.unfit.items() if one in worth}
+        staged = _with_callees({function for function in worth if function in decisions}, decisions, effects)
+        self.staged_functions = {
+            function: decisions[function] for function in self._judges.candidates if function in staged
+        }
+        self.unfit = {function: why for function, why in self._judges.unfit.items() if function in worth}
 
     @property
     def fit(self) -> dict[cst.FunctionDef, Decision]:
@@ -114,7 +116,11 @@ class _Judges:
         every = _functions(self._facts, self.effects)
         if self._judges_everything:
             return list(every)
-        plain = [one for one in every if not is_taken(one, self._facts) and not _is_special(one)]
+        plain = [
+            function
+            for function in every
+            if not is_taken(function, self._facts) and not _is_special(function)
+        ]
         return [*plain, *_constructors(plain, self.effects)]
 
     @cached_property
@@ -124,23 +130,23 @@ class _Judges:
             return set(self.candidates)
         work = ArrayWorks(self._facts, self.effects)
         return {
-            one
-            for one in self.candidates
-            if parameters(one.params)
-            and not _is_property(one)
-            and not _is_special(one)
-            and not _is_translated(one, self._facts)
-            and work.of(one).pays
+            function
+            for function in self.candidates
+            if parameters(function.params)
+            and not _is_property(function)
+            and not _is_special(function)
+            and not _is_translated(function, self._facts)
+            and work.of(function).pays
         }
 
     def reached_from(self, functions: set[cst.FunctionDef]) -> list[cst.FunctionDef]:
         """Return the candidates among these functions and all that they call, in the order of the module."""
         found, pending = set(functions), list(functions)
         while pending:
-            new = [one for one in self.effects.callees(pending.pop()) if one not in found]
+            new = [callee for callee in self.effects.callees(pending.pop()) if callee not in found]
             found.update(new)
             pending += new
-        return [one for one in self.candidates if one in found]
+        return [function for function in self.candidates if function in found]
 
     def judge(self, functions: list[cst.FunctionDef]) -> None:
         """Judge functions. All that they call must be among them, or already judged, or no candidate."""
@@ -181,7 +187,9 @@ def _constructors(functions: list[cst.FunctionDef], effects: Effects) -> list[cs
     found: dict[cst.FunctionDef, None] = {}
     pending = list(functions)
     while pending:
-        new = [one for one in effects.callees(pending.pop()) if _is_special(one) and one not in found]
+        new = [
+            callee for callee in effects.callees(pending.pop()) if _is_special(callee) and callee not in found
+        ]
         found.update(dict.fromkeys(new))
         pending += new
     return list(found)
@@ -198,11 +206,11 @@ def _is_translated(function: cst.FunctionDef, facts: Facts) -> bool:
     """Return whether a function names np2tf's arrays, and of NumPy only what stays: it has been translated
     before, and was not staged then.
     """
-    ours = facts.imports.tnp_name
-    if ours is None:
+    tnp_name = facts.imports.tnp_name
+    if tnp_name is None:
         return False
     names = {node for node in walk(function) if type(node) is cst.Name}
-    if not any(node.value == ours for node in names):
+    if not any(node.value == tnp_name for node in names):
         return False
     return all(stays(facts, use) for use in uses(facts) if use.name in names)
 
@@ -269,13 +277,13 @@ def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decisio
 
 def _spread(
     decisions: dict[cst.FunctionDef, Decision],
-    known: dict[cst.FunctionDef, Decision],
+    earlier_decisions: dict[cst.FunctionDef, Decision],
     unfit: dict[cst.FunctionDef, Unfit],
     effects: Effects,
 ) -> None:
     """A function is no fitter than what it calls, unless a trace may not reach the call.
 
-    Takes the unfit ones out of `decisions`; `known` are the decisions about other functions, which stay.
+    Takes the unfit ones out of `decisions`; `earlier_decisions` are about other functions, and stay.
     """
     calls = {function: dict(effects.callees(function)) for function in decisions}
     changed = True
@@ -283,15 +291,21 @@ def _spread(
         changed = False
         for function in list(decisions):
             bad = next(
-                (callee for callee in calls[function] if callee not in decisions and callee not in known),
+                (
+                    callee
+                    for callee in calls[function]
+                    if callee not in decisions and callee not in earlier_decisions
+                ),
                 None,
             )
             if bad is None:
                 continue
             changed = True
             places = effects.calls_of(bad, function)
-            if all(isinstance(one, cst.Call) and effects.is_under_a_test(one, function) for one in places):
-                decisions[function].callees += [one.func for one in places if isinstance(one, cst.Call)]
+            if all(
+                isinstance(place, cst.Call) and effects.is_under_a_test(place, function) for place in places
+            ):
+                decisions[function].callees += [place.func for place in places if isinstance(place, cst.Call)]
                 del calls[function][bad]
             else:
                 words = {"reason": f"calls `{bad.name.value}`, which cannot be staged"}

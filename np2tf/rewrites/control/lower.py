@@ -143,11 +143,11 @@ class Lowering:
         made = node.with_changes(body=_like(node.body, then))
         if node.orelse is None:
             return made
-        other = self.block(else_of(node), live, scope.inner(), jumps, tail)
-        if isinstance(node.orelse, cst.If) and len(other) == 1 and isinstance(other[0], cst.If):
-            return made.with_changes(orelse=other[0])
+        other_body = self.block(else_of(node), live, scope.inner(), jumps, tail)
+        if isinstance(node.orelse, cst.If) and len(other_body) == 1 and isinstance(other_body[0], cst.If):
+            return made.with_changes(orelse=other_body[0])
         old = node.orelse.body if isinstance(node.orelse, cst.Else) else None
-        return made.with_changes(orelse=cst.Else(body=_like(old, other)))
+        return made.with_changes(orelse=cst.Else(body=_like(old, other_body)))
 
     def _plain_match(self, node: cst.Match, live: Names, scope: Scope, jumps: Jumps, tail: bool) -> cst.Match:
         cases = []
@@ -162,15 +162,15 @@ class Lowering:
         needed = tries.needed_behind_body(node, live, jumps)
         final = statements_of(node.finalbody.body) if node.finalbody is not None else []
         behind = live_before(final, live, jumps)
-        own = statements_of(node.body)
-        first = self.block(own, needed, scope.inner(), jumps, tail and node.orelse is None)
+        tried_body = statements_of(node.body)
+        first = self.block(tried_body, needed, scope.inner(), jumps, tail and node.orelse is None)
         made = node.with_changes(body=_like(node.body, first))
 
         def part(body: cst.BaseSuite, after: Names, last: bool) -> cst.IndentedBlock:
             inner = scope.inner(writes([node]))
             return _like(body, self.block(statements_of(body), after, inner, jumps, last))
 
-        handlers = [one.with_changes(body=part(one.body, behind, tail)) for one in node.handlers]
+        handlers = [handler.with_changes(body=part(handler.body, behind, tail)) for handler in node.handlers]
         made = made.with_changes(handlers=handlers)
         if node.orelse is not None:
             body = part(node.orelse.body, behind, tail)
@@ -191,8 +191,8 @@ class Lowering:
         made = node.with_changes(body=_like(node.body, self.block(body, head, inner, Jumps(live, head))))
         if node.orelse is None:
             return made
-        other = self.block(else_of(node), live, scope.inner(), jumps)
-        return made.with_changes(orelse=node.orelse.with_changes(body=_like(node.orelse.body, other)))
+        other_body = self.block(else_of(node), live, scope.inner(), jumps)
+        return made.with_changes(orelse=node.orelse.with_changes(body=_like(node.orelse.body, other_body)))
 
 
 def _like(old: cst.BaseSuite | None, body: Sequence[Statement]) -> cst.IndentedBlock:

@@ -52,7 +52,9 @@ class _Summaries:
         references, facts = self._references, self._facts
         functions: dict[str, FunctionSummary] = {}
         for name, function in self._functions():
-            functions.update((one.name, one) for one in self._with_inner(name, function))
+            functions.update(
+                (inner_function.name, inner_function) for inner_function in self._with_inner(name, function)
+            )
         classes = [node for node in facts.module.body if isinstance(node, cst.ClassDef)]
         return ModuleSummary(
             path,
@@ -72,9 +74,9 @@ class _Summaries:
                 yield function.name.value, function
 
     def _top(self, bindings: list[cst.CSTNode]) -> Ref:
-        if sum(isinstance(one, (cst.FunctionDef, cst.ClassDef)) for one in bindings) > 1:
+        if sum(isinstance(binding, (cst.FunctionDef, cst.ClassDef)) for binding in bindings) > 1:
             return UNKNOWN
-        found = tuple(self._references.reference_of(one) for one in bindings)
+        found = tuple(self._references.reference_of(binding) for binding in bindings)
         return found[0] if len(found) == 1 else Ref("any", "", found)
 
     def _stars(self) -> Iterator[Ref]:
@@ -90,8 +92,10 @@ class _Summaries:
         value = assign.value if isinstance(assign, cst.Assign) else None
         if not isinstance(value, (cst.List, cst.Tuple)):
             return None
-        texts = [one.value for one in value.elements]
-        return frozenset(str(one.evaluated_value) for one in texts if isinstance(one, cst.SimpleString))
+        texts = [element.value for element in value.elements]
+        return frozenset(
+            str(element.evaluated_value) for element in texts if isinstance(element, cst.SimpleString)
+        )
 
     # -- one function ---------------------------------------------------------------------------------------
 

@@ -44,24 +44,24 @@ def _is_known(node: cst.CSTNode, static: Static) -> bool:
 
 def _edit(node: cst.CSTNode) -> Edit | None:
     if isinstance(node, cst.BinaryOperation):
-        return lambda updated: _call("percent", [updated.left, updated.right])  # type: ignore[attr-defined]
+        return lambda updated_node: _call("percent", [updated_node.left, updated_node.right])  # type: ignore[attr-defined]
     if not isinstance(node, cst.Call):
         template = _template(node)
-        return None if template is None else lambda updated: _text(template, updated)
+        return None if template is None else lambda updated_node: _text(template, updated_node)
     if isinstance(node.func, cst.Name):
-        return lambda updated: updated.with_changes(func=of_np2tf(updated.func))  # type: ignore[attr-defined]
+        return lambda updated_node: updated_node.with_changes(func=of_np2tf(updated_node.func))  # type: ignore[attr-defined]
     return _of_format
 
 
-def _of_format(updated: cst.CSTNode) -> cst.CSTNode:
+def _of_format(updated_node: cst.CSTNode) -> cst.CSTNode:
     """Return `np2tf.text("{}", x)` for `"{}".format(x)`."""
-    call = cst.ensure_type(updated, cst.Call)
+    call = cst.ensure_type(updated_node, cst.Call)
     first = cst.Arg(cst.ensure_type(call.func, cst.Attribute).value)
     return call.with_changes(func=_of_np2tf("text"), args=[first, *call.args])
 
 
-def _text(template: str, updated: cst.CSTNode) -> cst.CSTNode:
-    return _call("text", [cst.parse_expression(template), *_values(updated)])
+def _text(template: str, updated_node: cst.CSTNode) -> cst.CSTNode:
+    return _call("text", [cst.parse_expression(template), *_values(updated_node)])
 
 
 def _call(name: str, values: Sequence[cst.BaseExpression]) -> cst.Call:
@@ -86,7 +86,11 @@ def _values(node: cst.CSTNode) -> list[cst.BaseExpression]:
     for part in node.parts if isinstance(node, cst.FormattedString) else ():
         if isinstance(part, cst.FormattedStringExpression):
             found.append(part.expression)
-            found += [one.expression for one in part.format_spec or () if hasattr(one, "expression")]
+            found += [
+                inner_part.expression
+                for inner_part in part.format_spec or ()
+                if hasattr(inner_part, "expression")
+            ]
     return found
 
 
@@ -115,5 +119,5 @@ def _field(part: cst.BaseFormattedStringContent) -> str | None:
     conversion = f"!{part.conversion}" if part.conversion is not None else ""
     if part.format_spec is None:
         return f"{{{conversion}}}"
-    inner = [_field(one) for one in part.format_spec]
+    inner = [_field(inner_part) for inner_part in part.format_spec]
     return None if None in inner else f"{{{conversion}:{''.join(map(str, inner))}}}"

@@ -40,11 +40,13 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
             continue
         plan.require(tnp=True)
 
-        def edit(updated: cst.AugAssign) -> cst.BaseSmallStatement:
-            place = updated.target
+        def edit(updated_node: cst.AugAssign) -> cst.BaseSmallStatement:
+            place = updated_node.target
             assert isinstance(place, cst.Subscript)
-            written = write(at(place, plan.tnp_name), METHODS[type(updated.operator)], updated.value)
+            written = write(
+                at(place, plan.tnp_name), METHODS[type(updated_node.operator)], updated_node.value
+            )
             new = small_statement("{x} = {written}", x=place.value, written=written)
-            return new.with_changes(semicolon=updated.semicolon)
+            return new.with_changes(semicolon=updated_node.semicolon)
 
         plan.add(statement, edit)

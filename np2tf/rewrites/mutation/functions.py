@@ -51,15 +51,15 @@ def written_argument(rule: Rule, call: cst.Call) -> cst.BaseExpression | None:
     return None
 
 
-def _may_be_none(facts: Facts, written: cst.BaseExpression) -> bool:
+def _may_be_none(facts: Facts, array: cst.BaseExpression) -> bool:
     """Return whether a name visibly may be None: with `out=None` NumPy writes to nothing, and the name must
     stay None.
     """
-    if not isinstance(written, cst.Name):
+    if not isinstance(array, cst.Name):
         return False
-    owner = facts.scopes.of(written).owner_of(written.value)
+    owner = facts.scopes.of(array).owner_of(array.value)
     assert owner is not None  # a name that can be bound again
-    given = [_given_value(facts, binding) for binding in owner.bindings[written.value]]
+    given = [_given_value(facts, binding) for binding in owner.bindings[array.value]]
     return any(isinstance(value, cst.Name) and value.value == "None" for value in given)
 
 
@@ -73,11 +73,13 @@ def _given_value(facts: Facts, binding: cst.CSTNode) -> cst.CSTNode | None:
 
 
 def _rebind(rule: Rule) -> Callable[[cst.Expr], cst.BaseSmallStatement]:
-    def edit(updated: cst.Expr) -> cst.BaseSmallStatement:
-        call = updated.value
+    def edit(updated_node: cst.Expr) -> cst.BaseSmallStatement:
+        call = updated_node.value
         assert isinstance(call, cst.Call)
         written = written_argument(rule, call)
         assert written is not None
-        return small_statement("{x} = {call}", x=written, call=call).with_changes(semicolon=updated.semicolon)
+        return small_statement("{x} = {call}", x=written, call=call).with_changes(
+            semicolon=updated_node.semicolon
+        )
 
     return edit

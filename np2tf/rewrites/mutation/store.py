@@ -24,11 +24,11 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
             continue
         plan.require(tnp=True)
 
-        def edit(updated: cst.Assign) -> cst.BaseSmallStatement:
-            place = updated.targets[0].target
+        def edit(updated_node: cst.Assign) -> cst.BaseSmallStatement:
+            place = updated_node.targets[0].target
             assert isinstance(place, cst.Subscript)
-            written = write(at(place, plan.tnp_name), "set", updated.value)
+            written = write(at(place, plan.tnp_name), "set", updated_node.value)
             new = small_statement("{x} = {written}", x=place.value, written=written)
-            return new.with_changes(semicolon=updated.semicolon)
+            return new.with_changes(semicolon=updated_node.semicolon)
 
         plan.add(assign, edit)

@@ -21,9 +21,9 @@ Edit = Callable[[Any], EditedNode]
 class Plan:
     """The edits by node, and the imports that the output needs."""
 
-    def __init__(self, parents: Parents, untouched: frozenset[cst.CSTNode] = frozenset()) -> None:
+    def __init__(self, parents: Parents, untouched_nodes: frozenset[cst.CSTNode] = frozenset()) -> None:
         self._parents = parents
-        self._untouched_nodes = untouched
+        self._untouched_nodes = untouched_nodes
         self._edits: dict[cst.CSTNode, list[Edit]] = {}
         self._on_path: set[cst.CSTNode] = set()
         self.origins: dict[cst.CSTNode, cst.CSTNode] = {}
@@ -109,12 +109,12 @@ class Plan:
         return value
 
 
-def _as_nodes(edited: EditedNode) -> Sequence[cst.CSTNode]:
-    if isinstance(edited, cst.RemovalSentinel):
+def _as_nodes(edited_node: EditedNode) -> Sequence[cst.CSTNode]:
+    if isinstance(edited_node, cst.RemovalSentinel):
         return ()
-    if isinstance(edited, cst.FlattenSentinel):
-        return tuple(edited)
-    return (edited,)
+    if isinstance(edited_node, cst.FlattenSentinel):
+        return tuple(edited_node)
+    return (edited_node,)
 
 
 def _drop_empty(node: cst.CSTNode, changes: dict[str, Any]) -> EditedNode:

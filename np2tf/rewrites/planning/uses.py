@@ -217,8 +217,8 @@ def _annotates(facts: Facts, node: cst.CSTNode) -> bool:
     if owner is None or not isinstance(parameter, cst.Param):
         return True
     return not any(
-        isinstance(one.decorator, cst.Attribute) and one.decorator.attr.value == "register"
-        for one in owner.decorators
+        isinstance(decorator.decorator, cst.Attribute) and decorator.decorator.attr.value == "register"
+        for decorator in owner.decorators
     )
 
 
@@ -242,7 +242,7 @@ def _asked_for(facts: Facts, element: cst.Element) -> bool | None:
     if not isinstance(target, cst.ComparisonTarget) or not isinstance(target.operator, (cst.In, cst.NotIn)):
         return None
     assert isinstance(display, (cst.Tuple, cst.List, cst.Set))
-    names = [dotted_name(one.value) or "" for one in display.elements]
+    names = [dotted_name(element.value) or "" for element in display.elements]
     return any(name.split(".")[0] == facts.imports.tnp_name for name in names)
 
 
@@ -270,7 +270,7 @@ def quoted_annotations(facts: Facts, new: str) -> list[tuple[cst.SimpleString, s
     # The text in the brackets of NumPy's own types stays.
     pattern = re.compile(rf"{_QUOTED_TYPE}|(?<![\w.])(?P<numpy>{named})(?=\.\w)")
     replaced = [
-        (string, pattern.sub(lambda found: new if found["numpy"] else found[0], string.value))
+        (string, pattern.sub(lambda match: new if match["numpy"] else match[0], string.value))
         for string in _quoted_annotations(facts)
     ]
     return [(string, text) for string, text in replaced if text != string.value]

@@ -51,13 +51,13 @@ def part_of(value: Value, part: Part) -> Value:
 
 def assign_parts(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: str) -> Edit:
     """`x[0], x[1] = a, b` -> names for a and b, and then one assignment for each target."""
-    tuples = [one.place[1] for one in parts if one.place[1] is not None]
+    tuples = [part.place[1] for part in parts if part.place[1] is not None]
     count = max(tuples) + 1 if tuples else 0
-    wanted = [f"value_{one}" for one in range(count)] or ["value"]
-    names = [frame.world.name(one, node, frame) for one in wanted]
+    wanted = [f"value_{number}" for number in range(count)] or ["value"]
+    names = [frame.world.name(wanted_name, node, frame) for wanted_name in wanted]
 
-    def edit(updated: cst.SimpleStatementLine) -> cst.FlattenSentinel[cst.SimpleStatementLine]:
-        assign = updated.body[0]
+    def edit(updated_node: cst.SimpleStatementLine) -> cst.FlattenSentinel[cst.SimpleStatementLine]:
+        assign = updated_node.body[0]
         assert isinstance(assign, cst.Assign)
         held = _names(names) if count else cst.Name(names[0])
         lines = [_line(cst.Assign([cst.AssignTarget(held)], assign.value))]  # type: ignore[arg-type]
@@ -70,8 +70,8 @@ def assign_parts(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: 
             whole = _names(names) if count and position is None else None
             value = whole or cst.Name(names[position or 0])
             lines.append(_line(_assignment(target, value, helper)))
-        lines[0] = lines[0].with_changes(leading_lines=updated.leading_lines)
-        lines[-1] = lines[-1].with_changes(trailing_whitespace=updated.trailing_whitespace)
+        lines[0] = lines[0].with_changes(leading_lines=updated_node.leading_lines)
+        lines[-1] = lines[-1].with_changes(trailing_whitespace=updated_node.trailing_whitespace)
         return cst.FlattenSentinel(lines)
 
     return edit
@@ -83,7 +83,7 @@ def _names(names: Sequence[str]) -> cst.Tuple:
         cst.Name(names[-1]), comma=cst.Comma() if len(names) == 1 else cst.MaybeSentinel.DEFAULT
     )
     return cst.Tuple(
-        [*(cst.Element(cst.Name(one), comma=comma) for one in names[:-1]), last], lpar=[], rpar=[]
+        [*(cst.Element(cst.Name(name), comma=comma) for name in names[:-1]), last], lpar=[], rpar=[]
     )
 
 

@@ -9,7 +9,7 @@ import libcst as cst
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, element_of
 from np2tf.rewrites.tensorflow_target.model.values import (
-    NOTHING,
+    NO_VALUE,
     NUMBERS,
     Value,
     array,
@@ -24,8 +24,8 @@ from np2tf.rewrites.tensorflow_target.numpy_calls import Evaluate
 from np2tf.tree.names import words
 
 #: Builtins that read or change state which no text shows.
-_HIDDEN = words("eval exec globals locals vars compile super __import__ setattr delattr breakpoint")
-_SHOWN = words("print str repr format ascii")
+_REFLECTION = words("eval exec globals locals vars compile super __import__ setattr delattr breakpoint")
+_TEXT_BUILTINS = words("print str repr format ascii")
 
 
 def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) -> Value:
@@ -33,44 +33,44 @@ def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) ->
     world = frame.world
     world.forget(node.func)
     given = [evaluate(arg.value, frame) for arg in node.args]
-    if name in _HIDDEN:
+    if name in _REFLECTION:
         return world.refuse(node, "NP2TF603", what=f"`{name}`")
-    if name in _SHOWN:
+    if name in _TEXT_BUILTINS:
         for arg, value in zip(node.args, given):
             if not value.is_plain and not (arg.keyword is not None and arg.keyword.value == "file"):
                 world.edit(arg.value, edits.wrap_in(world.helper("_host")), "_host")
         return plain("none") if name == "print" else plain("str")
-    if any(one.is_undetermined for one in given):
-        return NOTHING
+    if any(value.is_undetermined for value in given):
+        return NO_VALUE
     handler = _HANDLERS.get(name)
     if handler is not None:
         return handler(node, given, frame).doubtful(*given)
-    if all(one.is_plain for one in given):
+    if all(value.is_plain for value in given):
         return plain("other", "int", "str", "bool", "float")
     return world.refuse(node, "NP2TF606", what=f"`{name}`")
 
 
-def _read_later(node: cst.CSTNode, given: list[Value]) -> list[object]:
+def _read_later(node: cst.CSTNode, arguments: list[Value]) -> list[object]:
     """The memory of an iterator: what it goes over is read when it is asked to."""
-    return [node, *(root for one in given for root in one.memory)]
+    return [node, *(root for value in arguments for root in value.memory)]
 
 
-def _zip(node: cst.Call, given: list[Value], frame: Frame) -> Value:
-    values = [element_of(value) for value, arg in zip(given, node.args) if arg.keyword is None]
-    return list_value(tuple_value(values), _read_later(node, given))
+def _zip(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    values = [element_of(value) for value, arg in zip(arguments, node.args) if arg.keyword is None]
+    return list_value(tuple_value(values), _read_later(node, arguments))
 
 
-def _enumerate(node: cst.Call, given: list[Value], frame: Frame) -> Value:
-    if not given:
+def _enumerate(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    if not arguments:
         return plain("other")
-    return list_value(tuple_value([plain("int"), element_of(given[0])]), _read_later(node, given))
+    return list_value(tuple_value([plain("int"), element_of(arguments[0])]), _read_later(node, arguments))
 
 
-def _sum(node: cst.Call, given: list[Value], frame: Frame) -> Value:
-    if not given:
+def _sum(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    if not arguments:
         return plain("other")
-    held = element_of(given[0])
-    start = given[1] if len(given) > 1 else plain("int")
+    held = element_of(arguments[0])
+    start = arguments[1] if len(arguments) > 1 else plain("int")
     if held.is_plain and start.is_plain:
         return join(plain("int"), held) or held
     if held.may("list", "tuple") and not held.may("any"):
@@ -78,50 +78,52 @@ def _sum(node: cst.Call, given: list[Value], frame: Frame) -> Value:
     return join(arithmetic([held, start], node), start) or held
 
 
-def _extreme(node: cst.Call, given: list[Value], frame: Frame) -> Value:
+def _extreme(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
     keywords = [arg for arg in node.args if arg.keyword is not None]
-    if keywords and not all(one.is_plain for one in given):
+    if keywords and not all(value.is_plain for value in arguments):
         return frame.world.refuse(node, "NP2TF606", what="`min` and `max` with `key`")
     if any(arg.star for arg in node.args):
-        return union(element_of(one) for one in given)
-    return element_of(given[0]) if len(given) == 1 else union(given)
+        return union(element_of(value) for value in arguments)
+    return element_of(arguments[0]) if len(arguments) == 1 else union(arguments)
 
 
-def _sort(node: cst.Call, given: list[Value], frame: Frame) -> Value:
-    if len(node.args) > 1 and not all(one.is_plain for one in given):
+def _sort(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    if len(node.args) > 1 and not all(value.is_plain for value in arguments):
         return frame.world.refuse(node, "NP2TF606", what="`sorted` with `key`")
-    return list_value(element_of(given[0]), [node]) if given else plain("other")
+    return list_value(element_of(arguments[0]), [node]) if arguments else plain("other")
 
 
-def _list(node: cst.Call, given: list[Value], frame: Frame) -> Value:
-    if not given:
+def _list(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    if not arguments:
         return Value(frozenset(["list"]), memory=frozenset([node]))
-    return list_value(element_of(given[0]), [node])
+    return list_value(element_of(arguments[0]), [node])
 
 
-def _tuple(node: cst.Call, given: list[Value], frame: Frame) -> Value:
-    if not given:
+def _tuple(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    if not arguments:
         return tuple_value([])
-    if given[0].only("tuple") and given[0].items is not None:
-        return given[0]
-    if given[0].only("shape"):
-        return given[0]
-    held = element_of(given[0])
+    if arguments[0].only("tuple") and arguments[0].items is not None:
+        return arguments[0]
+    if arguments[0].only("shape"):
+        return arguments[0]
+    held = element_of(arguments[0])
     return Value(frozenset(["tuple"]), item=held, memory=held.memory, certain=held.certain)
 
 
-def _round(node: cst.Call, given: list[Value], frame: Frame) -> Value:
-    if not given or all(one.is_plain for one in given):
+def _round(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    if not arguments or all(value.is_plain for value in arguments):
         return plain("int", "float")
     world = frame.world
-    if not all(one.only("scalar", *NUMBERS) or one.may("any") for one in given):
+    if not all(value.only("scalar", *NUMBERS) or value.may("any") for value in arguments):
         return world.refuse(node, "NP2TF606", what="`round` of an array")
     world.edit(node.func, edits.rename_to(world.helper("_python_round")), "_python_round")
-    return plain("int") if len(given) == 1 else join(array(None, 0), plain("int", "float")) or given[0]
+    return (
+        plain("int") if len(arguments) == 1 else join(array(None, 0), plain("int", "float")) or arguments[0]
+    )
 
 
 def _kind(*kinds: str) -> Callable[[cst.Call, list[Value], Frame], Value]:
-    return lambda node, given, frame: plain(*kinds)
+    return lambda node, arguments, frame: plain(*kinds)
 
 
 _HANDLERS: dict[str, Callable[[cst.Call, list[Value], Frame], Value]] = {
@@ -133,15 +135,17 @@ _HANDLERS: dict[str, Callable[[cst.Call, list[Value], Frame], Value]] = {
     "any": _kind("bool"),
     "all": _kind("bool"),
     "range": _kind("range"),
-    "abs": lambda node, given, frame: arithmetic(given, node),
-    "pow": lambda node, given, frame: arithmetic(given[:2], node, power=True),
+    "abs": lambda node, arguments, frame: arithmetic(arguments, node),
+    "pow": lambda node, arguments, frame: arithmetic(arguments[:2], node, power=True),
     "zip": _zip,
     "enumerate": _enumerate,
     "sum": _sum,
     "min": _extreme,
     "max": _extreme,
     "sorted": _sort,
-    "reversed": lambda node, given, frame: list_value(element_of(given[0]), _read_later(node, given)),
+    "reversed": lambda node, arguments, frame: list_value(
+        element_of(arguments[0]), _read_later(node, arguments)
+    ),
     "list": _list,
     "tuple": _tuple,
     "round": _round,

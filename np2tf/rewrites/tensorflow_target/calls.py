@@ -12,7 +12,7 @@ from np2tf.rewrites.tensorflow_target.methods import method_call
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.values import (
     CONTAINERS,
-    NOTHING,
+    NO_VALUE,
     CallMemory,
     Value,
     in_memory,
@@ -41,8 +41,8 @@ def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
         return module_call(node, value, frame, evaluate)
     given = [evaluate(arg.value, frame) for arg in node.args]
     if value.is_undetermined:
-        return NOTHING
-    if all(one.is_plain for one in given) and value.only("function", "other"):
+        return NO_VALUE
+    if all(value.is_plain for value in given) and value.only("function", "other"):
         return plain("other") if value.certain and "other" in value.kinds else unknown(node, certain=False)
     imported = world.facts.imports.imported_name(func) or ""
     if imported.split(".")[0] in ("math", "cmath"):
@@ -68,22 +68,22 @@ def bind_arguments(
     params = function.params
     positions = [param.name.value for param in (*params.posonly_params, *params.params)]
     given: dict[str, Value] = {}
-    rest: list[Value] = []
+    positional_values: list[Value] = []
     for position, arg in enumerate(node.args):
         value = evaluate(arg.value, frame)
         if arg.star:
             every = element_of(value) if value.may(*CONTAINERS) else unknown(*value.memory, certain=False)
             for name in parameter_names(function):
                 given[name] = union([given.get(name), every])
-            rest.append(every)
+            positional_values.append(every)
         elif arg.keyword is not None:
             given[arg.keyword.value] = value
         elif position < len(positions):
             given[positions[position]] = value
         else:
-            rest.append(value)
+            positional_values.append(value)
     if isinstance(params.star_arg, cst.Param):
-        held = union(rest) if rest else None
+        held = union(positional_values) if positional_values else None
         memory = frozenset() if held is None else held.memory
         given[params.star_arg.name.value] = Value(frozenset(["tuple"]), item=held, memory=memory)
     return given
@@ -107,28 +107,28 @@ def module_call(node: cst.Call, value: Value, frame: Frame, evaluate: Evaluate) 
         if summary.writes and frame.writing_call is not node:
             world.inline_writes(node, list(value.functions), frame)
         results.append(_for_caller(summary, given, node, frame))
-    found = [one for one in results if one is not None]
-    return union(found) if found else NOTHING
+    found = [value for value in results if value is not None]
+    return union(found) if found else NO_VALUE
 
 
-def learn_arguments(summary: Summary, given: Mapping[str, Value], frame: Frame) -> None:
+def learn_arguments(summary: Summary, arguments: Mapping[str, Value], frame: Frame) -> None:
     """A function's parameters may be what a call gives for them."""
     function = summary.node
-    for name, value in given.items():
+    for name, value in arguments.items():
         root = ("param", function, name)
         memory = frozenset([root]) if value.memory or value.may_be_array else frozenset()
-        own = in_memory(replace(value, memory=memory), memory)
-        certain = own.certain and not is_open(function, frame)
-        frame.world.learn(summary.parameters, name, replace(own, certain=certain))
+        in_own_memory = in_memory(replace(value, memory=memory), memory)
+        certain = in_own_memory.certain and not is_open(function, frame)
+        frame.world.learn(summary.parameters, name, replace(in_own_memory, certain=certain))
 
 
-def _for_caller(summary: Summary, given: Mapping[str, Value], node: cst.Call, frame: Frame) -> Value:
+def _for_caller(summary: Summary, arguments: Mapping[str, Value], node: cst.Call, frame: Frame) -> Value:
     """A function's result, in the caller's memory; as certain as the arguments."""
-    certain = all(one.certain for one in given.values())
+    certain = all(value.certain for value in arguments.values())
 
     def root_for_caller(root: object) -> frozenset[object]:
         if isinstance(root, tuple) and root[0] == "param" and root[1] is summary.node:
-            return given[root[2]].memory if root[2] in given else frozenset([("global", root[2])])
+            return arguments[root[2]].memory if root[2] in arguments else frozenset([("global", root[2])])
         if isinstance(root, tuple):
             here = frame.function if root[0] == "global" else None
             is_own = here is None if root[0] == "global" else root[2] is frame.function
@@ -137,13 +137,13 @@ def _for_caller(summary: Summary, given: Mapping[str, Value], node: cst.Call, fr
         return frozenset([CallMemory(node, root.place if isinstance(root, CallMemory) else root)])
 
     def translate(value: Value) -> Value:
-        memory = frozenset(one for root in value.memory for one in root_for_caller(root))
+        memory = frozenset(root_there for root in value.memory for root_there in root_for_caller(root))
         return replace(
             value,
             memory=memory,
             certain=certain,
-            items=value.items and tuple(translate(one) for one in value.items),
+            items=value.items and tuple(translate(item) for item in value.items),
             item=value.item and translate(value.item),
         )
 
-    return translate(summary.result) if summary.result is not None else NOTHING
+    return translate(summary.result) if summary.result is not None else NO_VALUE

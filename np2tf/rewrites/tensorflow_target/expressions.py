@@ -11,11 +11,11 @@ from np2tf.rewrites.tensorflow_target.attributes import ARRAY_ATTRIBUTES, is_num
 from np2tf.rewrites.tensorflow_target.calls import call
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, choose, element_of
-from np2tf.rewrites.tensorflow_target.model.shared import is_shared, refuse_shared
+from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
 from np2tf.rewrites.tensorflow_target.model.values import (
     ARRAYS,
     CONTAINERS,
-    NOTHING,
+    NO_VALUE,
     Value,
     array,
     broadcast_rank,
@@ -56,7 +56,7 @@ def _name(node: cst.Name, frame: Frame) -> Value:
     if qualified is not None:
         return numpy_name(node, qualified, frame)
     if is_shared(node, frame):
-        return frame.shared_names(name).get(name, NOTHING)
+        return frame.shared_names(name).get(name, NO_VALUE)
     if name in frame.env:
         return _read(node, frame.env[name], frame)
     owner = world.facts.scopes.of(node).owner_of(name)
@@ -73,7 +73,7 @@ def _name(node: cst.Name, frame: Frame) -> Value:
 def _outside(value: Value | None, root: object) -> Value:
     """A value that comes from around the function: if it is in memory, it is in the memory of others."""
     if value is None:
-        return NOTHING
+        return NO_VALUE
     memory = frozenset([root]) if value.may_be_array or value.memory else frozenset()
     return Value(
         value.kinds, value.dtype, value.rank, value.items, value.item, memory, value.certain, value.functions
@@ -91,10 +91,10 @@ def _read(node: cst.Name, value: Value, frame: Frame) -> Value:
     return value
 
 
-def numpy_name(node: cst.Name | cst.Attribute, qualified: str, frame: Frame) -> Value:
+def numpy_name(node: cst.Name | cst.Attribute, qualified_name: str, frame: Frame) -> Value:
     """A name of NumPy's that is not called."""
     world = frame.world
-    name = qualified.removeprefix("numpy").removeprefix(".")
+    name = qualified_name.removeprefix("numpy").removeprefix(".")
     up = world.facts.parents[node]
     if isinstance(up, cst.Attribute) and up.value is node and name in ("", "linalg", "fft"):
         return plain("module")
@@ -119,7 +119,7 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
         return numpy_name(node, qualified, frame)
     base, name = evaluate(node.value, frame), node.attr.value
     if base.is_undetermined:
-        return NOTHING
+        return NO_VALUE
     if base.only("module"):
         return plain("float") if _library(node.value, frame) in _LIBRARIES else plain("other", "function")
     if not base.may_be_array or not base.may(*ARRAYS):
@@ -142,7 +142,7 @@ def _subscript(node: cst.Subscript, frame: Frame) -> Value:
     base = evaluate(node.value, frame)
     key = [key_part(element, frame) for element in node.slice]
     if base.is_undetermined:
-        return NOTHING
+        return NO_VALUE
     if base.only("module", "function", "other", "dtype") or base.only("str"):
         return plain("str") if base.only("str") else plain("other")
     found: Value | None = None
@@ -218,14 +218,15 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
         elif isinstance(operator, (cst.In, cst.NotIn)) and not _may_be_in(before, side):
             world.refuse(node, "NP2TF606", what="`in`")
     membership = any(isinstance(t.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for t in node.comparisons)
-    if membership or not any(one.may(*ARRAYS) for one in sides) or any(one.only("dtype") for one in sides):
+    on_arrays = any(side.may(*ARRAYS) for side in sides)
+    if membership or not on_arrays or any(side.only("dtype") for side in sides):
         return plain("bool")
-    if any(one.only("none", "str", "dict", "function") for one in sides):
+    if any(side.only("none", "str", "dict", "function") for side in sides):
         return world.refuse(node, "NP2TF606", what="a comparison with what is no number")
-    if any(one.only("list", "tuple") for one in sides) and any(one.may("array") for one in sides):
+    if any(side.only("list", "tuple") for side in sides) and any(side.may("array") for side in sides):
         return world.refuse(node, "NP2TF602", name="a comparison", why="an array stands beside a list")
     made = array("bool", broadcast_rank(sides), scalar=True)
-    if any(one.may("any") for one in sides) or len(sides) > 2:
+    if any(side.may("any") for side in sides) or len(sides) > 2:
         made = join(made, plain("bool")) or made
     return made.doubtful(*sides)
 
@@ -242,9 +243,9 @@ def _tuple(node: cst.Tuple | cst.List, frame: Frame) -> Value:
     for element in node.elements:
         value = evaluate(element.value, frame)
         if isinstance(element, cst.StarredElement):
-            inside = [evaluate(one.value, frame) for one in node.elements]
+            inside = [evaluate(element.value, frame) for element in node.elements]
             return list_value(
-                union(element_of(one) if one.may(*CONTAINERS) else one for one in inside), [node]
+                union(element_of(value) if value.may(*CONTAINERS) else value for value in inside), [node]
             )
         items.append(value)
     if isinstance(node, cst.Tuple):
@@ -307,8 +308,8 @@ def bind_quietly(target: cst.CSTNode, value: Value, frame: Frame) -> None:
         frame.env[target.value] = value
     elif isinstance(target, (cst.Tuple, cst.List)):
         for position, element in enumerate(target.elements):
-            one = value.items[position] if value.items and position < len(value.items) else element_of(value)
-            bind_quietly(element.value, one, frame)
+            item = value.items[position] if value.items and position < len(value.items) else element_of(value)
+            bind_quietly(element.value, item, frame)
     else:
         frame.world.refuse(target, "NP2TF603", what="such a target")
 
@@ -350,8 +351,8 @@ def _lambda(node: cst.Lambda, frame: Frame) -> Value:
     if isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None:
         return frame.world.refuse(node, "NP2TF603", what="a lambda with `*`")
     result = evaluate(node.body, inner)
-    own = set(walk(node.body))
-    if any(root not in own for root in result.memory):
+    inner_nodes = set(walk(node.body))
+    if any(root not in inner_nodes for root in result.memory):
         return frame.world.refuse(node, "NP2TF603", what="a lambda that returns memory of others")
     return plain("function", "lambda")
 

@@ -11,7 +11,7 @@ from np2tf.facts import Facts
 from np2tf.facts.dataflow.liveness import Jumps, live_before, live_when_left, loop_head
 from np2tf.facts.dataflow.reads_writes import NO_NAMES, Names, block, free_names, reads
 from np2tf.rewrites.tensorflow_target.calls import parameter_names
-from np2tf.rewrites.tensorflow_target.model.shared import shared_names
+from np2tf.rewrites.tensorflow_target.model.shared_names import shared_names
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, plain, unknown
 from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary, World
 from np2tf.rewrites.tensorflow_target.returned_writes import end_with_return, inline_call
@@ -26,7 +26,7 @@ _ROUNDS = 30
 def follow_module(facts: Facts) -> World:
     """A module, followed to the end."""
     world = World(facts)
-    world.shared = shared_names(facts)
+    world.shared_owners = shared_names(facts)
     world.on_inline_write = lambda node, functions, frame: inline_call(node, functions, frame, may_write)
     for _ in range(_ROUNDS):
         world.changed = False

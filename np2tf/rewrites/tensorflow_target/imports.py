@@ -59,21 +59,25 @@ def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
     facts = world.facts
     first = next((line for line in facts.module.body if _only_numpy(line, facts)), None)
     for found in facts.imports.statements:
-        ours = set(found.aliases)
+        numpy_aliases = set(found.aliases)
         names = found.node.names
-        rest = [] if isinstance(names, cst.ImportStar) else [one for one in names if one not in ours]
-        if rest:
-            last = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-            kept = [*rest[:-1], last]
-            plan.add(found.node, lambda updated, kept=kept: updated.with_changes(names=kept))  # type: ignore[misc]
+        kept_aliases = (
+            []
+            if isinstance(names, cst.ImportStar)
+            else [alias for alias in names if alias not in numpy_aliases]
+        )
+        if kept_aliases:
+            last = kept_aliases[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+            kept = [*kept_aliases[:-1], last]
+            plan.add(found.node, lambda node, aliases=kept: node.with_changes(names=aliases))  # type: ignore[misc]
         elif first is None or facts.parents[found.node] is not first:
-            plan.add(found.node, lambda updated: cst.RemoveFromParent())
+            plan.add(found.node, lambda updated_node: cst.RemoveFromParent())
     _insert(world, plan, first, _head(world), _helpers(world, helpers))
 
 
 def _only_numpy(line: cst.CSTNode, facts: Facts) -> bool:
     """Return whether a line imports NumPy and nothing else."""
-    found = {one.node: one for one in facts.imports.statements}
+    found = {statement.node: statement for statement in facts.imports.statements}
     if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or line.body[0] not in found:
         return False
     node = found[line.body[0]].node  # type: ignore[index]
@@ -89,12 +93,12 @@ def _insert(
     if first is not None and first not in staying:
         last = first
     if first is not None:
-        plan.add(first, lambda updated: _in_place_of(updated, head))
+        plan.add(first, lambda updated_node: _in_place_of(updated_node, head))
     if last is not None:
         behind = helpers if first is not None else [*head, *helpers]
-        plan.add(last, lambda updated: cst.FlattenSentinel([updated, *behind]))
+        plan.add(last, lambda updated_node: cst.FlattenSentinel([updated_node, *behind]))
     elif body:
-        plan.add(body[0], lambda updated: cst.FlattenSentinel([*head, *helpers, updated]))
+        plan.add(body[0], lambda updated_node: cst.FlattenSentinel([*head, *helpers, updated_node]))
 
 
 def _leading_imports(body: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
@@ -109,9 +113,13 @@ def _leading_imports(body: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
     return found
 
 
-def _in_place_of(updated: cst.SimpleStatementLine, head: list[Statement]) -> cst.FlattenSentinel[Statement]:
-    first, *others = head
-    return cst.FlattenSentinel([first.with_changes(leading_lines=updated.leading_lines), *others])
+def _in_place_of(
+    updated_node: cst.SimpleStatementLine, head: list[Statement]
+) -> cst.FlattenSentinel[Statement]:
+    first, *statements_behind = head
+    return cst.FlattenSentinel(
+        [first.with_changes(leading_lines=updated_node.leading_lines), *statements_behind]
+    )
 
 
 def _head(world: World) -> list[Statement]:
@@ -139,4 +147,4 @@ def _with_names(text: str, names: dict[str, str]) -> str:
     pattern = re.compile(
         r"(?<![\w.])(" + "|".join(sorted(map(re.escape, names), key=len, reverse=True)) + r")\b"
     )
-    return pattern.sub(lambda found: names[found[1]], text)
+    return pattern.sub(lambda match: names[match[1]], text)

@@ -11,7 +11,7 @@ from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.values import (
     ARRAYS,
     CONTAINERS,
-    NOTHING,
+    NO_VALUE,
     Value,
     array,
     join,
@@ -27,9 +27,9 @@ from np2tf.tree.names import words
 _TEXTS = words("split rsplit splitlines partition rpartition")
 _COUNTS = words("find rfind index rindex count")
 #: Methods of arrays that take their arguments as any number of integers, or as one tuple.
-_SPREAD = frozenset({"reshape", "transpose"})
+_SHAPE_METHODS = frozenset({"reshape", "transpose"})
 #: Methods that are a helper with the array before the arguments, and give these kinds.
-_OWN = {"astype": "_cast", "flatten": "_flatten", "tolist": "_tolist", "item": "_item"}
+_HELPERS = {"astype": "_cast", "flatten": "_flatten", "tolist": "_tolist", "item": "_item"}
 
 
 def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
@@ -40,7 +40,7 @@ def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     if base.is_undetermined:
         for arg in node.args:
             evaluate(arg.value, frame)
-        return NOTHING
+        return NO_VALUE
     known = base.only(*ARRAYS) or (base.may("any") and name != "copy")
     if known and name in world.table.methods:
         return _array_method(node, name, base, frame, evaluate)
@@ -57,28 +57,28 @@ def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
         return _text_method(node, name, given, frame)
     if base.only("module"):
         return _library_call(node, given, frame)
-    if all(one.is_plain for one in given) and base.is_plain:
+    if all(value.is_plain for value in given) and base.is_plain:
         return plain("other")
     return world.refuse(node, "NP2TF607", name=world.facts.code(func))
 
 
-def _library_call(node: cst.Call, given: list[Value], frame: Frame) -> Value:
+def _library_call(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
     imported = (frame.world.facts.imports.imported_name(node.func) or "").split(".")[0]
     if imported in ("math", "cmath"):
         return plain("int", "float", "bool")
-    if all(one.is_plain for one in given):
+    if all(value.is_plain for value in arguments):
         return plain("other")
     return frame.world.refuse(node, "NP2TF607", name=frame.world.facts.code(node.func))
 
 
-def _text_method(node: cst.Call, name: str, given: list[Value], frame: Frame) -> Value:
+def _text_method(node: cst.Call, name: str, arguments: list[Value], frame: Frame) -> Value:
     world = frame.world
     if name == "format":
-        for arg, value in zip(node.args, given):
+        for arg, value in zip(node.args, arguments):
             if not value.is_plain:
                 world.edit(arg.value, edits.wrap_in(world.helper("_host")), "_host")
         return plain("str")
-    if not all(one.is_plain for one in given) and name != "join":
+    if not all(value.is_plain for value in arguments) and name != "join":
         return world.refuse(node, "NP2TF607", name=world.facts.code(node.func))
     if name in _TEXTS:
         return list_value(plain("str"), [node])
@@ -111,24 +111,24 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame, eval
         return list_value(plain("str", "int", "float"), [node])
     if name in ("clear", "reverse") or (name == "sort" and not given):
         return plain("none")
-    if base.is_plain and all(one.is_plain for one in given):
+    if base.is_plain and all(value.is_plain for value in given):
         return plain("other")
     return world.refuse(node, "NP2TF606", what=f"`{name}` of a container")
 
 
-def put_into(node: cst.CSTNode, base: Value, added: Value, frame: Frame) -> None:
+def put_into(node: cst.CSTNode, base: Value, element: Value, frame: Frame) -> None:
     """A container gets a further part: every name for it may now hold that."""
     roots = base.memory
     outside = [root for root in roots if isinstance(root, tuple)]
-    if outside and (added.may_be_array or added.memory):
+    if outside and (element.may_be_array or element.memory):
         frame.world.refuse(node, "NP2TF604", name=frame.world.facts.code(node), other="a container of others")
     for name, value in list(frame.env.items()):
         if value.may(*CONTAINERS) and not value.memory.isdisjoint(roots):
             grown = replace(
                 value,
-                memory=value.memory | added.memory,
+                memory=value.memory | element.memory,
                 items=None,
-                item=join(element_of(value) if value.items else value.item, added),
+                item=join(element_of(value) if value.items else value.item, element),
             )
             frame.bind(name, grown)
 
@@ -136,10 +136,10 @@ def put_into(node: cst.CSTNode, base: Value, added: Value, frame: Frame) -> None
 def _array_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
     world, func = frame.world, node.func
     assert isinstance(func, cst.Attribute)
-    if name in _OWN:
+    if name in _HELPERS:
         return _own_method(node, name, base, frame, evaluate)
     function = world.table.functions[name]
-    if name in _SPREAD and len(node.args) > 1:
+    if name in _SHAPE_METHODS and len(node.args) > 1:
         return _spread_method(node, name, base, frame, evaluate)
     given = arguments(node, function, (base, func.value), frame, evaluate)
     if given is None:
@@ -156,10 +156,10 @@ def _spread_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluat
     if any(arg.star or arg.keyword is not None for arg in node.args):
         return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="of its arguments one is a keyword")
 
-    def edit(updated: cst.Call) -> cst.Call:
-        elements = [cst.Element(arg.value, comma=arg.comma) for arg in updated.args]
-        one = updated.with_changes(args=[cst.Arg(cst.Tuple(elements))])
-        return edits.function_of(f"{world.tnp}.{name}")(one)  # type: ignore[return-value]
+    def edit(updated_node: cst.Call) -> cst.Call:
+        elements = [cst.Element(arg.value, comma=arg.comma) for arg in updated_node.args]
+        call_of_tuple = updated_node.with_changes(args=[cst.Arg(cst.Tuple(elements))])
+        return edits.function_of(f"{world.tnp}.{name}")(call_of_tuple)  # type: ignore[return-value]
 
     world.edit(node, edit)
     return array(base.dtype, len(node.args), base.memory | {node}).doubtful(base, *given)
@@ -175,7 +175,7 @@ def _own_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: 
         dtype = found.dtype
     elif node.args:
         return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="its arguments are not translated")
-    helper = _OWN[name]
+    helper = _HELPERS[name]
     world.edit(node, edits.function_of(world.helper(helper)), helper)
     if name == "astype":
         rank = 0 if base.only("scalar") else base.rank

@@ -11,11 +11,11 @@ from np2tf import rules
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.results import RESULTS
 from np2tf.rewrites.tensorflow_target.model.table import Function
-from np2tf.rewrites.tensorflow_target.model.values import NOTHING, Value, array
+from np2tf.rewrites.tensorflow_target.model.values import NO_VALUE, Value, array
 from np2tf.rewrites.tensorflow_target.model.world import Frame
 
 Evaluate = Callable[[cst.CSTNode, Frame], Value]
-Given = dict[str, tuple[Value, cst.BaseExpression]]
+ArgumentValues = dict[str, tuple[Value, cst.BaseExpression]]
 
 #: Functions that may return what they are given.
 _MAY_RETURN_THEIR_ARGUMENT = frozenset({"asarray", "asanyarray", "ascontiguousarray"})
@@ -24,10 +24,10 @@ _PYTHON_DTYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex":
 _NO_ARGUMENTS = ("str", "dict", "function", "other", "module")
 
 
-def numpy_call(node: cst.Call, qualified: str, frame: Frame, evaluate: Evaluate) -> Value:
+def numpy_call(node: cst.Call, qualified_name: str, frame: Frame, evaluate: Evaluate) -> Value:
     """A call of one of NumPy's names."""
     world = frame.world
-    name = qualified.removeprefix("numpy.")
+    name = qualified_name.removeprefix("numpy.")
     world.forget(node.func)
     if name in world.table.dtypes:
         return _conversion(node, world.table.dtypes[name], frame, evaluate)
@@ -55,10 +55,10 @@ def _conversion(node: cst.Call, dtype: str, frame: Frame, evaluate: Evaluate) ->
     spelled = f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"
     helper = world.helper("_cast")
 
-    def edit(updated: cst.Call) -> cst.Call:
+    def edit(updated_node: cst.Call) -> cst.Call:
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        first = updated.args[0].with_changes(comma=comma)
-        return updated.with_changes(func=cst.Name(helper), args=[first, cst.Arg(edits_name(spelled))])
+        first = updated_node.args[0].with_changes(comma=comma)
+        return updated_node.with_changes(func=cst.Name(helper), args=[first, cst.Arg(edits_name(spelled))])
 
     world.edit(node, edit, "_cast")
     rank = 0 if value.only("int", "float", "bool", "complex", "scalar") else value.rank
@@ -76,11 +76,11 @@ def arguments(
     base: tuple[Value, cst.BaseExpression] | None,
     frame: Frame,
     evaluate: Evaluate,
-) -> Given | None:
+) -> ArgumentValues | None:
     """Return what a call gives for each parameter; None where it gives what is not translated."""
     world = frame.world
     parameters = function.parameters
-    given: Given = {} if base is None else {parameters[0]: base}
+    given: ArgumentValues = {} if base is None else {parameters[0]: base}
     wrong = None
     for position, arg in enumerate(node.args, len(given)):
         name = _parameter(parameters, position, arg)
@@ -114,7 +114,7 @@ def _takes_several(function: Function) -> bool:
 
 
 def _text_of_parameters(parameters: Sequence[str]) -> str:
-    return ", ".join(one for one in parameters if one != "_")
+    return ", ".join(parameter for parameter in parameters if parameter != "_")
 
 
 def _parameter(parameters: Sequence[str], position: int, arg: cst.Arg) -> str | None:
@@ -131,16 +131,16 @@ def _parameter(parameters: Sequence[str], position: int, arg: cst.Arg) -> str | 
     return parameters[position]
 
 
-def _unlike_numpy(function: Function, given: Given) -> str | None:
+def _unlike_numpy(function: Function, arguments: ArgumentValues) -> str | None:
     """Return why a call cannot be told from its dtypes and kinds to be NumPy's."""
-    values = [value for name, (value, _) in given.items() if name != "dtype"]
-    if function.result == "float" and any(one.dtype == "bool" for one in values):
+    values = [value for name, (value, _) in arguments.items() if name != "dtype"]
+    if function.result == "float" and any(value.dtype == "bool" for value in values):
         return "of truth values NumPy makes half precision"
-    arrays = [one for one in values if one.may("array", "scalar") and not one.may("any")]
+    arrays = [value for value in values if value.may("array", "scalar") and not value.may("any")]
     together = function.result in ("elementwise", "float", "bool", "where", "product") and arrays
-    if together and any(one.only("list", "tuple") for one in values):
+    if together and any(value.only("list", "tuple") for value in values):
         return "an array stands beside a list"
-    if function.name == "power" and any(one.dtype == "bool" for one in values):
+    if function.name == "power" and any(value.dtype == "bool" for value in values):
         return "powers of truth values have another dtype"
     return None
 
@@ -162,13 +162,13 @@ def dtype_value(node: cst.BaseExpression, frame: Frame, evaluate: Evaluate) -> V
     return value if value.only("dtype") or value.only("none") else None
 
 
-def target_of(function: Function, given: Given, frame: Frame) -> tuple[str, tuple[str, ...]]:
+def target_of(function: Function, arguments: ArgumentValues, frame: Frame) -> tuple[str, tuple[str, ...]]:
     """Return what is called instead, and the helpers that it is."""
     world = frame.world
     helper = function.helper
-    if function.name == "where" and len(given) == 1:
+    if function.name == "where" and len(arguments) == 1:
         helper = "_nonzero"
-    if function.only_with_arrays and all(_is_python(value) for value, _ in given.values()):
+    if function.only_with_arrays and all(_is_python(value) for value, _ in arguments.values()):
         helper = ""
     if helper:
         return world.helper(helper), (helper,)
@@ -179,12 +179,12 @@ def _is_python(value: Value) -> bool:
     return value.is_plain or value.only("dtype") or value.only("array")
 
 
-def result(function: Function, given: Given, node: cst.CSTNode, frame: Frame) -> Value:
+def result(function: Function, arguments: ArgumentValues, node: cst.CSTNode, frame: Frame) -> Value:
     """Return what a function's result may be, and whose memory it may be."""
-    values = [value for value, _ in given.values()]
-    if any(one.is_undetermined for one in values):
-        return NOTHING
-    made = RESULTS[function.result](given)
+    values = [value for value, _ in arguments.values()]
+    if any(value.is_undetermined for value in values):
+        return NO_VALUE
+    made = RESULTS[function.result](arguments)
     if not made.may("array", "list", "tuple"):
         return made.doubtful(*values)
     rule = rules.find(f"numpy.{function.name}")

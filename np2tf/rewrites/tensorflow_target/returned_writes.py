@@ -26,23 +26,23 @@ def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
     """`return v` -> `return v, x`, or `return x` in a function that returns no value."""
     names = written_in_order(summary)
 
-    def edit(updated: cst.Return) -> cst.Return:
-        value = updated.value if updated.value is not None else cst.Name("None")
+    def edit(updated_node: cst.Return) -> cst.Return:
+        value = updated_node.value if updated_node.value is not None else cst.Name("None")
         if isinstance(value, cst.Tuple) and not value.lpar:
             value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
         values: list[cst.BaseExpression] = [value] if summary.returns_value else []
-        values += [cst.Name(one) for one in names]
-        made = _several(values)
-        return updated.with_changes(value=made, whitespace_after_return=cst.SimpleWhitespace(" "))
+        values += [cst.Name(name) for name in names]
+        made = _bare_tuple(values)
+        return updated_node.with_changes(value=made, whitespace_after_return=cst.SimpleWhitespace(" "))
 
     frame.world.edit(node, edit)
 
 
-def _several(values: list[cst.BaseExpression]) -> cst.BaseExpression:
+def _bare_tuple(values: list[cst.BaseExpression]) -> cst.BaseExpression:
     if len(values) == 1:
         return values[0]
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    elements = [cst.Element(one, comma=comma) for one in values[:-1]] + [cst.Element(values[-1])]
+    elements = [cst.Element(element, comma=comma) for element in values[:-1]] + [cst.Element(values[-1])]
     return cst.Tuple(elements, lpar=[], rpar=[])
 
 
@@ -52,12 +52,12 @@ def end_with_return(summary: Summary, frame: Frame) -> None:
     assert isinstance(node, cst.FunctionDef)
     names = written_in_order(summary)
     values: list[cst.BaseExpression] = [cst.Name("None")] if summary.returns_value else []
-    line = cst.SimpleStatementLine([cst.Return(_several([*values, *map(cst.Name, names)]))])
+    line = cst.SimpleStatementLine([cst.Return(_bare_tuple([*values, *map(cst.Name, names)]))])
     body = node.body
     if not isinstance(body, cst.IndentedBlock):
         frame.world.refuse(node, "NP2TF603", what="a function on one line that writes to a parameter")
         return
-    frame.world.edit(body, lambda updated: updated.with_changes(body=[*updated.body, line]))
+    frame.world.edit(body, lambda updated_node: updated_node.with_changes(body=[*updated_node.body, line]))
 
 
 def return_writes_of_call(
@@ -72,7 +72,7 @@ def return_writes_of_call(
     summary = world.summary(function)
     arguments = _arguments(node, function)
     # A handler would see what the function has written before it raised an exception.
-    if arguments is None or frame.raised:
+    if arguments is None or frame.raise_states:
         world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
         return
     names: list[str] = []
@@ -82,8 +82,8 @@ def return_writes_of_call(
             world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
             return
         value = frame.env[place.value]
-        for other, given in arguments.items():
-            if other != parameter and not evaluate(given, frame).memory.isdisjoint(value.memory):
+        for other_parameter, given in arguments.items():
+            if other_parameter != parameter and not evaluate(given, frame).memory.isdisjoint(value.memory):
                 world.refuse(node, "NP2TF604", name=place.value, other=f"`{world.facts.code(given)}`")
                 return
         if not value.only("array"):
@@ -104,7 +104,7 @@ def inline_call(
     summary = world.summary(functions[0])
     if (
         len(functions) != 1
-        or frame.raised
+        or frame.raise_states
         or arguments is None
         or statement is None
         or not summary.returns_value
@@ -116,7 +116,7 @@ def inline_call(
         if place is None or not _is_left_behind(place, arguments, statement, frame, may_write):
             world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
             return
-    world.edit(node, lambda updated: expression("{call}[0]", call=updated))
+    world.edit(node, lambda updated_node: expression("{call}[0]", call=updated_node))
 
 
 def _is_left_behind(
@@ -128,12 +128,14 @@ def _is_left_behind(
 ) -> bool:
     """Return whether an argument's array is seen by nobody when the statement is done."""
     value = evaluate(place, frame)
-    others = [evaluate(one, frame) for one in arguments.values() if one is not place]
-    if not value.only("array") or any(not one.memory.isdisjoint(value.memory) for one in others):
+    other_values = [evaluate(argument, frame) for argument in arguments.values() if argument is not place]
+    if not value.only("array") or any(
+        not other_value.memory.isdisjoint(value.memory) for other_value in other_values
+    ):
         return False
     if any(isinstance(root, tuple) for root in value.memory):
         return False
-    names = [one.value for one in walk(statement) if isinstance(one, cst.Name)]
+    names = [inner_node.value for inner_node in walk(statement) if isinstance(inner_node, cst.Name)]
     live = frame.live.get(statement, frozenset()) | frame.always_live
     for name, held in frame.env.items():
         if not held.memory.isdisjoint(value.memory):
@@ -144,21 +146,21 @@ def _is_left_behind(
 
 
 def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Summary, frame: Frame) -> None:
-    bound = {one.value for t in getattr(statement, "targets", ()) for one in target_names(t.target)}
+    bound = {place.value for t in getattr(statement, "targets", ()) for place in target_names(t.target)}
     # A name that the statement binds to something else leaves the array that was written behind.
     fresh = {
         name: frame.world.name(f"{name}_written", statement, frame) if name in bound else name
         for name in names
     }
 
-    def edit(updated: cst.Assign | cst.Expr) -> cst.Assign:
-        if isinstance(updated, cst.Assign) and len(updated.targets) == 1:
-            first: list[cst.BaseExpression] = [_parenthesize(updated.targets[0].target)]
+    def edit(updated_node: cst.Assign | cst.Expr) -> cst.Assign:
+        if isinstance(updated_node, cst.Assign) and len(updated_node.targets) == 1:
+            first: list[cst.BaseExpression] = [_parenthesize(updated_node.targets[0].target)]
         else:
             first = [cst.Name("_")] if summary.returns_value else []
-        place = _several([*first, *(cst.Name(fresh[name]) for name in names)])
+        place = _bare_tuple([*first, *(cst.Name(fresh[name]) for name in names)])
         target = cst.AssignTarget(place)  # type: ignore[arg-type]
-        return cst.Assign([target], updated.value, semicolon=updated.semicolon)
+        return cst.Assign([target], updated_node.value, semicolon=updated_node.semicolon)
 
     if isinstance(statement, cst.Assign) and len(statement.targets) != 1:
         frame.world.refuse(statement, "NP2TF608", name="a function")

@@ -9,10 +9,10 @@ from typing import Any
 import libcst as cst
 
 from np2tf.facts.dataflow.reads_writes import block
-from np2tf.rewrites.tensorflow_target import guarded, writes
+from np2tf.rewrites.tensorflow_target import guarded_blocks, writes
 from np2tf.rewrites.tensorflow_target.expressions import evaluate
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
-from np2tf.rewrites.tensorflow_target.model.shared import refuse_shared
+from np2tf.rewrites.tensorflow_target.model.shared_names import refuse_shared
 from np2tf.rewrites.tensorflow_target.model.turns import Turns
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, list_value, plain
 from np2tf.rewrites.tensorflow_target.model.world import Frame, Passage, merge
@@ -21,7 +21,7 @@ from np2tf.tree.names import dotted_name
 Env = dict[str, Value]
 #: A loop's names have settled before this many rounds.
 _ROUNDS = 12
-_REFUSED: dict[type[cst.CSTNode], str] = {
+_REFUSALS: dict[type[cst.CSTNode], str] = {
     cst.ClassDef: "a class",
     cst.TryStar: "`except*`",
     cst.TypeAlias: "a type alias",
@@ -47,9 +47,9 @@ def run_statement(node: cst.CSTNode, frame: Frame) -> bool:
         return run(node.body, frame)
     if isinstance(node, cst.BaseSmallStatement):
         frame.statement = node
-        for states in frame.raised:
+        for states in frame.raise_states:
             states.append(dict(frame.env))
-    told = _REFUSED.get(type(node))
+    told = _REFUSALS.get(type(node))
     if told is not None:
         frame.world.refuse(node, "NP2TF603", what=told)
         return True
@@ -59,7 +59,7 @@ def run_statement(node: cst.CSTNode, frame: Frame) -> bool:
         return True
     reached = handler(node, frame) is not False
     if isinstance(node, cst.BaseSmallStatement):
-        for states in frame.raised:
+        for states in frame.raise_states:
             states.append(dict(frame.env))
     return reached
 
@@ -81,20 +81,20 @@ def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode
     """An assignment target gets a value."""
     if isinstance(target, cst.Name):
         owner = frame.world.facts.scopes.of(target).owner_of(target.value)
-        is_shared = (frame.function, target.value) in frame.world.shared
+        is_shared = (frame.function, target.value) in frame.world.shared_owners
         is_own = owner is None or frame.function is None or owner.node is frame.function
         if not is_own and not is_shared:
             frame.world.refuse(target, "NP2TF603", what="a name of an outer scope that is bound")
         refuse_shared(target, target.value, value, frame)
         frame.bind(target.value, value)
     elif isinstance(target, (cst.Tuple, cst.List)):
-        starred = any(isinstance(one, cst.StarredElement) for one in target.elements)
+        starred = any(isinstance(element, cst.StarredElement) for element in target.elements)
         for position, element in enumerate(target.elements):
             fits = value.items is not None and len(value.items) == len(target.elements) and not starred
-            one = value.items[position] if fits and value.items is not None else element_of(value)
+            item = value.items[position] if fits and value.items is not None else element_of(value)
             if isinstance(element, cst.StarredElement):
-                one = list_value(one, [element])
-            bind(element.value, one, frame, statement)
+                item = list_value(item, [element])
+            bind(element.value, item, frame, statement)
     elif isinstance(target, cst.Subscript):
         writes.store(target, value, frame, statement)
     elif isinstance(target, cst.Attribute):
@@ -217,7 +217,7 @@ def _function(node: cst.FunctionDef, frame: Frame) -> None:
                 world.refuse(param.default, "NP2TF603", what="an array or container as a default")
             known = Value(default.kinds, default.dtype, default.rank, items=default.items, certain=False)
             world.learn(summary.parameters, param.name.value, known)
-    if (frame.function, node.name.value) in world.shared:
+    if (frame.function, node.name.value) in world.shared_owners:
         world.refuse(node, "NP2TF603", what="`global` and `nonlocal` of what is no number")
     frame.bind(node.name.value, Value(frozenset(["function"]), functions=frozenset([node])))
 
@@ -227,9 +227,9 @@ def _import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
     if isinstance(node.names, cst.ImportStar):
         frame.world.refuse(node, "NP2TF607", name="*")
         return
-    ours = {alias for found in frame.world.facts.imports.statements for alias in found.aliases}
+    numpy_aliases = {alias for found in frame.world.facts.imports.statements for alias in found.aliases}
     for alias in node.names:
-        if alias in ours:
+        if alias in numpy_aliases:
             continue
         module = alias.evaluated_name if isinstance(node, cst.Import) else _module(node)
         bound_name = (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
@@ -277,7 +277,7 @@ _HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], bool | None]] = {
     cst.Pass: _pass,
     cst.Global: _pass,
     cst.Nonlocal: _pass,
-    cst.Try: lambda node, frame: guarded.follow_try(node, frame, run, bind),
-    cst.With: lambda node, frame: guarded.follow_with(node, frame, run, bind),
-    cst.Match: lambda node, frame: guarded.follow_match(node, frame, run, bind),
+    cst.Try: lambda node, frame: guarded_blocks.follow_try(node, frame, run, bind),
+    cst.With: lambda node, frame: guarded_blocks.follow_with(node, frame, run, bind),
+    cst.Match: lambda node, frame: guarded_blocks.follow_match(node, frame, run, bind),
 }

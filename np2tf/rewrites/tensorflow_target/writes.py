@@ -14,7 +14,7 @@ from np2tf.rewrites.tensorflow_target.expressions import evaluate, key_part
 from np2tf.rewrites.tensorflow_target.methods import put_into
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import choose, element_of, helper_of, result_of, unfit
-from np2tf.rewrites.tensorflow_target.model.shared import is_shared, refuse_shared
+from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
 from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, join, promote
 from np2tf.rewrites.tensorflow_target.model.world import Frame
 from np2tf.rewrites.tensorflow_target.returned_writes import return_with, return_writes_of_call
@@ -25,31 +25,31 @@ _OUTSIDE = "memory of others"
 
 def may_write(name: str, value: Value, place: cst.CSTNode, statement: cst.CSTNode, frame: Frame) -> bool:
     """Return whether a name's array can be replaced by a new one, for nobody else would see the write."""
-    other = _other_owner(name, value, statement, frame)
-    if other is None:
+    owner = _other_owner(name, value, statement, frame)
+    if owner is None:
         return True
-    frame.world.refuse(place, "NP2TF604", name=name, other=other)
+    frame.world.refuse(place, "NP2TF604", name=name, other=owner)
     return False
 
 
 def _other_owner(name: str, value: Value, statement: cst.CSTNode, frame: Frame) -> str | None:
     """Return who else may see the memory of a name after a statement."""
-    if name not in frame.env or (frame.function, name) in frame.world.shared:
+    if name not in frame.env or (frame.function, name) in frame.world.shared_owners:
         return _OUTSIDE
     if frame.is_returned:
         return "the result that is returned"
     live = (frame.live.get(statement, frozenset()) | frame.always_live) - _bound_outright(statement, frame)
-    for other, held in frame.env.items():
-        needed = frame.function is None or other in live or other.startswith("<")
-        if other != name and needed and not held.memory.isdisjoint(value.memory):
-            return f"`{other}`" if not other.startswith("<") else "what a loop goes over"
+    for other_name, held in frame.env.items():
+        needed = frame.function is None or other_name in live or other_name.startswith("<")
+        if other_name != name and needed and not held.memory.isdisjoint(value.memory):
+            return f"`{other_name}`" if not other_name.startswith("<") else "what a loop goes over"
     outside = [root for root in value.memory if isinstance(root, tuple)]
     if not outside:
         return None
-    own = ("param", frame.function, name)
+    own_root = ("param", frame.function, name)
     if frame.function is None and set(outside) == {("global", name)}:
         return None
-    if outside == [own] and len(value.memory) == 1 and isinstance(frame.function, cst.FunctionDef):
+    if outside == [own_root] and len(value.memory) == 1 and isinstance(frame.function, cst.FunctionDef):
         summary = frame.world.summary(frame.function)
         if name not in summary.writes:
             summary.writes.add(name)
@@ -74,26 +74,26 @@ def _is_array_for_sure(value: Value) -> bool:
 def in_parts(node: cst.Assign, value: Value, frame: Frame, bind: Bind) -> bool:
     """`x[0], y = a, b` and `x[0] = x[1] = a`: several statements, if arrays are written to."""
     parts = taken_apart(node)
-    stores = [one for one in (parts or ()) if isinstance(one.target, cst.Subscript)]
-    if parts is None or not any(_is_array_store(one.target, frame) for one in stores):
+    stores = [part for part in (parts or ()) if isinstance(part.target, cst.Subscript)]
+    if parts is None or not any(_is_array_store(part.target, frame) for part in stores):
         return False
     world = frame.world
     line = world.facts.parents[node]
     if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
         world.refuse(node, "NP2TF603", what="a write in a line of several statements")
         return True
-    if not all(_is_array_store(one.target, frame) for one in stores):
+    if not all(_is_array_store(part.target, frame) for part in stores):
         world.refuse(node, "NP2TF603", what="a statement that writes to an array and to a container")
         return True
     bases: set[object] = set()
-    for one in parts:
-        item = part_of(value, one)
-        if isinstance(one.target, cst.Subscript):
-            bases |= evaluate(one.target.value, frame).memory
-            store(one.target, item, frame, node, is_part=True)
+    for part in parts:
+        item = part_of(value, part)
+        if isinstance(part.target, cst.Subscript):
+            bases |= evaluate(part.target.value, frame).memory
+            store(part.target, item, frame, node, is_part=True)
         else:
-            bind(one.target, item, frame, node)
-    views = any(part_of(value, one).may("array") for one in parts) and not value.memory.isdisjoint(bases)
+            bind(part.target, item, frame, node)
+    views = any(part_of(value, part).may("array") for part in parts) and not value.memory.isdisjoint(bases)
     if views:  # The first write would show in the second value.
         name = world.facts.code(node.targets[0].target)
         world.refuse(node, "NP2TF604", name=name, other="what is assigned")
@@ -116,7 +116,7 @@ def store(
     if not base.may(*ARRAYS):
         if base.may("list", "dict"):
             put_into(target, base, value, frame)
-            if base.may("dict") and not all(one.is_plain for one in key):
+            if base.may("dict") and not all(value.is_plain for value in key):
                 world.refuse(target, "NP2TF606", what="a dictionary's key")
         return
     name = target.value.value if isinstance(target.value, cst.Name) else None
@@ -281,8 +281,8 @@ def _record_write(
     world = frame.world
     world.forget(call)
     world.forget(call.func)
-    others = [arg for arg in call.args if arg.value is not place]
-    for arg in others:
+    other_args = [arg for arg in call.args if arg.value is not place]
+    for arg in other_args:
         evaluate(arg.value, frame)
     base = evaluate(place, frame)
     if not isinstance(place, cst.Name):

@@ -60,11 +60,11 @@ def bind_stand_ins(places: Iterable[Place]) -> Iterator[None]:
         yield
     finally:
         with _lock:
-            for one in reversed(taken):
-                _give_back(one)
+            for binding in reversed(taken):
+                _give_back(binding)
 
 
-def _take(place: Place, taken: list[_Binding]) -> None:
+def _take(place: Place, bindings: list[_Binding]) -> None:
     known = _bindings.get(place.key)
     if known is None:
         before = place.value
@@ -73,7 +73,7 @@ def _take(place: Place, taken: list[_Binding]) -> None:
             return
         known = _bindings[place.key] = _Binding(place, before, shown)
     known.traces += 1
-    taken.append(known)
+    bindings.append(known)
     if known.traces == 1:
         _bind(place, known.stand_in)
 
@@ -89,13 +89,13 @@ def _bind(place: Place, value: Any) -> None:
     raise HiddenInputError(f"an array is read by a name that cannot be rebound: {place.name}")
 
 
-def _give_back(one: _Binding) -> None:
-    one.traces -= 1
-    if one.traces == 0:
-        del _bindings[one.place.key]
+def _give_back(binding: _Binding) -> None:
+    binding.traces -= 1
+    if binding.traces == 0:
+        del _bindings[binding.place.key]
         # Other code may have bound the place to a new value meanwhile.
-        if one.place.value is one.stand_in:
-            _bind(one.place, one.before)
+        if binding.place.value is binding.stand_in:
+            _bind(binding.place, binding.before)
 
 
 def _stand_in_value(value: Any) -> Any:
@@ -119,16 +119,16 @@ def _places_within(places: Iterable[Place]) -> Iterator[Place]:
         yield from _nested_places(value, seen, 0)
 
 
-def _nested_places(value: Any, seen: set[int], depth: int) -> Iterator[Place]:
+def _nested_places(value: Any, seen_ids: set[int], depth: int) -> Iterator[Place]:
     found = OBJECTS.find(value)
     if depth > _MAX_DEPTH or found is None:
         return
     if found.fill is None:
         for item in found.items(value):
-            yield from _nested_places(item, seen, depth + 1)
-    elif id(value) not in seen:
-        seen.add(id(value))
+            yield from _nested_places(item, seen_ids, depth + 1)
+    elif id(value) not in seen_ids:
+        seen_ids.add(id(value))
         place = own_attribute if found is INSTANCE else entry
         for key, item in list(zip(found.keys(value), found.items(value), strict=True)):
             yield place(value, key)
-            yield from _nested_places(item, seen, depth + 1)
+            yield from _nested_places(item, seen_ids, depth + 1)

@@ -100,7 +100,7 @@ class Dependencies:
         """
         acting = (name for name, setter in self._setters.items() if has_side_effects(setter))
         return next(
-            (name for name in acting if any(name in assigned_attributes(one) for one in self._codes)), ""
+            (name for name in acting if any(name in assigned_attributes(code) for code in self._codes)), ""
         )
 
     @functools.cached_property
@@ -118,8 +118,8 @@ class Dependencies:
         """
         if not self._append_targets or self.any_attribute or MATCHES in self._attribute_names:
             return frozenset()
-        others = self._attribute_names if self._tells_classes else frozenset()
-        return frozenset(self._append_targets - self._read_lists - others)
+        names_of_classes = self._attribute_names if self._tells_classes else frozenset()
+        return frozenset(self._append_targets - self._read_lists - names_of_classes)
 
     def reads_list(self, attribute: str) -> None:
         """Record that a list is not only appended to."""
@@ -142,7 +142,7 @@ class Dependencies:
             for kind, done in list(self._classes.items()):
                 self._follow_class(kind, done)
 
-    def _follow_class(self, kind: type, done: set[str]) -> None:
+    def _follow_class(self, kind: type, done_classes: set[str]) -> None:
         consists_of_attributes = has_instances(kind)
         found: set[str] = set()
         for base, name, member in class_members(kind, self.names):
@@ -152,9 +152,9 @@ class Dependencies:
             self._watch_member(kind if name not in found else base, name)
             found.add(name)
             key = f"{base.__qualname__}.{name}"
-            if key in done:
+            if key in done_classes:
                 continue
-            done.add(key)
+            done_classes.add(key)
             if isinstance(member, property) and member.fset is not None:
                 self._setters[name] = member.fset
             functions = list(functions_of(member))
@@ -191,25 +191,25 @@ class Dependencies:
             return False
         return not isinstance(function, types.FunctionType) or id(function) in self._function_ids
 
-    def knows(self, others: Iterable[Dependencies]) -> bool:
+    def knows(self, other_dependencies: Iterable[Dependencies]) -> bool:
         """Return whether the names in the code of functions that are arguments are known, with their uses."""
         return all(
-            one.names <= self.names
-            and one._append_targets <= self._append_targets
-            and one._attribute_names <= self._attribute_names
-            and one._tells_classes <= self._tells_classes
-            and one._copies_objects <= self._copies_objects
-            for one in others
+            dependencies.names <= self.names
+            and dependencies._append_targets <= self._append_targets
+            and dependencies._attribute_names <= self._attribute_names
+            and dependencies._tells_classes <= self._tells_classes
+            and dependencies._copies_objects <= self._copies_objects
+            for dependencies in other_dependencies
         )
 
-    def learn(self, others: Iterable[Dependencies]) -> None:
+    def learn(self, other_dependencies: Iterable[Dependencies]) -> None:
         """Record the names in the code of functions that are arguments."""
-        for one in others:
-            self.names |= one.names
-            self._append_targets |= one._append_targets
-            self._attribute_names |= one._attribute_names
-            self._tells_classes |= one._tells_classes
-            self._copies_objects |= one._copies_objects
+        for dependencies in other_dependencies:
+            self.names |= dependencies.names
+            self._append_targets |= dependencies._append_targets
+            self._attribute_names |= dependencies._attribute_names
+            self._tells_classes |= dependencies._tells_classes
+            self._copies_objects |= dependencies._copies_objects
         self.follow_classes(set())
 
     def follow(self, function: Any) -> None:
@@ -329,7 +329,7 @@ def _holds_arrays(value: Any, depth: int = 0) -> bool:
     """Return whether a list, dict or tuple contains an array."""
     if isinstance(value, np.ndarray):
         return True
-    return depth < 4 and any(_holds_arrays(one, depth + 1) for one in SEARCHED_CONTAINERS.items(value))
+    return depth < 4 and any(_holds_arrays(item, depth + 1) for item in SEARCHED_CONTAINERS.items(value))
 
 
 def current(all_readers: list[Place]) -> list[Any]:

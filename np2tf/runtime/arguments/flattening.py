@@ -23,16 +23,17 @@ from np2tf.tnp._operands.promotion import has_tf_dtype
 
 
 def take_arguments(
-    args: tuple[Any, ...], kwargs: dict[str, Any], changing: Collection[int], signature: Signature
+    args: tuple[Any, ...], kwargs: dict[str, Any], changing_places: Collection[int], signature: Signature
 ) -> None:
-    """Add the arguments of a call to the signature; `changing` are the places of numbers that are inputs.
+    """Add the arguments of a call to the signature; `changing_places` has the places of numbers that are
+    inputs.
 
     Raises:
         StagingError: as for `take_apart`.
     """
     signature.parts.append(len(args))
     for place, value in enumerate(args):
-        if place in changing and kind_of(value) == "number":
+        if place in changing_places and kind_of(value) == "number":
             signature.changing_numbers.append(len(signature.numbers))
         take_apart(value, signature, 1)
     take_apart(kwargs, signature, 1)
@@ -46,36 +47,36 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
     """
     # Another thread that is tracing may have bound it to a stand-in.
     value = host_value(value)
-    what = kind_of(value)
-    if what == "array":
+    kind = kind_of(value)
+    if kind == "array":
         _take_array(value, signature)
-    elif what == "number":
+    elif kind == "number":
         signature.numbers.append(value)
         signature.parts.append(type(value))
-    elif what == "constant":
+    elif kind == "constant":
         _take_constant(value, signature, depth)
-    elif what == "generator":
+    elif kind == "generator":
         signature.add_generator(value)
-    elif what == "set":
+    elif kind == "set":
         signature.add_set(value)
     elif depth > DEEPEST:
         raise ArgumentError("an argument is nested too deeply")
-    elif what == "unknown":
+    elif kind == "unknown":
         name = type(value).__qualname__
         raise ArgumentError(f"an argument or variable of type {name} cannot be an input of a graph")
-    elif what in IMMUTABLE:
-        container = IMMUTABLE[what]
+    elif kind in IMMUTABLE:
+        container = IMMUTABLE[kind]
         signature.parts.append(container.outline_of(value))
         for item in container.items(value):
             take_apart(item, signature, depth + 1)
-    elif what == "logger":
+    elif kind == "logger":
         # The trace finds out whether a record is due.
         signature.parts.append((id(value), value.getEffectiveLevel(), value.disabled, value.manager.disable))
-    elif what == "method":
+    elif kind == "method":
         _take_constant(value.__func__, signature, depth)
         take_apart(value.__self__, signature, depth + 1)
     elif signature.note_holder(value):
-        _take_holder(value, what, signature, depth)
+        _take_holder(value, kind, signature, depth)
 
 
 def _take_constant(value: Any, signature: Signature, depth: int) -> None:
@@ -103,20 +104,20 @@ def _function_key(value: Any) -> Any:
     return value
 
 
-def _take_holder(value: Any, what: str, signature: Signature, depth: int) -> None:
-    if what == "list":
+def _take_holder(value: Any, kind: str, signature: Signature, depth: int) -> None:
+    if kind == "list":
         signature.parts.append((list, len(value)))
         for item in value:
             take_apart(item, signature, depth + 1)
         return
-    entries = value if what == "dict" else signature.touched_attributes(value)
+    entries = value if kind == "dict" else signature.touched_attributes(value)
     signature.parts.append((type(value), tuple(entries)))
-    if what == "instance":
+    if kind == "instance":
         signature.classes.add(type(value))
     for name, item in entries.items():
-        if what == "instance" and name in signature.assigned_names and kind_of(item) == "number":
+        if kind == "instance" and name in signature.assigned_names and kind_of(item) == "number":
             signature.changing_numbers.append(len(signature.numbers))
-        if what != "instance" or not signature.only_appends_to(name, item):
+        if kind != "instance" or not signature.only_appends_to(name, item):
             take_apart(item, signature, depth + 1)
 
 
@@ -148,8 +149,8 @@ def _is_opaque(value: Any) -> bool:
     module = type(value).__module__
     if module.startswith("scipy.stats._"):  # a probability distribution
         return True
-    ours = module.split(".")[0] in ("np2tf", "numpy", "typing")
-    return ours and not is_array(value) and callable(value)
+    is_of_a_library = module.split(".")[0] in ("np2tf", "numpy", "typing")
+    return is_of_a_library and not is_array(value) and callable(value)
 
 
 def _take_array(value: Any, signature: Signature) -> None:

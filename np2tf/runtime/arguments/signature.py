@@ -67,10 +67,10 @@ class Signature:
     def __init__(
         self,
         names: set[str] | None = None,
-        assigned: frozenset[str] = frozenset(),
-        appending: frozenset[str] = frozenset(),
+        assigned_names: frozenset[str] = frozenset(),
+        append_targets: frozenset[str] = frozenset(),
     ) -> None:
-        self.assigned_names, self._append_targets = assigned, appending
+        self.assigned_names, self._append_targets = assigned_names, append_targets
         self._append_names: dict[int, str] = {}
         self.arrays: list[Any] = []
         self.numbers: list[Any] = []
@@ -105,7 +105,7 @@ class Signature:
 
     def follows(self, function: Any) -> bool:
         """Return whether the dependencies of a function that an argument may call are known."""
-        return any(one.follows(function) for one in self.argument_dependencies)
+        return any(dependencies.follows(function) for dependencies in self.argument_dependencies)
 
     @property
     def attributes_are_named(self) -> bool:
@@ -143,9 +143,9 @@ class Signature:
 
     def add_generator(self, value: Any) -> None:
         """Make the state of a generator an input."""
-        streams = [bit_generator(one) for one in self.generators]
+        streams = [bit_generator(generator) for generator in self.generators]
         stream = bit_generator(value)
-        place = next((k for k, one in enumerate(streams) if one is stream), len(streams))
+        place = next((k for k, other_stream in enumerate(streams) if other_stream is stream), len(streams))
         if place == len(streams):
             self.generators.append(value)
         self.parts.append((place, type(value), type(stream), value is global_state()))

@@ -67,20 +67,20 @@ class TracedArguments:
         """Return the counterpart of an argument; each part is requested once, in the order of the
         signature.
         """
-        what = kind_of(value)
-        if what == "array":
+        kind = kind_of(value)
+        if kind == "array":
             return self._arrays[self._signature.place_of(value)]
-        if what == "number":
+        if kind == "number":
             return next(self._numbers)
-        if what in IMMUTABLE:
-            container = IMMUTABLE[what]
+        if kind in IMMUTABLE:
+            container = IMMUTABLE[kind]
             return container.builder(value)([self.of(item) for item in container.items(value)])
-        if what == "method":
+        if kind == "method":
             return self._method(value)
-        if what not in ("list", "dict", "instance", "generator"):
+        if kind not in ("list", "dict", "instance", "generator"):
             return value
         if id(value) not in self._objects:
-            self._make(value, what)
+            self._make(value, kind)
         return self._objects[id(value)]
 
     def _method(self, method: types.MethodType) -> Any:
@@ -89,26 +89,26 @@ class TracedArguments:
         drawing = kind_of(method.__self__) == "generator"
         return getattr(owner, method.__name__) if drawing else types.MethodType(method.__func__, owner)
 
-    def _make(self, value: Any, what: str) -> None:
+    def _make(self, value: Any, kind: str) -> None:
         appended = self._signature.appended_as(value)
         twin: Any
         if appended is not None:
             twin = AppendedList(len(self._twins), appended)
-        elif what == "generator":
+        elif kind == "generator":
             twin = generator_stand_in(value)
         else:
-            twin = with_attributes(type(value), {}) if what == "instance" else type(value)()
+            twin = with_attributes(type(value), {}) if kind == "instance" else type(value)()
         self._objects[id(value)] = twin
         place = self._place[id(twin)] = len(self._twins)
         self._twins.append(twin)
         self._before.append(None)
         self._by_name.append(self._signature.is_read_by_name(value))
-        if what == "list" and appended is None:
+        if kind == "list" and appended is None:
             twin.extend([self.of(item) for item in value])
-        elif what in ("dict", "instance"):
-            entries = value if what == "dict" else self._signature.touched_attributes(value)
+        elif kind in ("dict", "instance"):
+            entries = value if kind == "dict" else self._signature.touched_attributes(value)
             made = {key: self.of(item) for key, item in entries.items()}
-            twin.update(made) if what == "dict" else assign(twin, made)
+            twin.update(made) if kind == "dict" else assign(twin, made)
         self._before[place] = _contents(twin)
 
     def outcome(self, result: Any) -> Outcome:
@@ -136,10 +136,10 @@ class TracedArguments:
         place = self._place.get(id(value))
         if place is not None:
             return ArgumentRef(place)
-        what = kind_of(value)
-        if what in ("list", "dict", "tuple"):
+        kind_of_value = kind_of(value)
+        if kind_of_value in ("list", "dict", "tuple"):
             return STRUCTURES.map_items(lambda item: self._replace_arguments(item, depth + 1), value)
-        if what == "instance":
+        if kind_of_value == "instance":
             kind = new_instance_of(value, depth)
             state = {
                 name: self._replace_arguments(item, depth + 1) for name, item in attributes(value).items()
@@ -148,7 +148,7 @@ class TracedArguments:
         if type(value) is not StandIn and host_value(value) is not value:
             raise ReturnedValueError("staged code returns a generator of its own, or a global one")
         if type(value) is slice and any(
-            type(one).__module__ in _NUMBER_MODULES for one in SLICE.items(value)
+            type(bound).__module__ in _NUMBER_MODULES for bound in SLICE.items(value)
         ):
             raise ReturnedValueError("staged code returns a slice of numbers that vary")
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
@@ -212,12 +212,14 @@ def write_back(outcome: Outcome, holders: Sequence[Any]) -> Any:
     return result
 
 
-def _restore_arguments(value: Any, holders: Sequence[Any], made: dict[int, Any]) -> Any:
+def _restore_arguments(value: Any, holders: Sequence[Any], instances: dict[int, Any]) -> Any:
     kind = type(value)
     if kind is ArgumentRef:
         return holders[value.place]
     if kind is NewObject:
-        if value.number not in made:
-            made[value.number] = with_attributes(value.kind, _restore_arguments(value.state, holders, made))
-        return made[value.number]
-    return STRUCTURES.map_items(lambda item: _restore_arguments(item, holders, made), value)
+        if value.number not in instances:
+            instances[value.number] = with_attributes(
+                value.kind, _restore_arguments(value.state, holders, instances)
+            )
+        return instances[value.number]
+    return STRUCTURES.map_items(lambda item: _restore_arguments(item, holders, instances), value)

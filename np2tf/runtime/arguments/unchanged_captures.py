@@ -24,7 +24,9 @@ def guard_captures(captures: list[Place], sets: list[set[Any]]) -> Iterator[None
     """
     with bind_stand_ins(captures):
         before = current(captures)
-        guard = MutationGuard([*OBJECTS.reachable(before, DEEPEST), *((SET, one) for one in sets)])
+        guard = MutationGuard(
+            [*OBJECTS.reachable(before, DEEPEST), *((SET, constant_set) for constant_set in sets)]
+        )
         changed = False
         try:
             yield

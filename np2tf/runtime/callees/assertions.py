@@ -30,7 +30,9 @@ def _hold(x: Any, y: Any, compare: Callable[[Any, Any], Any]) -> None:
     Raises:
         StagingError: if the comparison certainly fails, or the values are no numbers and arrays.
     """
-    if not all(is_array(one) or isinstance(one, (np.ndarray, np.generic, int, float)) for one in (x, y)):
+    if not all(
+        is_array(operand) or isinstance(operand, (np.ndarray, np.generic, int, float)) for operand in (x, y)
+    ):
         raise CalleeError("asserts something of what is no array")
     x, y = tnp.asarray(x), tnp.asarray(y)
     if x.shape != y.shape and x.ndim and y.ndim:

@@ -26,7 +26,7 @@ from np2tf.runtime.effects import ordered_effects
 from np2tf.runtime.effects.appends import AppendedList
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.introspection.user_objects import class_members, functions_of, has_instances
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.random.streams import Draws
 from np2tf.scipy import lookup
 from np2tf.staging import CalleeError, RandomUseError, StagingError
@@ -84,7 +84,7 @@ def staged_callee(callee: Any) -> Any:
     name = lookup.native(callee)
     if name is not None:
         return lookup.implementation(name)
-    if isinstance(callee, Jitted):
+    if isinstance(callee, JittedFunction):
         _refuse_new(callee)
         return callee
     if isinstance(callee, Function):
@@ -99,7 +99,7 @@ def staged_callee(callee: Any) -> Any:
             return callee
         return functools.partial(staged_callee(callee.func), *callee.args, **callee.keywords)
     if _is_calling(callee):
-        return lambda function, *rest: callee(function and staged_callee(function), *rest)
+        return lambda function, *arguments: callee(function and staged_callee(function), *arguments)
     if isinstance(callee, type):
         return _class(callee)
     if kind is types.BuiltinMethodType and _changes_an_own_container(callee):
@@ -110,13 +110,13 @@ def staged_callee(callee: Any) -> Any:
     if found is not None:
         return staged_callee(found)
     method = getattr(kind, "__call__", None)  # noqa: B004
-    if has_instances(kind) and isinstance(method, (types.FunctionType, Jitted)):
+    if has_instances(kind) and isinstance(method, (types.FunctionType, JittedFunction)):
         return types.MethodType(staged_callee(method), callee)
     raise _unknown_callee_error(callee)
 
 
 def _is_calling(callee: Any) -> bool:
-    return any(callee is one for one in known_callees.HIGHER_ORDER)
+    return any(callee is higher_order for higher_order in known_callees.HIGHER_ORDER)
 
 
 def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
@@ -206,12 +206,12 @@ def check_class(kind: type, names: set[str]) -> None:
                 _check_all(vars(base)[name], kind, checked)
 
 
-def _check_all(member: Any, kind: type, checked: ImplicitCallCheck) -> None:
+def _check_all(member: Any, kind: type, check: ImplicitCallCheck) -> None:
     for function in functions_of(member):
         if not isinstance(function, types.FunctionType) or function.__module__ in _MAKING_METHODS:
             continue
         if has_source(function):
-            checked.check(function, kind)
+            check.check(function, kind)
 
 
 def _refusal(function: types.FunctionType, reason: str) -> StagingError:

@@ -36,7 +36,7 @@ class _TracedManager:
     def __enter__(self) -> Any:
         return self._enter()
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
         if kind is None:
             self._leave(None, None, None)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from np2tf.runtime.environment.tensorflow_patches import is_translated_code
 from np2tf.runtime.introspection.libraries import is_of_library
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 
 #: id of the code of a function -> the code itself, which keeps the id valid, and the translated function;
 #: None if the translation changes nothing.
@@ -50,7 +50,7 @@ def _function(function: types.FunctionType) -> Callable[..., Any]:
         # Imported only here, because it loads the translator.
         translator = importlib.import_module("np2tf.imports.functions.callees")
         made: Any = translator.eager_version(function)
-        made = made.__wrapped__ if isinstance(made, Jitted) else made
+        made = made.__wrapped__ if isinstance(made, JittedFunction) else made
         known = code, made
         _translations[id(code)] = known
     return function if known[1] is None else _with_closure_of(function, known[1])

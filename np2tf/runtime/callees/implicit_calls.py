@@ -16,7 +16,7 @@ from typing import Any
 from np2tf.runtime.callees import known_callees
 from np2tf.runtime.effects import ordered_effects
 from np2tf.runtime.introspection.user_objects import has_instances
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.scipy import lookup
 from np2tf.staging import CalleeError, StagingError
 from np2tf.tnp._front.front import Function
@@ -51,7 +51,7 @@ class ImplicitCallCheck:
             return
         self._checked_calls.add((function, kind))
         made = self._staged_version(function)
-        if not isinstance(made, Jitted) or not _names_np2tf(made.__wrapped__.__code__):
+        if not isinstance(made, JittedFunction) or not _names_np2tf(made.__wrapped__.__code__):
             return
         # Imported only here, because it loads the translator.
         operators, callees = importlib.import_module("np2tf.imports.functions.callees").asked_by(function)
@@ -68,7 +68,7 @@ class ImplicitCallCheck:
     def _check_object(self, value: Any, kind: type | None, text: str, function: types.FunctionType) -> None:
         if ordered_effects.counterpart(value) is not None:
             raise self._error(function, f"calls `{text}`, whose effects have an order")
-        if isinstance(value, (Jitted, Function)) or lookup.native(value) is not None:
+        if isinstance(value, (JittedFunction, Function)) or lookup.native(value) is not None:
             return
         if isinstance(value, functools.partial):
             self._check_object(value.func, None, text, function)
@@ -98,7 +98,7 @@ def _names_np2tf(code: types.CodeType) -> bool:
     """Return whether code uses any of np2tf's operators."""
     if "np2tf" in code.co_names or "np2tf" in code.co_freevars:
         return True
-    return any(_names_np2tf(one) for one in code.co_consts if isinstance(one, types.CodeType))
+    return any(_names_np2tf(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
 
 
 def _is_known_class(value: Any) -> bool:

@@ -21,7 +21,7 @@ from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.decisions.decisions import key_of
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.effects.appends import ListIsRead
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.xla.stable_names import stable_names
 from np2tf.staging import (
     StagingError,
@@ -40,10 +40,10 @@ class CompiledCode:
     #: True if the function's prospect records for the next process what compiling has gained.
     _is_followed = True
 
-    def __init__(self, jitted: Jitted) -> None:
-        self._jitted = jitted
-        self._function = jitted.__wrapped__
-        self._host = jitted._host
+    def __init__(self, jitted_function: JittedFunction) -> None:
+        self._jitted = jitted_function
+        self._function = jitted_function.__wrapped__
+        self._host = jitted_function._host
         self._caches = SpecializationCaches(self._host)
         self._checked_classes: set[type] = set()
         self._budget = Budget(self._host)

@@ -22,11 +22,11 @@ from np2tf.staging import LoopTypeError, StagingError
 T = TypeVar("T")
 
 
-def attributes_within(trace: Trace, *known: Any) -> Attributes:
+def attributes_within(trace: Trace, *instances: Any) -> Attributes:
     """Return the attributes of the arguments, and of objects that a loop's or branch's functions can
     reach.
     """
-    return Attributes((trace.instances, *known), may_be_missing=trace.attributes_are_named)
+    return Attributes((trace.instances, *instances), may_be_missing=trace.attributes_are_named)
 
 
 def _repeat_until_known(state: Attributes, attempt: Callable[[], T]) -> T:

@@ -35,8 +35,8 @@ class Attributes:
     def __init__(self, reachable: Iterable[Any], may_be_missing: bool) -> None:
         reach = ReachableObjects(reachable)
         self.instances = reach.instances
-        self._other_objects = [(one, dict(vars(one))) for one in reach.other_objects]
-        self._first = [attributes(one).keys() for one in self.instances]
+        self._other_objects = [(instance, dict(vars(instance))) for instance in reach.other_objects]
+        self._first = [attributes(instance).keys() for instance in self.instances]
         self._names = [dict.fromkeys(names) for names in self._first]
         self._may_be_missing = may_be_missing
         self._held_objects: dict[int, _HeldObject] = {}
@@ -54,8 +54,8 @@ class Attributes:
         """
         return [self._read(*known) for known in zip(self.instances, self._names, self._first, strict=True)]
 
-    def _read(self, one: Any, names: dict[str, None], first: Collection[str]) -> dict[str, Any]:
-        found = attributes(one)
+    def _read(self, instance: Any, names: dict[str, None], first: Collection[str]) -> dict[str, Any]:
+        found = attributes(instance)
         new = [name for name in found if name not in names]
         if new and not self._may_be_missing:
             raise BranchTypeError(f"an attribute is new in a staged loop or branch: {new[0]}")
@@ -67,9 +67,9 @@ class Attributes:
 
     def write(self, states: States) -> None:
         """Set the attributes."""
-        for one, state in zip(self.instances, states, strict=True):
+        for instance, state in zip(self.instances, states, strict=True):
             values = {n: v.value if type(v) is _HeldObject else v for n, v in state.items()}
-            reset(one, {n: v for n, v in values.items() if not isinstance(v, Undefined)})
+            reset(instance, {n: v for n, v in values.items() if not isinstance(v, Undefined)})
 
     def run_apart(self, run: Callable[[], Any]) -> tuple[Any, States]:
         """Return the result of `run`, and the attributes that it makes. The objects keep their present
@@ -80,16 +80,20 @@ class Attributes:
         """
         before = self.read()
         lists = {
-            id(one): (one, copy(one)) for held in self._held_objects.values() for one in _holders(held.value)
+            id(container): (container, copy(container))
+            for held in self._held_objects.values()
+            for container in _holders(held.value)
         }
         try:
             return run(), self.read()
         finally:
             self.write(before)
-            changed = [one for one, items in lists.values() if not same_contents(one, items)]
-            for one in changed:
-                one.clear()
-                (one.extend if type(one) is list else one.update)(lists[id(one)][1])
+            changed = [
+                container for container, items in lists.values() if not same_contents(container, items)
+            ]
+            for container in changed:
+                container.clear()
+                (container.extend if type(container) is list else container.update)(lists[id(container)][1])
             if changed:
                 raise ContainerChangeError("a list or dict in an attribute is changed by staged code")
             self.check_others()
@@ -100,14 +104,14 @@ class Attributes:
         Raises:
             StagingError: if an attribute had been changed, because a trace happens only once.
         """
-        for one, before in self._other_objects:
-            if not same_contents(dict(vars(one)), before):
-                for name in vars(one).keys() - before.keys():
-                    delattr(one, name)
+        for instance, before in self._other_objects:
+            if not same_contents(dict(vars(instance)), before):
+                for name in vars(instance).keys() - before.keys():
+                    delattr(instance, name)
                 for name, value in before.items():
-                    if vars(one).get(name) is not value:
-                        setattr(one, name, value)
-                name = getattr(one, "__qualname__", type(one).__qualname__)
+                    if vars(instance).get(name) is not value:
+                        setattr(instance, name, value)
+                name = getattr(instance, "__qualname__", type(instance).__qualname__)
                 raise AttributeChangeError(f"an attribute of {name} is set in a staged loop or branch")
 
     def _hold(self, value: Any) -> Any:

@@ -67,16 +67,19 @@ class BufferPermutation:
         for n, k in enumerate(self.names):
             link_aliases(storage_of(leaves[k]), storages)
             storage_of(leaves[k]).distinct = mark
-            known = all(not chain_of(one) and storage_of(one).identity is None for one in self.originals)
+            known = all(
+                not chain_of(original) and storage_of(original).identity is None
+                for original in self.originals
+            )
             if self.is_permuted and known:
                 storage_of(leaves[k]).identity = numbers[n], tuple(storages)
 
 
 def _poison(storage: Storage) -> None:
     """Make the contents of an array unknown, and of arrays from which a branch may have chosen it."""
-    for one in (storage, *aliases(storage)):
-        if one is storage or not storage.is_distinct_from(one):
-            one.poison()
+    for storage_of_alias in (storage, *aliases(storage)):
+        if storage_of_alias is storage or not storage.is_distinct_from(storage_of_alias):
+            storage_of_alias.poison()
 
 
 class RebindingFlags:
@@ -139,8 +142,11 @@ def _is_kept(leaves: Sequence[Any], k: int, storage: Storage) -> bool:
     if found is None or isinstance(found[1], int) or storage not in found[0]:
         return False
     held = storage_of(leaves[k])
-    others = {id(storage_of(leaf)) for j, leaf in enumerate(leaves) if j != k and is_array(leaf)}
-    if others & {id(held), id(storage)}:
+    other_ids = {id(storage_of(leaf)) for j, leaf in enumerate(leaves) if j != k and is_array(leaf)}
+    if other_ids & {id(held), id(storage)}:
         return False
     met = alias_closure(found[0], without=held)
-    return not any(one is not storage and (is_outside(one) or id(one) in others) for one in met)
+    return not any(
+        storage_met is not storage and (is_outside(storage_met) or id(storage_met) in other_ids)
+        for storage_met in met
+    )

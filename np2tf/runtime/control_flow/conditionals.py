@@ -105,11 +105,13 @@ class _Side:
         self.ops = [*inside.graph.get_operations(), *inside.ops]
         self.graph, self.graphs = inside.graph, inside.graphs
 
-    def align(self, other: _Side) -> None:
+    def align(self, other_side: _Side) -> None:
         """Give unbound names, and lists that differ, the structure of the other branch."""
         with self.graph.as_default():
-            mine = like(self.result, other.result)
-            result = fit_structure(mine, merge_structures(mine, like(other.result, mine)))
+            own_result = like(self.result, other_side.result)
+            result = fit_structure(
+                own_result, merge_structures(own_result, like(other_side.result, own_result))
+            )
             leaves, self.rebuild, self.outline = flatten(result)
             known = {id(leaf): k for k, leaf in enumerate(self.leaves)}
             places = [known.get(id(leaf)) for leaf in leaves]
@@ -148,7 +150,7 @@ def stage_branches(
     storages = list({**sides[0].after, **sides[1].after})
     sources: list[set[Storage]] = [set() for _ in forms]
     tracked = _tracked_arrays(forms, *sides)
-    by_choice = trace.xla and all(is_cheap(one.ops) for one in sides)
+    by_choice = trace.xla and all(is_cheap(side.ops) for side in sides)
     shapes = {
         storage: _shapes(storage, sides) if trace.xla and not by_choice else None for storage in storages
     }
@@ -193,22 +195,22 @@ def _bind(
     results: list[tf.Tensor],
     forms: list[Carried | None],
     sides: tuple[_Side, _Side],
-    widened: dict[int, tuple[tf.Tensor, np.dtype[Any]]],
+    widened_tests: dict[int, tuple[tf.Tensor, np.dtype[Any]]],
     sources: list[set[Storage]],
-    tracked: dict[int, tuple[Storage, ...]],
+    tracked_storages: dict[int, tuple[Storage, ...]],
 ) -> Any:
     """Return the branch's result, made from the tensors that come out of the branch."""
-    rest = iter(results)
+    remaining_results = iter(results)
     leaves = list(sides[0].leaves)
     for k, form in enumerate(forms):
         if form is not None:
-            leaves[k] = form.of(rest)
-            if k in widened:
-                leaves[k].move_to(WidenedStorage(storage_of(leaves[k]), *widened[k]))
+            leaves[k] = form.of(remaining_results)
+            if k in widened_tests:
+                leaves[k].move_to(WidenedStorage(storage_of(leaves[k]), *widened_tests[k]))
             if not form.number:
                 link_aliases(storage_of(leaves[k]), sources[k])
-    for k, found in tracked.items():
-        storage_of(leaves[k]).identity = next(rest), found
+    for k, found in tracked_storages.items():
+        storage_of(leaves[k]).identity = next(remaining_results), found
     _join_new(leaves, forms, sides)
     return sides[0].rebuild(leaves)
 
@@ -232,7 +234,7 @@ def _shapes(storage: Storage, sides: tuple[_Side, _Side]) -> list[tf.TensorShape
 
 
 def _foresee(
-    trace: Trace, forms: list[Carried | None], tracked: int, shapes: Shapes, sides: tuple[_Side, _Side]
+    trace: Trace, forms: list[Carried | None], tracked_count: int, shapes: Shapes, sides: tuple[_Side, _Side]
 ) -> list[tf.Tensor]:
     """Return placeholders for the branch's results, and write placeholders to its storages."""
     trace.throw_aways[-1].ops += [op for side in sides for op in side.ops]
@@ -246,7 +248,7 @@ def _foresee(
             ends = [side.after[storage].shape if storage in side.after else before.shape for side in sides]
             storage.write(_placeholder(before.dtype, ends[0].most_specific_compatible_shape(ends[1])))
     specs = [spec for form in forms if form is not None for spec in form.specs()]
-    specs += [tf.TensorSpec((), tf.int32)] * tracked
+    specs += [tf.TensorSpec((), tf.int32)] * tracked_count
     return [_placeholder(spec.dtype, spec.shape) for spec in specs]
 
 
@@ -264,8 +266,8 @@ def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> lis
         raise BranchTypeError(_other_structure(variables, a, b))
     forms = [_common(k, variables, a, b) for k in range(len(a.leaves))]
     for side in (a, b):
-        for one, form in zip(side.forms, forms, strict=True):
-            trace.shown_text.join(one, form)
+        for side_form, form in zip(side.forms, forms, strict=True):
+            trace.shown_text.join(side_form, form)
     growing = [k for k, form in enumerate(forms) if form is not None and None in form.shape]
     if trace.xla and growing:
         raise XlaShapeError(f"{_in_branch(growing[0], variables, a, b)}, and XLA should compile the branch")
@@ -275,13 +277,15 @@ def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> lis
 def _in_branch(k: int, variables: Variables, a: _Side, b: _Side) -> str:
     """Return a description of a variable on each side."""
     label = variables.label(a.result, k)
-    return variables.in_branch(label, *(describe(one.leaves[k], one.forms[k]) for one in (a, b)))
+    return variables.in_branch(label, *(describe(side.leaves[k], side.forms[k]) for side in (a, b)))
 
 
 def _other_structure(variables: Variables, a: _Side, b: _Side) -> str:
-    for (label, one), (_, other) in zip(variables.items(a.result), variables.items(b.result), strict=False):
-        if flatten(one)[2] != flatten(other)[2]:
-            return variables.in_branch(label, structure(one), structure(other))
+    for (label, value), (_, other_value) in zip(
+        variables.items(a.result), variables.items(b.result), strict=False
+    ):
+        if flatten(value)[2] != flatten(other_value)[2]:
+            return variables.in_branch(label, structure(value), structure(other_value))
     return "the two sides of a branch return different structures"
 
 
@@ -295,12 +299,14 @@ def _widened_arrays(
         StagingError: if an array's dtype differs in both branches.
     """
     found = {}
-    for k, (one, other, form) in enumerate(zip(sides[0].forms, sides[1].forms, forms, strict=True)):
-        then, otherwise = is_widened(one, form), is_widened(other, form)
+    for k, (first_form, second_form, form) in enumerate(
+        zip(sides[0].forms, sides[1].forms, forms, strict=True)
+    ):
+        then, otherwise = is_widened(first_form, form), is_widened(second_form, form)
         if then and otherwise:
             told = _in_branch(k, variables, sides[0], sides[1])
             raise BranchDtypeError(f"{told}, and of neither dtype behind it")
-        narrow, taken = (one, test) if then else (other, tf.logical_not(test))
+        narrow, taken = (first_form, test) if then else (second_form, tf.logical_not(test))
         if (then or otherwise) and form is not None and narrow is not None:
             if form.optional:
                 record_violation(taken)
@@ -346,23 +352,23 @@ def _updates_of(storage: Storage, before: tf.Tensor, shapes: list[tf.TensorShape
 def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
     """Write the storages' values or slices, which are behind the branches' results."""
     count = sum(1 if parts is None else 2 * len(parts) for parts in shapes.values())
-    rest = iter(results[len(results) - count :])
+    remaining_results = iter(results[len(results) - count :])
     for storage, parts in shapes.items():
         if parts is None:
-            storage.write(next(rest))
+            storage.write(next(remaining_results))
         for _ in parts or ():
-            storage.write(apply_update(storage.value, (next(rest), next(rest))))
+            storage.write(apply_update(storage.value, (next(remaining_results), next(remaining_results))))
 
 
 def _common(k: int, variables: Variables, a: _Side, b: _Side) -> Carried | None:
     """Return the form in which the branch returns a value; None if both branches return the very same
     value.
     """
-    one, other, form_a, form_b = a.leaves[k], b.leaves[k], a.forms[k], b.forms[k]
-    if are_same(one, other):
+    leaf_a, leaf_b, form_a, form_b = a.leaves[k], b.leaves[k], a.forms[k], b.forms[k]
+    if are_same(leaf_a, leaf_b):
         return None
-    if isinstance(one, Undefined) or isinstance(other, Undefined):
-        name, form = (one.name, form_b) if isinstance(one, Undefined) else (other.name, form_a)
+    if isinstance(leaf_a, Undefined) or isinstance(leaf_b, Undefined):
+        name, form = (leaf_a.name, form_b) if isinstance(leaf_a, Undefined) else (leaf_b.name, form_a)
         if form is not None:
             return replace(form, optional=name)
     if form_a is None or form_b is None:

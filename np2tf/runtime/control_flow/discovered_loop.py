@@ -115,15 +115,15 @@ class DiscoveredLoop:
         return None
 
     def _discover(self, likely: Likely) -> LoopAnalysis:
-        nothing: list[Carried | None] = [None] * len(self.leaves)
+        no_forms: list[Carried | None] = [None] * len(self.leaves)
         guess = likely.forms(self.leaves)
-        if guess != nothing:
+        if guess != no_forms:
             try:
                 return self._analyse(guess)
             except StagingError as error:
                 if isinstance(error, _NOT_OF_THE_GUESS):
                     raise
-        return self._analyse(nothing)
+        return self._analyse(no_forms)
 
     def _analyse(self, guess: list[Carried | None]) -> LoopAnalysis:
         """Return the analysis in which the forms are right, starting from a guess."""
@@ -321,11 +321,13 @@ class DiscoveredLoop:
             exit_storage = plan.exits.get(k)
             shared_exit = [
                 j
-                for j, other in plan.exits.items()
-                if j != k and other is exit_storage and exit_storage is not None
+                for j, other_storage in plan.exits.items()
+                if j != k and other_storage is exit_storage and exit_storage is not None
             ]
             shared_entry = [
-                j for j, other in entries.items() if j != k and other is entry and entry is not None
+                j
+                for j, other_storage in entries.items()
+                if j != k and other_storage is entry and entry is not None
             ]
             # Bound to an array from before the loop, which the next iteration would write to.
             outside = (
@@ -342,21 +344,22 @@ class DiscoveredLoop:
                 or (written and doubtful)
             ):
                 passed = [place[exit_storage]] if exit_storage in place and place[exit_storage] != k else []
-                others = [*shared_exit, *shared_entry, *passed, *self._names_of((entry, exit_storage), k)]
-                raise AliasingError(self._two_names(k, others))
+                names = self._names_of((entry, exit_storage), k)
+                other_places = [*shared_exit, *shared_entry, *passed, *names]
+                raise AliasingError(self._two_names(k, other_places))
 
     def _names_of(self, storages: Sequence[Storage | None], k: int) -> list[int]:
         """The variables other than `k` that are one of these storages before the loop."""
         arrays = [(j, leaf) for j, leaf in enumerate(self.leaves) if j != k and is_array(leaf)]
         return [j for j, leaf in arrays if storage_of(leaf) in storages]
 
-    def _two_names(self, k: int, others: Sequence[int]) -> str:
+    def _two_names(self, k: int, other_places: Sequence[int]) -> str:
         label = self._label(k)
-        if others:
-            both = self.variables.two_names(label, self._label(others[0]))
+        if other_places:
+            two_names = self.variables.two_names(label, self._label(other_places[0]))
         else:
-            both = f"{label.text}{self.variables.within(label)} and a name from outside of the loop"
-        return f"{both} may be the same array in a staged loop, and one is written to"
+            two_names = f"{label.text}{self.variables.within(label)} and a name from outside of the loop"
+        return f"{two_names} may be the same array in a staged loop, and one is written to"
 
     @property
     def changes_type(self) -> bool:

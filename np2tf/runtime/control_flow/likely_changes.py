@@ -31,9 +31,9 @@ class Likely:
         code: the code of the iteration; None if there is none.
     """
 
-    def __init__(self, step: Callable[..., Any] | None, bound: int = 0) -> None:
+    def __init__(self, step: Callable[..., Any] | None, rebound_count: int = 0) -> None:
         self.code: types.CodeType | None = getattr(step, "__code__", None)
-        self._rebound_count = bound
+        self._rebound_count = rebound_count
 
     def forms(self, leaves: Sequence[Any]) -> list[Carried | None]:
         """Return the forms of the variables that are likely to change; None for each other variable."""
@@ -43,8 +43,8 @@ class Likely:
         if known is None or len(known) != len(leaves):
             known = self._at_first(leaves, self.code)
         return [
-            form_of(leaf) if one and not isinstance(leaf, Undefined) else None
-            for one, leaf in zip(known, leaves, strict=True)
+            form_of(leaf) if is_known and not isinstance(leaf, Undefined) else None
+            for is_known, leaf in zip(known, leaves, strict=True)
         ]
 
     def _at_first(self, leaves: Sequence[Any], code: types.CodeType) -> list[bool]:

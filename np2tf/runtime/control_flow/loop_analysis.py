@@ -89,8 +89,8 @@ def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
     found = {}
     for k, (entry, leaf) in enumerate(zip(before, after, strict=True)):
         if all(
-            type(one) is scalar and one.weak is int and one.staged_integer is not None
-            for one in (entry, leaf)
+            type(number) is scalar and number.weak is int and number.staged_integer is not None
+            for number in (entry, leaf)
         ):
             amount = distance(entry.staged_integer, leaf.staged_integer)
             if amount is not None:

@@ -46,15 +46,15 @@ class Variables:
     instances: Sequence[Any] | None = field(default=None, compare=False)
 
     @classmethod
-    def of_loop(cls, step: Callable[..., Any], first: int = 0, hidden: int = 0) -> Variables:
+    def of_loop(cls, step: Callable[..., Any], first: int = 0, hidden_count: int = 0) -> Variables:
         """Return the variables of a loop.
 
         Args:
             step: an iteration.
             first: how many of its parameters are not of the state.
-            hidden: how many variables come before these.
+            hidden_count: how many variables come before these.
         """
-        return cls((step,), ("",) * hidden + parameters(step)[first:])
+        return cls((step,), ("",) * hidden_count + parameters(step)[first:])
 
     @property
     def body(self) -> Callable[..., Any] | None:
@@ -65,7 +65,7 @@ class Variables:
 
     def label(self, value: Any, k: int) -> Label:
         """Return the name of a leaf of a state or of a branch's result."""
-        found = [one for label, item in self.items(value) for one in _leaves(item, label)]
+        found = [label_of_leaf for label, item in self.items(value) for label_of_leaf in _leaves(item, label)]
         return found[k] if k < len(found) else _label("")
 
     def items(self, value: Any) -> list[tuple[Label, Any]]:
@@ -74,8 +74,8 @@ class Variables:
             return self._items(value)
         value, states = value
         found = self._items(value)
-        for one, state in zip(self.instances, states, strict=True):
-            kind = type(one).__name__
+        for instance, state in zip(self.instances, states, strict=True):
+            kind = type(instance).__name__
             found += [
                 (Label(f"the attribute `{name}` of a {kind}", name), item) for name, item in state.items()
             ]
@@ -137,9 +137,9 @@ class Variables:
             f"{label.text} is {then} on one side of a branch{lines[0]} and {otherwise} on the other{lines[1]}"
         )
 
-    def two_names(self, one: Label, other: Label) -> str:
+    def two_names(self, first: Label, second: Label) -> str:
         """Two names of a loop that may be the same array, with the lines that bind them."""
-        return f"{one.text}{self.within(one)} and {other.text}{self.within(other)}"
+        return f"{first.text}{self.within(first)} and {second.text}{self.within(second)}"
 
 
 NO_VARIABLES = Variables()

@@ -150,14 +150,14 @@ class StagedLoop(DiscoveredLoop):
     def _leave(self, results: list[tf.Tensor], permutation: BufferPermutation) -> Any:
         plan = self.plan
         leaves = list(self.leaves)
-        rest = iter(results[1:])
+        remaining_results = iter(results[1:])
         for k, form in enumerate(plan.forms):
             if form is not None:
-                leaves[k] = form.of(rest)
-        permutation.write_back(leaves, [next(rest) for _ in permutation.initial])
-        flags = [next(rest) for _ in self._flags.initial]
+                leaves[k] = form.of(remaining_results)
+        permutation.write_back(leaves, [next(remaining_results) for _ in permutation.initial])
+        flags = [next(remaining_results) for _ in self._flags.initial]
         for storage in plan.storages:
-            storage.write(next(rest))
+            storage.write(next(remaining_results))
         self._note_aliases(leaves, permutation, results[0] > 0)
         self._flags.write_back(self.leaves, leaves, flags)
         self._count(leaves)
@@ -179,8 +179,8 @@ class StagedLoop(DiscoveredLoop):
             if not self.plan.holds(k):
                 continue
             # The items of a list may have been bound to any of the loop's names.
-            others = [one for j in self.plan.fresh if j != k for one in (leaves[j], self.leaves[j])]
-            link_aliases(storage_of(leaves[k]), [storage_of(one) for one in others if is_array(one)])
+            other_leaves = [leaf for j in self.plan.fresh if j != k for leaf in (leaves[j], self.leaves[j])]
+            link_aliases(storage_of(leaves[k]), [storage_of(leaf) for leaf in other_leaves if is_array(leaf)])
         for k in self.plan.fresh:
             exit_storage = self.plan.exits.get(k)
             if exit_storage is None or k in permutation.names:

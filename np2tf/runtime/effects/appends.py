@@ -57,8 +57,8 @@ class AppendedList:
         scope = current_scope()
         assert scope is not None
 
-        def make(known: Sequence[np.ndarray]) -> AppendEffect:
-            return AppendEffect(self._place, captured.of([np.array(one) for one in known])[0])
+        def make(values: Sequence[np.ndarray]) -> AppendEffect:
+            return AppendEffect(self._place, captured.of([np.array(value) for value in values])[0])
 
         put_in_order(scope.trace, captured, make, is_text=False)
 

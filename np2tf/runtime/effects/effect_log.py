@@ -52,18 +52,18 @@ class EffectLog:
             StagingError: if the effect has too many numbers, or shows floats, because text depends on every
                 digit.
         """
-        if is_text and not all(one.dtype.is_integer or one.dtype.is_bool for one in tensors):
+        if is_text and not all(tensor.dtype.is_integer or tensor.dtype.is_bool for tensor in tensors):
             raise EffectError("it prints floats, whose last digits XLA may change")
-        if any(one.dtype.is_complex for one in tensors):
+        if any(tensor.dtype.is_complex for tensor in tensors):
             raise EffectError("an effect tells of complex numbers")
-        sizes = [one.shape.num_elements() for one in tensors]
+        sizes = [tensor.shape.num_elements() for tensor in tensors]
         if None in sizes or sum(sizes) > NUMBERS:
             raise EffectError(f"an effect tells of more than {NUMBERS} numbers")
-        numbers = [tf.reshape(_as_int64(one), [-1]) for one in tensors]
+        numbers = [tf.reshape(_as_int64(tensor), [-1]) for tensor in tensors]
         unused = tf.zeros([NUMBERS - sum(sizes)], tf.int64)
         row = tf.concat([[tf.constant(len(self._kinds), tf.int64)], *numbers, unused], 0)
         self._kinds.append(
-            ([(np.dtype(one.dtype.as_numpy_dtype), tuple(one.shape)) for one in tensors], make)
+            ([(np.dtype(tensor.dtype.as_numpy_dtype), tuple(tensor.shape)) for tensor in tensors], make)
         )
         self._queue.write(_put(self._queue.value, row[None], self._queue_count.value))
         self._queue_count.write(self._queue_count.value + 1)

@@ -52,13 +52,13 @@ def _method_of_logger(logger: logging.Logger, name: str) -> Callable[..., Any] |
     if name == "isEnabledFor":
         return logger.isEnabledFor
     if name == "log":
-        return lambda level, *given, **named: _log(logger, level, given, named)
+        return lambda level, *args, **kwargs: _log(logger, level, args, kwargs)
     if name in _LEVELS:
-        return lambda *given, **named: _log(logger, _LEVELS[name], given, named)
+        return lambda *args, **kwargs: _log(logger, _LEVELS[name], args, kwargs)
     return None
 
 
-def _log(logger: logging.Logger, level: int, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+def _log(logger: logging.Logger, level: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Do ``logger.log(level, message, *args)`` in order, or nothing if the level is off.
 
     Raises:
@@ -66,8 +66,8 @@ def _log(logger: logging.Logger, level: int, given: tuple[Any, ...], named: dict
     """
     if not logger.isEnabledFor(level):
         return
-    if named:
-        raise CalleeError(f"logs with `{next(iter(named))}`")
+    if kwargs:
+        raise CalleeError(f"logs with `{next(iter(kwargs))}`")
     caller = callers(_trace().depth)[0]
 
     def handle(message: Any, *args: Any) -> None:
@@ -76,7 +76,7 @@ def _log(logger: logging.Logger, level: int, given: tuple[Any, ...], named: dict
         )
         logger.handle(record)
 
-    in_order(handle, given)
+    in_order(handle, args)
 
 
 def _warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None) -> None:
@@ -125,8 +125,8 @@ def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
     """
     captured = CapturedValues(args, depth=1)
 
-    def make(known: Sequence[np.ndarray]) -> Callable[[], None]:
-        values = captured.of([np.array(one) for one in known])
+    def make(known_values: Sequence[np.ndarray]) -> Callable[[], None]:
+        values = captured.of([np.array(value) for value in known_values])
         return lambda: effect(*values)
 
     put_in_order(_trace(), captured, make)

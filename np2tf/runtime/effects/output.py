@@ -80,7 +80,7 @@ class Output:
 
 def put_in_order(
     context: TraceContext,
-    captured: CapturedValues,
+    captures: CapturedValues,
     make: Callable[[Sequence[np.ndarray]], Effect],
     is_text: bool = True,
 ) -> None:
@@ -88,8 +88,8 @@ def put_in_order(
 
     Args:
         context: the trace of the function that is being staged.
-        captured: the values that the effect shows.
-        make: makes the effect from the values of the staged parts of `captured`.
+        captures: the values that the effect shows.
+        make: makes the effect from the values of the staged parts of `captures`.
         is_text: whether the effect shows these values as text, so that their last digits count.
 
     Raises:
@@ -100,25 +100,25 @@ def put_in_order(
     if trace.at_once or trace.output is None:
         raise EffectError("it prints or has other effects in an order, which only a graph can")
     output = trace.output
-    if captured.tensors and is_text:
+    if captures.tensors and is_text:
         trace.shown_text.make_text()
     # The options of a traced `with np.printoptions(…)`; other options are the caller's.
     now: dict[str, Any] = {**np.get_printoptions()}
     options = {name: value for name, value in now.items() if value != trace.options[name]}
 
-    def format_values(known: Sequence[np.ndarray]) -> Effect:
+    def format_values(values: Sequence[np.ndarray]) -> Effect:
         with np.printoptions(**options):
-            return make(known)
+            return make(values)
 
     if trace.xla:
-        trace.effect_log().add(captured.tensors, format_values, is_text)
+        trace.effect_log().add(captures.tensors, format_values, is_text)
         return
 
-    def add(count: np.ndarray, *known: np.ndarray) -> np.ndarray:
-        output.add(lambda: [format_values(known)])
+    def add(count: np.ndarray, *values: np.ndarray) -> np.ndarray:
+        output.add(lambda: [format_values(values)])
         return count + np.int32(1)
 
-    done = tf.numpy_function(add, [trace.print_order.value, *captured.tensors], tf.int32)
+    done = tf.numpy_function(add, [trace.print_order.value, *captures.tensors], tf.int32)
     trace.print_order.write(tf.ensure_shape(done, ()))
 
 

@@ -43,13 +43,13 @@ def print(
     between, last = " " if sep is None else sep, "\n" if end is None else end
     captured = CapturedValues(values, depth=1)
 
-    def line(known: Sequence[np.ndarray]) -> str:
-        return between.join(map(str, captured.of(known))) + last
+    def line(values: Sequence[np.ndarray]) -> str:
+        return between.join(map(str, captured.of(values))) + last
 
     if scope is None:  # a foreign tf.function
-        _call_host(lambda *known: PrintEffect(line(known), stream, flush).show(), captured.tensors)
+        _call_host(lambda *values: PrintEffect(line(values), stream, flush).show(), captured.tensors)
         return
-    put_in_order(scope.trace, captured, lambda known: PrintEffect(line(known), stream, flush).show)
+    put_in_order(scope.trace, captured, lambda values: PrintEffect(line(values), stream, flush).show)
 
 
 def _stream(file: Any) -> str:
@@ -62,8 +62,8 @@ def _stream(file: Any) -> str:
 
 
 def _call_host(call: Callable[..., None], tensors: list[tf.Tensor]) -> None:
-    def run(*known: np.ndarray) -> np.ndarray:
-        call(*known)
+    def run(*values: np.ndarray) -> np.ndarray:
+        call(*values)
         return np.zeros((), np.int32)
 
     tf.numpy_function(run, tensors, tf.int32)

@@ -38,9 +38,9 @@ class DeferredText:
         self.make = make
         self.values = values
 
-    def of(self, known: Sequence[np.ndarray]) -> builtins.str:
+    def of(self, values: Sequence[np.ndarray]) -> builtins.str:
         """Return the text for the values of the tensors."""
-        return self.make(self.values.of(known))
+        return self.make(self.values.of(values))
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -48,10 +48,10 @@ class DeferredText:
         return builtins.str
 
     def __add__(self, other: Any) -> Any:
-        return staged_text(lambda known: known[0] + known[1], (self, other), 1)
+        return staged_text(lambda values: values[0] + values[1], (self, other), 1)
 
     def __radd__(self, other: Any) -> Any:
-        return staged_text(lambda known: known[0] + known[1], (other, self), 1)
+        return staged_text(lambda values: values[0] + values[1], (other, self), 1)
 
     def __getattr__(self, name: builtins.str) -> NoReturn:
         if name.startswith("__"):
@@ -87,9 +87,9 @@ class CapturedValues:
         self._inside = -depth
         self._make = self._take(value)
 
-    def of(self, known: Sequence[np.ndarray]) -> Any:
+    def of(self, values: Sequence[np.ndarray]) -> Any:
         """Return the values for the values of the tensors."""
-        return self._make(iter(known))
+        return self._make(iter(values))
 
     def _take(self, value: Any) -> Callable[[Iterator[np.ndarray]], Any]:
         kind = type(value)
@@ -97,16 +97,16 @@ class CapturedValues:
             return self._take_staged(value)
         if kind is DeferredText:
             made = self._take(value.values)
-            return lambda known: value.make(made(known))
+            return lambda values: value.make(made(values))
         if kind is CapturedValues:
             self.tensors += value.tensors
             return value._make
         found = DISPLAYS.find(value)
         if found is not None:
             build, items = found.builder(value), self._take_all(found.items(value))
-            return lambda known: build([make(known) for make in items])
+            return lambda values: build([make(values) for make in items])
         if kind in PLAIN or isinstance(value, _CONSTANT):
-            return lambda known: value
+            return lambda values: value
         raise TextNeededError(f"text is made of a {kind.__name__}, which may change")
 
     def _take_all(self, values: Any) -> list[Callable[[Iterator[np.ndarray]], Any]]:
@@ -118,11 +118,11 @@ class CapturedValues:
     def _take_staged(self, value: ndarray) -> Callable[[Iterator[np.ndarray]], Any]:
         self.tensors.append(value.tensor)
         if type(value) is not scalar:
-            return lambda known: np.asarray(next(known))
+            return lambda arrays: np.asarray(next(arrays))
         if self._inside > 0:
             _note_exact(value.dtype.kind == "b")
         weak = value.weak
-        return lambda known: np.asarray(next(known))[()] if weak is None else weak(next(known))
+        return lambda arrays: np.asarray(next(arrays))[()] if weak is None else weak(next(arrays))
 
 
 def text(template: builtins.str, /, *args: Any, **kwargs: Any) -> Any:
@@ -138,7 +138,7 @@ def text(template: builtins.str, /, *args: Any, **kwargs: Any) -> Any:
         return template.format(*args, **kwargs)
     if "!r" in template or "!a" in template:
         _note_exact()
-    return staged_text(lambda known: template.format(*known[0], **known[1]), (args, kwargs), 2)
+    return staged_text(lambda values: template.format(*values[0], **values[1]), (args, kwargs), 2)
 
 
 def percent(template: builtins.str, values: Any) -> Any:
@@ -157,7 +157,7 @@ def percent(template: builtins.str, values: Any) -> Any:
         return template % to_numpy(values)
     if "%r" in template or "%a" in template:
         _note_exact()
-    return staged_text(lambda known: template % known, values, type(values) is tuple)
+    return staged_text(lambda values: template % values, values, type(values) is tuple)
 
 
 def str(*args: Any, **kwargs: Any) -> Any:
@@ -177,7 +177,7 @@ def repr(value: Any) -> Any:
     """
     if _is_eager():
         return builtins.repr(value)
-    return staged_text(lambda known: builtins.repr(known[0]), [value])
+    return staged_text(lambda values: builtins.repr(values[0]), [value])
 
 
 def _is_eager() -> bool:

@@ -117,16 +117,16 @@ class HostFunction:
         result = function(*args, **kwargs)
         self.callees_cost = max(self.callees_cost, long_calls.cost)
         long_calls.cost = max(cost, self.callees_cost)
-        seconds, own = stopwatch.seconds, stopwatch.own_seconds
+        seconds, own_seconds = stopwatch.seconds, stopwatch.own_seconds
         clock.host_seconds = max(clock.host_seconds, before + seconds)
-        self.note(seconds, own)
+        self.note(seconds, own_seconds)
         if seconds > LONG_CALL and not self.is_refused:
             stopwatch.note_long_call(seconds)
         return result
 
-    def note(self, seconds: float, own: float) -> None:
+    def note(self, seconds: float, own_seconds: float) -> None:
         """Count a call with its seconds, and its seconds without long calls of other jitted functions."""
-        self.latest, self.latest_own = seconds, own
+        self.latest, self.latest_own = seconds, own_seconds
         self.timed_calls += 1
-        self.own_seconds += own
+        self.own_seconds += own_seconds
         self.average += (seconds - self.average) / min(self.timed_calls, ENOUGH_CALLS)

@@ -44,9 +44,9 @@ _DESCRIPTORS = frozenset(
 )
 
 
-def remember_original(translated: types.FunctionType, original: types.FunctionType) -> None:
+def remember_original(translation: types.FunctionType, original: types.FunctionType) -> None:
     """Record the original of a function that was translated in place."""
-    _original_of[translated] = original
+    _original_of[translation] = original
 
 
 def add_originals(originals: Originals, names: dict[str, Any]) -> None:
@@ -154,7 +154,9 @@ def translation_of(code: types.CodeType) -> types.CodeType:
     return _translations.get(id(code), code)
 
 
-def _functions(names: Mapping[str, Any], module: str, seen: set[type]) -> Iterator[types.FunctionType]:
+def _functions(
+    names: Mapping[str, Any], module: str, seen_classes: set[type]
+) -> Iterator[types.FunctionType]:
     """Yield the functions in a module's globals, or a class's attributes, and in classes and descriptors
     there.
     """
@@ -162,16 +164,16 @@ def _functions(names: Mapping[str, Any], module: str, seen: set[type]) -> Iterat
         kind = type(value)
         if kind is types.FunctionType or kind in _DESCRIPTORS:
             yield from _functions_behind(value)
-        elif isinstance(value, type) and value not in seen and value.__module__ == module:
-            seen.add(value)
-            yield from _functions(vars(value), module, seen)
+        elif isinstance(value, type) and value not in seen_classes and value.__module__ == module:
+            seen_classes.add(value)
+            yield from _functions(vars(value), module, seen_classes)
 
 
 def _functions_behind(value: Any) -> Iterator[types.FunctionType]:
     """Yield a function, the function in a descriptor or property, and the functions that they wrap."""
     if isinstance(value, property):
-        for one in (value.fget, value.fset, value.fdel):
-            yield from _functions_behind(one)
+        for accessor in (value.fget, value.fset, value.fdel):
+            yield from _functions_behind(accessor)
         return
     if isinstance(value, functools.cached_property):
         value = value.func

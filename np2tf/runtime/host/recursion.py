@@ -46,7 +46,7 @@ class TracedCalls:
         within = self._scopes.setdefault(function, [])
         if within:
             self._again += 1
-            if len({id(one) for one in [*within, scope]}) > MOST_STAGED + 1:
+            if len({id(call) for call in [*within, scope]}) > MOST_STAGED + 1:
                 name = function.__wrapped__.__qualname__
                 raise RecursionLimitError(f"data decide how often {name} calls itself")
             if self._again > MOST_CALLS or len(within) > DEEPEST:
@@ -102,7 +102,7 @@ def _calls_itself(function: Callable[..., Any]) -> bool:
     code = getattr(function, "__code__", None)
     if code is None:
         return False
-    alone = any(one.co_name in _names(one) for one in codes_within(code))
+    alone = any(inner_code.co_name in _names(inner_code) for inner_code in codes_within(code))
     return alone or code.co_name in _names_of_called(function)
 
 
@@ -111,21 +111,23 @@ def _names_of_called(function: Callable[..., Any]) -> set[str]:
     names: set[str] = set()
     pending, seen = [function], {id(function)}
     while pending and len(seen) < MOST_FUNCTIONS:
-        one = pending.pop()
-        used = _names(one.__code__)  # type: ignore[attr-defined]
+        pending_function = pending.pop()
+        used = _names(pending_function.__code__)  # type: ignore[attr-defined]
         names |= used
-        space = one.__globals__  # type: ignore[attr-defined]
+        space = pending_function.__globals__  # type: ignore[attr-defined]
         for name in used & space.keys():
-            other = getattr(space[name], "__wrapped__", space[name])
-            if isinstance(other, types.FunctionType) and id(other) not in seen:
-                seen.add(id(other))
-                pending.append(other)
+            callee = getattr(space[name], "__wrapped__", space[name])
+            if isinstance(callee, types.FunctionType) and id(callee) not in seen:
+                seen.add(id(callee))
+                pending.append(callee)
     return names
 
 
 def _names(code: types.CodeType) -> set[str]:
     """Return the globals, closure variables and attributes that a function, or one inside it, reads."""
-    return {name for one in codes_within(code) for name in (*one.co_names, *one.co_freevars)}
+    return {
+        name for inner_code in codes_within(code) for name in (*inner_code.co_names, *inner_code.co_freevars)
+    }
 
 
 class _DeepStack:

@@ -25,7 +25,9 @@ def last_line(code: types.CodeType, word: str, until: int | None = None) -> int 
         until: the offset of the instruction up to which the code is read.
     """
     found = [
-        one.line for one in _bindings(code) if one.word == word and (until is None or one.offset < until)
+        binding.line
+        for binding in _bindings(code)
+        if binding.word == word and (until is None or binding.offset < until)
     ]
     return found[-1] if found else None
 
@@ -37,38 +39,40 @@ def return_line(code: types.CodeType) -> int:
 
 def targets(frame: types.FrameType) -> tuple[tuple[str, ...], bool]:
     """Return the names that a frame binds to what its call returns; whether one name takes the whole."""
-    rest = [
-        one
-        for one in dis.get_instructions(frame.f_code)
-        if one.offset > frame.f_lasti and one.opname != "CACHE"
+    instructions = [
+        instruction
+        for instruction in dis.get_instructions(frame.f_code)
+        if instruction.offset > frame.f_lasti and instruction.opname != "CACHE"
     ]
-    unpacked = rest[0].arg or 0 if rest and rest[0].opname == "UNPACK_SEQUENCE" else None
+    unpacked = (
+        instructions[0].arg or 0 if instructions and instructions[0].opname == "UNPACK_SEQUENCE" else None
+    )
     count = 1 if unpacked is None else unpacked
     found: list[str] = []
-    for one in rest if unpacked is None else rest[1:]:
-        if not one.opname.startswith(_BINDS) or len(found) >= count:
+    for instruction in instructions if unpacked is None else instructions[1:]:
+        if not instruction.opname.startswith(_BINDS) or len(found) >= count:
             break
-        found += _stored_names(one)
+        found += _stored_names(instruction)
     return tuple(found[:count]), unpacked is None
 
 
 def _bindings(code: types.CodeType) -> Iterator[_Binding]:
     """The instructions that bind names and attributes, in order."""
-    for one, line in _lines(code):
-        if one.opname.startswith(_BINDS):
-            yield from (_Binding(one.offset, word, line) for word in _stored_names(one))
+    for instruction, line in _lines(code):
+        if instruction.opname.startswith(_BINDS):
+            yield from (_Binding(instruction.offset, word, line) for word in _stored_names(instruction))
 
 
 def _lines(code: types.CodeType) -> Iterator[tuple[dis.Instruction, int]]:
     """The instructions with their lines."""
     lines = dict(dis.findlinestarts(code))
     line = code.co_firstlineno
-    for one in dis.get_instructions(code):
-        line = lines.get(one.offset) or line
-        yield one, line
+    for instruction in dis.get_instructions(code):
+        line = lines.get(instruction.offset) or line
+        yield instruction, line
 
 
-def _stored_names(one: dis.Instruction) -> tuple[str, ...]:
+def _stored_names(instruction: dis.Instruction) -> tuple[str, ...]:
     """The names that an instruction binds; from Python 3.13 on some bind two, or load another."""
-    words = one.argval if isinstance(one.argval, tuple) else (one.argval,)
-    return words if one.opname.count("STORE") == len(words) else words[:1]
+    words = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+    return words if instruction.opname.count("STORE") == len(words) else words[:1]

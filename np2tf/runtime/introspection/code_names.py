@@ -26,24 +26,28 @@ def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def all_names(code: types.CodeType) -> Iterator[str]:
     """Yield the names of global variables and attributes."""
-    for one in codes_within(code):
-        yield from one.co_names
+    for inner_code in codes_within(code):
+        yield from inner_code.co_names
 
 
 def global_names(code: types.CodeType) -> list[str]:
     """Return the names of global variables, each once."""
-    return list(dict.fromkeys(one.argval for one in _instructions(code) if one.opname in _GLOBAL))
+    return list(
+        dict.fromkeys(
+            instruction.argval for instruction in _instructions(code) if instruction.opname in _GLOBAL
+        )
+    )
 
 
 def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[types.ModuleType]:
     """Return the modules that the code imports, if they are already loaded."""
     package = space.get("__package__") or ""
     found = []
-    for one in _instructions(code):
-        if one.opname == "IMPORT_NAME":
-            parts = one.argval.split(".")
-            paths = [parts[0], one.argval, f"{package}.{one.argval}".rstrip(".")]
-            paths.append(f"{package.rpartition('.')[0]}.{one.argval}")
+    for instruction in _instructions(code):
+        if instruction.opname == "IMPORT_NAME":
+            parts = instruction.argval.split(".")
+            paths = [parts[0], instruction.argval, f"{package}.{instruction.argval}".rstrip(".")]
+            paths.append(f"{package.rpartition('.')[0]}.{instruction.argval}")
             found += [sys.modules[path] for path in dict.fromkeys(paths) if path in sys.modules]
     return found
 
@@ -51,7 +55,9 @@ def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[types.
 @functools.lru_cache(4096)
 def assigned_attributes(code: types.CodeType) -> frozenset[str]:
     """Return the names of the attributes that the code, or code inside it, assigns."""
-    return frozenset(one.argval for one in _instructions(code) if one.opname == "STORE_ATTR")
+    return frozenset(
+        instruction.argval for instruction in _instructions(code) if instruction.opname == "STORE_ATTR"
+    )
 
 
 @functools.lru_cache(4096)
@@ -65,16 +71,16 @@ def appending_attributes(code: types.CodeType) -> tuple[frozenset[str], frozense
     read: set[str] = set()
     for part in codes_within(code):
         # The last instruction returns or jumps.
-        for one, following in itertools.pairwise(dis.get_instructions(part)):
-            if one.opname.startswith("MATCH_"):
+        for instruction, following in itertools.pairwise(dis.get_instructions(part)):
+            if instruction.opname.startswith("MATCH_"):
                 read.add(MATCHES)
-            if one.opname not in _READS:
+            if instruction.opname not in _READS:
                 continue
             appends = following.opname in _READS and following.argval == "append"
-            (appending if appends and one.opname == "LOAD_ATTR" else read).add(one.argval)
+            (appending if appends and instruction.opname == "LOAD_ATTR" else read).add(instruction.argval)
     return frozenset(appending), frozenset(read)
 
 
 def _instructions(code: types.CodeType) -> Iterator[dis.Instruction]:
-    for one in codes_within(code):
-        yield from dis.get_instructions(one)
+    for inner_code in codes_within(code):
+        yield from dis.get_instructions(inner_code)

@@ -32,7 +32,7 @@ def is_of_library(value: Any) -> bool:
 def _is_translated(module: types.ModuleType) -> bool:
     """Return whether a module has been translated, in its file or at import."""
     loader = getattr(module.__spec__, "loader", None)
-    ours = (vars(module).get("np2tf"), vars(module).get("tnp"))
+    np2tf_modules = (vars(module).get("np2tf"), vars(module).get("tnp"))
     return type(loader).__name__ == "TranslatingLoader" or any(
-        getattr(one, "__name__", "").partition(".")[0] == "np2tf" for one in ours
+        getattr(module_read, "__name__", "").partition(".")[0] == "np2tf" for module_read in np2tf_modules
     )

@@ -23,11 +23,11 @@ class Place:
     __slots__ = ("bind", "holder", "name", "read")
 
     def __init__(
-        self, holder: Any, name: Any, read: Callable[[], Any], bind: Callable[[Any], None] | None
+        self, holder: Any, name: Any, reader: Callable[[], Any], bind: Callable[[Any], None] | None
     ) -> None:
         self.holder = holder
         self.name = name
-        self.read = read
+        self.read = reader
         self.bind = bind
 
     @property
@@ -79,8 +79,8 @@ def own_attribute(instance: Any, name: str) -> Place:
     """Return the place of an object's own attribute. Hooks of its class do not run when it is read or set."""
 
     def read() -> Any:
-        own = getattr(instance, "__dict__", {})
-        return own[name] if name in own else getattr(instance, name)
+        attributes = getattr(instance, "__dict__", {})
+        return attributes[name] if name in attributes else getattr(instance, name)
 
     return Place(instance, name, read, lambda value: assign(instance, {name: value}))
 

@@ -22,10 +22,12 @@ def has_side_effects(setter: Any) -> bool:
     if not isinstance(setter, types.FunctionType):
         return True
     for code in codes_within(setter.__code__):
-        for one in dis.get_instructions(code):
-            if one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+        for instruction in dis.get_instructions(code):
+            if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
                 return True
-            if one.opname in ("LOAD_GLOBAL", "LOAD_NAME") and _acts(one.argval, setter.__globals__):
+            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME") and _acts(
+                instruction.argval, setter.__globals__
+            ):
                 return True
     return bool(setter.__closure__) and any(cell != "__class__" for cell in setter.__code__.co_freevars)
 

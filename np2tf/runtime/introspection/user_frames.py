@@ -29,7 +29,9 @@ class Caller(NamedTuple):
     names: dict[str, Any]
 
 
-def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **named: Any) -> None:
+def warn(
+    message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **keywords: Any
+) -> None:
     """Issue a warning like ``warnings.warn``; `stacklevel` counts only the user's frames, as if np2tf were
     absent.
 
@@ -38,7 +40,7 @@ def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = 
         category: a subclass of Warning; by default UserWarning, or the class of `message`.
         stacklevel: the number of user frames upwards; 1 is the caller's line.
         source: the destroyed object that caused a ResourceWarning.
-        **named: further arguments of ``warnings.warn``, such as `skip_file_prefixes`.
+        **keywords: further arguments of ``warnings.warn``, such as `skip_file_prefixes`.
 
     See https://docs.python.org/3/library/warnings.html#warnings.warn.
     """
@@ -49,7 +51,7 @@ def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = 
             level += 1
             left -= not is_own(frame.f_code)
         frame = frame.f_back
-    warnings.warn(message, category, level + left, source, **named)
+    warnings.warn(message, category, level + left, source, **keywords)
 
 
 def depth() -> int:

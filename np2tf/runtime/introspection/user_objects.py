@@ -126,11 +126,11 @@ def with_attributes(kind: type, values: dict[str, Any]) -> Any:
 def assign(value: Any, values: dict[str, Any]) -> None:
     """Set attributes without running the class's hooks for setting attributes."""
     slots = set(_slots(type(value)))
-    for name, one in values.items():
+    for name, new_value in values.items():
         if name in slots:
-            object.__setattr__(value, name, one)
+            object.__setattr__(value, name, new_value)
         else:
-            vars(value)[name] = one
+            vars(value)[name] = new_value
 
 
 def reset(value: Any, values: dict[str, Any]) -> None:
@@ -138,7 +138,14 @@ def reset(value: Any, values: dict[str, Any]) -> None:
     now = attributes(value)
     for name in now.keys() - values.keys():
         object.__delattr__(value, name)
-    assign(value, {name: one for name, one in values.items() if name not in now or now[name] is not one})
+    assign(
+        value,
+        {
+            name: new_value
+            for name, new_value in values.items()
+            if name not in now or now[name] is not new_value
+        },
+    )
 
 
 def constructors(kind: type) -> Iterator[Any]:
@@ -194,7 +201,7 @@ _NEVER_CALLED = frozenset(
 def functions_of(member: Any) -> Iterator[Any]:
     """Yield the functions behind a method, property or class method."""
     if isinstance(member, property):
-        yield from (one for one in (member.fget, member.fset) if one is not None)
+        yield from (accessor for accessor in (member.fget, member.fset) if accessor is not None)
     elif isinstance(member, (staticmethod, classmethod)):
         yield member.__func__
     elif isinstance(member, types.FunctionType) or hasattr(member, "__wrapped__"):

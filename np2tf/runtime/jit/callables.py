@@ -15,30 +15,30 @@ class JittedCallable:
     """A jitted function with some of its arguments. Other attributes are those of the jitted function."""
 
     def __init__(
-        self, jitted: Any, of: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, jitted_function: Any, of: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.__wrapped__ = of
-        self._jitted, self._args, self._kwargs = jitted, args, kwargs
+        self._jitted_function, self._args, self._kwargs = jitted_function, args, kwargs
         for name in functools.WRAPPER_ASSIGNMENTS:
             if hasattr(of, name):
                 setattr(self, name, getattr(of, name))
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the function, compiled if that is possible and pays."""
-        return self._jitted(*self._args, *args, **{**self._kwargs, **kwargs})
+        return self._jitted_function(*self._args, *args, **{**self._kwargs, **kwargs})
 
     def explain(self, *args: Any, **kwargs: Any) -> Any:
-        """Explain a call with these arguments: see `Jitted.explain`."""
-        return self._jitted.explain(*self._args, *args, **{**self._kwargs, **kwargs})
+        """Explain a call with these arguments: see `JittedFunction.explain`."""
+        return self._jitted_function.explain(*self._args, *args, **{**self._kwargs, **kwargs})
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the code for a call with these arguments: see `Jitted.lower`."""
-        return self._jitted.lower(*self._args, *args, **{**self._kwargs, **kwargs})
+        """Return the code for a call with these arguments: see `JittedFunction.lower`."""
+        return self._jitted_function.lower(*self._args, *args, **{**self._kwargs, **kwargs})
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self._jitted, name)
+        return getattr(self._jitted_function, name)
 
 
 def jit_callable(target: Callable[..., Any], jit: Callable[[Any], Any]) -> JittedCallable:

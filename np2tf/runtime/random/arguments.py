@@ -120,7 +120,7 @@ def form_of_staged(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     given.pop("endpoint", None)
     if not is_known((size, kind)):
         raise RandomUseError(f"the shape of what `{name}` draws depends on data")
-    shapes = [as_tensor(one).shape for one in given.values() if one is not None]
+    shapes = [as_tensor(argument).shape for argument in given.values() if argument is not None]
     if not all(shape.is_fully_defined() for shape in shapes):
         raise RandomUseError(f"the shape of what `{name}` draws depends on data")
     common = np.broadcast_shapes(*(tuple(shape.as_list()) for shape in shapes))

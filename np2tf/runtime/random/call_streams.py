@@ -120,10 +120,10 @@ class StreamsOfCall:
         enter: gives the graph its inputs.
     """
 
-    def __init__(self, drawn: list[StreamDraws], enter: Callable[[Sequence[StreamDraws]], None]) -> None:
-        self._streams = drawn
+    def __init__(self, draws: list[StreamDraws], enter: Callable[[Sequence[StreamDraws]], None]) -> None:
+        self._streams = draws
         self._enter = enter
-        enter(drawn)
+        enter(draws)
 
     def call_again(self, outputs: Sequence[tf.Tensor]) -> bool:
         """Return whether a discarded call has lacked words. If so, the graph is given more words.
@@ -134,19 +134,19 @@ class StreamsOfCall:
         Raises:
             OutOfWords: if no buffer is long enough.
         """
-        again = [one.lacks_words(part) for one, part in self._parts_of(outputs)]
+        again = [draws.lacks_words(part) for draws, part in self._parts_of(outputs)]
         if any(again):
             self._enter(self._streams)
         return any(again)
 
     def accept(self, outputs: Sequence[tf.Tensor]) -> None:
         """Give the generators their states after the call."""
-        for one, part in self._parts_of(outputs):
-            one.accept(part)
+        for draws, part in self._parts_of(outputs):
+            draws.accept(part)
 
     def _parts_of(self, outputs: Sequence[tf.Tensor]) -> Iterator[tuple[StreamDraws, Sequence[tf.Tensor]]]:
-        rest = list(outputs)
-        for one in self._streams:
-            count = one.stream.final_count
-            yield one, rest[:count]
-            rest = rest[count:]
+        outputs_left = list(outputs)
+        for draws in self._streams:
+            count = draws.stream.final_count
+            yield draws, outputs_left[:count]
+            outputs_left = outputs_left[count:]

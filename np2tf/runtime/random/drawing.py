@@ -29,7 +29,10 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
     selecting = SELECTION_METHODS.get(name)
     if selecting is not None:
         found = selecting(
-            lambda one, *given, **named: draw(draws, stream, one, given, named), stream, args, kwargs
+            lambda generator, *arguments, **keywords: draw(draws, stream, generator, arguments, keywords),
+            stream,
+            args,
+            kwargs,
         )
         if found is not NotImplemented:
             return found
@@ -70,15 +73,15 @@ def _draw_on_host(
     state = stream.numpys_state()
     names, dtype = list(state), form.dtype
 
-    def run(*known: np.ndarray) -> list[np.ndarray]:
-        parts = dict(zip(names, known, strict=False))
-        given, named = captured.of(known[len(names) :])
+    def run(*inputs: np.ndarray) -> list[np.ndarray]:
+        parts = dict(zip(names, inputs, strict=False))
+        given, named = captured.of(inputs[len(names) :])
         after, drawn = stream.draw(parts, lambda generator: getattr(generator, name)(*given, **named))
-        return [*(after[one] for one in names), np.asarray(drawn, dtype)]
+        return [*(after[name] for name in names), np.asarray(drawn, dtype)]
 
     types = [*(tensor.dtype for tensor in state.values()), tf.as_dtype(dtype)]
     *after, drawn = tf.numpy_function(run, [*state.values(), *captured.tensors], types)
     stream.store(
-        {one: tf.ensure_shape(part, state[one].shape) for one, part in zip(names, after, strict=True)}
+        {name: tf.ensure_shape(part, state[name].shape) for name, part in zip(names, after, strict=True)}
     )
     return tf.ensure_shape(drawn, form.shape)

@@ -80,16 +80,16 @@ class Drawing:
 
         return self.reshape(self.source.call_shared(("uniform", count), make)[0])
 
-    def integers(self, most: tf.Tensor) -> tf.Tensor:
-        """Return integers from 0 to `most`, both included."""
-        count, way, known = self.count, self._bound_method, tf.get_static_value(most)
+    def integers(self, limit: tf.Tensor) -> tf.Tensor:
+        """Return integers from 0 to `limit`, both included."""
+        count, way, known = self.count, self._bound_method, tf.get_static_value(limit)
 
-        def make(source: Source, most: tf.Tensor) -> list[tf.Tensor]:
-            most = most if known is None else tf.constant(known)
-            return [bounded_integers.integers(source, way, most, count)]
+        def make(source: Source, limit: tf.Tensor) -> list[tf.Tensor]:
+            limit = limit if known is None else tf.constant(known)
+            return [bounded_integers.integers(source, way, limit, count)]
 
         key = "integers", way, None if known is None else int(known), count
-        return self.reshape(self.source.call_shared(key, make, [most])[0])
+        return self.reshape(self.source.call_shared(key, make, [limit])[0])
 
     def permutation(self, count: int, by_mask: bool = False) -> tf.Tensor:
         """Return the numbers below `count`, shuffled."""
@@ -180,8 +180,8 @@ def _normal(drawing: Drawing, loc: Any = 0.0, scale: Any = 1.0, size: Any = None
 def _integers(
     drawing: Drawing, low: Any, high: Any = None, size: Any = None, dtype: Any = int, endpoint: bool = False
 ) -> tf.Tensor | None:
-    many = (drawing.count or 0) > _MAX_INTEGERS
-    if many or np.dtype(dtype) != np.int64 or not is_known(endpoint):
+    has_many = (drawing.count or 0) > _MAX_INTEGERS
+    if has_many or np.dtype(dtype) != np.int64 or not is_known(endpoint):
         return None
     low, high = (0, low) if high is None else (low, high)
     low, high = as_tensor(low), as_tensor(high)
@@ -190,8 +190,8 @@ def _integers(
     low, high = tf.cast(low, tf.int64), tf.cast(high, tf.int64)
     last = high if endpoint else high - 1
     record_violation(last < low)
-    most = tf.bitcast(last - low, tf.uint64)
-    return drawing.integers(most) + low
+    limit = tf.bitcast(last - low, tf.uint64)
+    return drawing.integers(limit) + low
 
 
 def _permutation(drawing: Drawing, x: Any, axis: int = 0) -> tf.Tensor | None:

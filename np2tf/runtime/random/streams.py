@@ -275,15 +275,20 @@ class Draws:
     def _position_and_beside(self, stream: Stream) -> dict[str, tf.Tensor]:
         """Return the state of a buffered stream, which is a single input."""
         sizes = [1, *stream.beside.values()]
-        taken, *rest = tf.split(self._input(stream, POSITION, tf.TensorSpec([sum(sizes)], tf.uint64)), sizes)
-        return {WORD_COUNT: tf.bitcast(taken, tf.int64)[0], **dict(zip(stream.beside, rest, strict=True))}
+        taken, *parts_beside = tf.split(
+            self._input(stream, POSITION, tf.TensorSpec([sum(sizes)], tf.uint64)), sizes
+        )
+        return {
+            WORD_COUNT: tf.bitcast(taken, tf.int64)[0],
+            **dict(zip(stream.beside, parts_beside, strict=True)),
+        }
 
-    def _input(self, stream: Stream, what: Any, spec: tf.TensorSpec) -> tf.Tensor:
+    def _input(self, stream: Stream, part: Any, spec: tf.TensorSpec) -> tf.Tensor:
         """Return a tensor whose value every call provides: a part of a state, words, or a draw ahead of the
         graph.
         """
         place = len(self._values)
-        self._values.append((self.streams.index(stream), what))
+        self._values.append((self.streams.index(stream), part))
         self._specs.append(spec)
         return self._graph.capture_call_time_value(lambda: self.values()[place], spec)
 
@@ -324,26 +329,26 @@ class Draws:
     def draw_call(self, generators: Sequence[Any]) -> Iterator[StreamsOfCall]:
         """For one call, hold the generators' locks and give the graph its inputs."""
         found = [stream.find(generators) for stream in self.streams]
-        locks = {id(lock): lock for lock in (states.bit_generator(one).lock for one in found)}
+        locks = {id(lock): lock for lock in (states.bit_generator(stream).lock for stream in found)}
         with ExitStack() as held:
             for key in sorted(locks):
                 held.enter_context(locks[key])
             outer = getattr(self._thread, "values", None)
             drawn = list(map(StreamDraws, self.streams, found))
             try:
-                for one in drawn:
-                    one.begin()
+                for draws in drawn:
+                    draws.begin()
                 yield StreamsOfCall(drawn, self._enter)
             finally:
                 self._thread.values = outer
-                for one in drawn:
-                    if one.undo is not None:
-                        one.undo()
+                for draws in drawn:
+                    if draws.undo is not None:
+                        draws.undo()
 
-    def _enter(self, drawn: Sequence[StreamDraws]) -> None:
+    def _enter(self, all_draws: Sequence[StreamDraws]) -> None:
         self._thread.values = [
-            _as_input(drawn[number].inputs[what], spec)
-            for (number, what), spec in zip(self._values, self._specs, strict=True)
+            _as_input(all_draws[number].inputs[part], spec)
+            for (number, part), spec in zip(self._values, self._specs, strict=True)
         ]
 
 

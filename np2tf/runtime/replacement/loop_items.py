@@ -22,10 +22,10 @@ def arrays_of(iterable: Any, kind: str) -> tuple[np.ndarray, ...] | None:
     """
     found = [iterable]
     for expected in _TYPES[kind]:
-        (one,) = found
-        if type(one) is not expected:
+        (iterator,) = found
+        if type(iterator) is not expected:
             return None
-        given: Any = one.__reduce__()[1]
+        given: Any = iterator.__reduce__()[1]
         if expected is enumerate:
             inner, first = given
             if first != 0:
@@ -34,8 +34,8 @@ def arrays_of(iterable: Any, kind: str) -> tuple[np.ndarray, ...] | None:
         else:
             found = list(given)
     if kind in ("enumerate", "zip", "enumerate zip"):
-        found = [_iterated_array(one) for one in found]
-    if all(type(one) is np.ndarray and one.ndim for one in found):
+        found = [_iterated_array(iterator) for iterator in found]
+    if all(type(array) is np.ndarray and array.ndim for array in found):
         return tuple(found)
     return None
 

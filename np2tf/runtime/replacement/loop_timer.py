@@ -11,7 +11,11 @@ class LoopTimer:
     """Times a run of a loop on the host."""
 
     def __init__(self) -> None:
-        self._spent, self._stopwatch, self._processor = clock.host_seconds, Stopwatch(), thread_time()
+        self._seconds_before, self._stopwatch, self._processor = (
+            clock.host_seconds,
+            Stopwatch(),
+            thread_time(),
+        )
 
     @property
     def seconds(self) -> float:
@@ -19,7 +23,7 @@ class LoopTimer:
         return self._stopwatch.seconds
 
     @property
-    def own(self) -> float:
+    def own_seconds(self) -> float:
         """The seconds that compiling the loop could save: neither waiting, nor most of the long calls
         of jitted functions.
         """
@@ -27,4 +31,4 @@ class LoopTimer:
 
     def note_spent(self, seconds: float) -> None:
         """Record that the host has spent `seconds` since the timer was made."""
-        clock.host_seconds = max(clock.host_seconds, self._spent + seconds)
+        clock.host_seconds = max(clock.host_seconds, self._seconds_before + seconds)

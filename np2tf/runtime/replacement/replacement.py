@@ -39,7 +39,7 @@ from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 
 if TYPE_CHECKING:
     from np2tf.runtime.compilation.loop_compiler import LoopCompiler
-    from np2tf.runtime.jit.jitted import Jitted
+    from np2tf.runtime.jit.jitted_function import JittedFunction
 
 
 #: The seconds that a loop must have run, and the factor by which its remaining time must exceed the expected
@@ -53,9 +53,9 @@ FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
 #: Compiled code runs in parts, each this many times as long as the last.
 LONGER = 8
 #: The first iterations, which also load modules and make caches, do not say how long the others will take.
-LOADING = 1
+LOADING_ROUNDS = 1
 #: The iterations of a `while`, as numbers.
-UNLIMITED = range(2**62)
+UNLIMITED_ROUNDS = range(2**62)
 
 
 class LoopRun:
@@ -69,13 +69,13 @@ class LoopRun:
         "_arrays",
         "_frame",
         "_iterator",
-        "_left",
         "_loop",
         "_note",
         "_numbers",
         "_per_round",
+        "_report_entry",
         "_results",
-        "_shown",
+        "_rounds_left",
         "_taken_over",
         "is_over",
     )
@@ -94,8 +94,8 @@ class LoopRun:
         yield chain.from_iterable(self._parts())
         if self._taken_over:
             yield None
-            if len(self._left) and not self._loop.is_while:
-                yield self._part(self._left)
+            if len(self._rounds_left) and not self._loop.is_while:
+                yield self._part(self._rounds_left)
 
     def _part(self, numbers: range) -> Iterable[Any]:
         """Return the loop's iterable for some numbers; the numbers before have been passed on."""
@@ -122,8 +122,8 @@ class LoopRun:
                     if self._taken_over:
                         return
                 passed = timer.seconds
-                if done <= LOADING:
-                    first = timer.own
+                if done <= LOADING_ROUNDS:
+                    first = timer.own_seconds
                 elif passed >= HOT and done < count:
                     loop.short = 0
                     hot.count += 1
@@ -132,13 +132,13 @@ class LoopRun:
                             yield self._part(numbers[done:])
                         return
                     # A loop with an unknown end is assumed to be half done.
-                    left = timer.own - first
-                    left *= WORTH if loop.is_while else (count - done) / (done - LOADING)
+                    left = timer.own_seconds - first
+                    left *= WORTH if loop.is_while else (count - done) / (done - LOADING_ROUNDS)
                     if self._pays(passed, left):
                         self._taken_over = self._take_over(sys._getframe(1), left)
                         if self._taken_over:
-                            self._left, self._per_round = numbers[done:], passed / done
-                            self._shown = loop.note_replacement(done, passed)
+                            self._rounds_left, self._per_round = numbers[done:], passed / done
+                            self._report_entry = loop.note_replacement(done, passed)
                             return
                 size = max(1, min(2 * size, int(done * PERIOD / passed) if passed else size))
         finally:
@@ -146,12 +146,12 @@ class LoopRun:
             if passed and not self._taken_over:
                 loop.per_round = passed / min(done, count)
                 timer.note_spent(passed)
-                own = timer.own
-                loop.note_run(own)
+                own_seconds = timer.own_seconds
+                loop.note_run(own_seconds)
                 if self._note is not None:
-                    self._note(passed, own)
+                    self._note(passed, own_seconds)
 
-    def _enter(self, frame: types.FrameType, left: range) -> bool:
+    def _enter(self, frame: types.FrameType, rounds_left: range) -> bool:
         """Run the rest as compiled code, if that is faster; return whether to try again one iteration
         later.
         """
@@ -160,35 +160,37 @@ class LoopRun:
         if not _is_possible():
             return False
         variables = dict(frame.f_locals)
-        if any(name not in variables for name in loop.known.parameters):
+        if any(name not in variables for name in loop.function.parameters):
             return True
-        given = self._arguments(variables, left)
+        given = self._arguments(variables, rounds_left)
         jitted = self._stageable_function(frame, given)
         if jitted is None:
             return False
         begun, compiler = perf_counter(), loop_compiler(jitted)
-        result, cache = compiler.enter(given, loop.changing)
+        result, cache = compiler.enter(given, loop.changing_places)
         loop.note_host_run(result is None and cache is None)
         if result is None:
             self._note = partial(compiler.note_host_run, cache)
             return False
         self._taken_over = True
-        shown = loop.note_replacement(left.start - self._numbers.start, 0.0)
-        shown.rounds += len(left)
+        shown = loop.note_replacement(rounds_left.start - self._numbers.start, 0.0)
+        shown.rounds += len(rounds_left)
         shown.compiled += perf_counter() - begun
-        self._left = left[len(left) :]
-        self._skip(len(left))
-        self.is_over = loop.known.tells and bool(result[-1])
-        self._results = result[: len(loop.known.results)]
+        self._rounds_left = rounds_left[len(rounds_left) :]
+        self._skip(len(rounds_left))
+        self.is_over = loop.function.tells and bool(result[-1])
+        self._results = result[: len(loop.function.results)]
         return False
 
-    def _stageable_function(self, frame: types.FrameType, given: tuple[Any, ...]) -> Jitted | None:
+    def _stageable_function(
+        self, frame: types.FrameType, arguments: tuple[Any, ...]
+    ) -> JittedFunction | None:
         """Return the loop's function, if it can be staged, and works on arrays."""
         loop = self._loop
         # Finding out that a loop cannot be staged needs no TensorFlow.
         _, jitted = loop.functions(frame.f_globals)
-        about_arrays = fast_flags.tensors or loop.known.says_numpy or holds_array(given)
-        if jitted is None or not about_arrays or loop.is_refused(given):
+        about_arrays = fast_flags.tensors or loop.function.says_numpy or holds_array(arguments)
+        if jitted is None or not about_arrays or loop.is_refused(arguments):
             loop.refused = True
             return None
         return jitted
@@ -198,19 +200,23 @@ class LoopRun:
         if self._iterator is not None and count:
             next(islice(self._iterator, count, count), None)
 
-    def _pays(self, passed: float, left: float) -> bool:
+    def _pays(self, seconds_passed: float, seconds_left: float) -> bool:
         """Return whether the rest of the loop, without long calls, takes longer than compiling it."""
         loop, loading = self._loop, 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
-            pays = left * (1.0 - loop.record.ratio) > PAYS * (loop.expected_seconds + loading)
+            pays = seconds_left * (1.0 - loop.record.ratio) > PAYS * (loop.expected_seconds + loading)
         else:
-            pays = left > WORTH * (loop.expected_seconds + loading)
-        return pays and _is_possible() and loop_costs.seconds < clock.host_seconds + passed + left
+            pays = seconds_left > WORTH * (loop.expected_seconds + loading)
+        return (
+            pays
+            and _is_possible()
+            and loop_costs.seconds < clock.host_seconds + seconds_passed + seconds_left
+        )
 
-    def _take_over(self, frame: types.FrameType, left: float) -> bool:
-        """Return whether the loop was traced; `left` is the time that the host would still take."""
+    def _take_over(self, frame: types.FrameType, seconds_left: float) -> bool:
+        """Return whether the loop was traced; `seconds_left` is the time that the host would still take."""
         variables, loop = frame.f_locals, self._loop
-        if any(name not in variables for name in loop.known.parameters):
+        if any(name not in variables for name in loop.function.parameters):
             return False
         self._frame = dict(variables), frame.f_globals
         begun, compiling = perf_counter(), clock.compile_seconds
@@ -219,12 +225,12 @@ class LoopRun:
         if jitted is None:
             return False
         load()
-        limit = left / WORTH
+        limit = seconds_left / WORTH
         if loop.record is not None:
             limit = max(limit, PAYS * loop.record.cost)
-        why = loop_compiler(jitted).compile_ahead(given, loop.changing, limit)
+        why = loop_compiler(jitted).compile_ahead(given, loop.changing_places, limit)
         seconds = perf_counter() - begun
-        loop.compiling += seconds
+        loop.compiling_seconds += seconds
         # Translating the loop is a part of compiling, too.
         clock.compile_seconds = compiling + seconds
         loop_costs.seconds += seconds
@@ -239,7 +245,7 @@ class LoopRun:
         return not loop.refused
 
     def _arguments(self, variables: dict[str, Any], numbers: range) -> tuple[Any, ...]:
-        known = self._loop.known
+        known = self._loop.function
         given = [variables[name] for name in known.parameters]
         if known.kind == "while":
             return (*given, len(numbers))
@@ -257,12 +263,12 @@ class LoopRun:
         del self._frame
         _, jitted = self._loop.functions(names)
         assert jitted is not None
-        compiler, trace_count, begun = loop_compiler(jitted), jitted.trace_count, self._left.start
+        compiler, trace_count, begun = loop_compiler(jitted), jitted.trace_count, self._rounds_left.start
         for seconds in (FIRST_TRIAL, WARM_TRIAL):
             size = max(1, int(seconds / self._per_round))
             passed = self._run(size, compiler, variables)
             if passed is None:
-                self._shown.returned += 1
+                self._report_entry.returned += 1
                 break
             if self._is_done:
                 break
@@ -274,15 +280,15 @@ class LoopRun:
             self._loop.ratio = passed / (size * self._per_round)
             if passed > FASTER * size * self._per_round or jitted.trace_count > trace_count:
                 self._loop.refused = True
-                self._shown.returned += 1
+                self._report_entry.returned += 1
             else:
                 self._run_all(size, compiler, variables)
-        self._skip(self._left.start - begun if len(self._left) else 0)
-        return tuple(variables[name] for name in self._loop.known.results)
+        self._skip(self._rounds_left.start - begun if len(self._rounds_left) else 0)
+        return tuple(variables[name] for name in self._loop.function.results)
 
     @property
     def _is_done(self) -> bool:
-        return self.is_over or not len(self._left)
+        return self.is_over or not len(self._rounds_left)
 
     def _run_all(self, size: int, compiler: LoopCompiler, variables: dict[str, Any]) -> None:
         """Run the rest in parts that become longer, and shorter before an iteration that only the host can
@@ -295,16 +301,16 @@ class LoopRun:
             elif size > least:
                 size = max(size // LONGER, least)
             else:
-                self._shown.returned += 1
+                self._report_entry.returned += 1
                 break
 
     def _run(self, size: int, compiler: LoopCompiler, variables: dict[str, Any]) -> float | None:
         """Run `size` iterations as compiled code; return the seconds, or None, with nothing done, if it
         cannot.
         """
-        known, shown, begun = self._loop.known, self._shown, perf_counter()
-        part = self._left[:size]
-        result = compiler.run_now(self._arguments(variables, part), self._loop.changing)
+        known, shown, begun = self._loop.function, self._report_entry, perf_counter()
+        part = self._rounds_left[:size]
+        result = compiler.run_now(self._arguments(variables, part), self._loop.changing_places)
         seconds = perf_counter() - begun
         if shown.rounds:
             shown.compiled += seconds
@@ -313,7 +319,7 @@ class LoopRun:
         if result is None:
             self._loop.note_discarded_call()
             return None
-        self._left = self._left[size:]
+        self._rounds_left = self._rounds_left[size:]
         variables.update(zip(known.results, result))
         self.is_over = known.tells and bool(result[-1])
         # The number of iterations of a loop that is over is not known.
@@ -321,12 +327,12 @@ class LoopRun:
         return seconds
 
 
-def loop_compiler(jitted: Jitted) -> LoopCompiler:
+def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
     """Return the compiler of a loop's function."""
     load()
     from np2tf.runtime.compilation.loop_compiler import LoopCompiler
 
-    return LoopCompiler.of(jitted)
+    return LoopCompiler.of(jitted_function)
 
 
 def _is_possible() -> bool:
@@ -359,13 +365,13 @@ def watch(numbers: Any, key: str) -> Iterable[Any]:
         if count < SHORT:
             return (numbers,)
     loop = loops.get(key)
-    if loop is not None and loop.known.in_module and not _is_of_main(sys._getframe(1)):
+    if loop is not None and loop.function.in_module and not _is_of_main(sys._getframe(1)):
         loop = None
     if numbers is None:
-        return () if loop is None or not loop.may_be_watched(HOT) else LoopRun(UNLIMITED, loop)
+        return () if loop is None or not loop.may_be_watched(HOT) else LoopRun(UNLIMITED_ROUNDS, loop)
     if loop is None or loop.refused:
         return (numbers,)
-    if loop.known.items:
+    if loop.function.items:
         return _watched_items(numbers, loop)
     if not is_range or not loop.may_be_watched(HOT / count):
         return (numbers,)
@@ -374,7 +380,7 @@ def watch(numbers: Any, key: str) -> Iterable[Any]:
 
 def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
     """Return the parts in which a loop runs over an iterable that may consist of arrays."""
-    arrays = arrays_of(iterable, loop.known.kind)
+    arrays = arrays_of(iterable, loop.function.kind)
     if arrays is None:
         return (iterable,)
     count = min(map(len, arrays))

@@ -15,15 +15,15 @@ from np2tf.runtime.replacement.loop_function import LoopFunction
 from np2tf.tnp._front.fast_flags import fast_flags
 
 if TYPE_CHECKING:
-    from np2tf.runtime.jit.jitted import Jitted
+    from np2tf.runtime.jit.jitted_function import JittedFunction
 
 #: A loop that ends before it is hot is left unwatched this many times between two watched runs.
-UNWATCHED = 15
+UNWATCHED_RUNS = 15
 #: The same holds for a `while` after this many short runs in a row, because its number of iterations is
 #: unknown.
 SURELY_SHORT = 3
 #: The expected seconds for compiling a loop, until loops have been compiled.
-EXPECTED = 0.8
+EXPECTED_SECONDS = 0.8
 #: A loop stays on the host after compiled code has failed to continue it this many times.
 MOST_DISCARDED = 100
 #: A loop of short runs is entered as compiled code when all its runs have taken this many times the expected
@@ -42,35 +42,35 @@ class WatchedLoop:
         refused: whether it cannot be compiled, or is no faster as compiled code.
         least: the seconds that tracing it takes at least.
         per_round: the mean seconds of an iteration, at the last measurement.
-        compiling: the seconds of translating and tracing it.
-        unwatched: the number of unwatched runs since the last watched one.
+        compiling_seconds: the seconds of translating and tracing it.
+        unwatched_runs: the number of unwatched runs since the last watched one.
         short: the number of watched runs since it was last hot.
         is_while: whether the number of its iterations is unknown.
         ratio: the seconds of its iterations as compiled code divided by those on the host; -1.0 if not known.
         cost: the seconds that compiling it has taken; 0.0 if it has not been compiled.
-        changing: the places of the arguments that are different numbers every time.
+        changing_places: the places of the arguments that are different numbers every time.
         host_seconds: the seconds of all its runs on the host.
         outer: the loops around it.
     """
 
-    def __init__(self, known: LoopFunction, code: types.CodeType) -> None:
-        self.known = known
+    def __init__(self, loop_function: LoopFunction, code: types.CodeType) -> None:
+        self.function = loop_function
         self.refused = False
-        self.least = self.per_round = self.compiling = 0.0
-        self.unwatched = self.short = 0
-        self.is_while = known.kind == "while"
-        self._discarded = 0
+        self.least = self.per_round = self.compiling_seconds = 0.0
+        self.unwatched_runs = self.short = 0
+        self.is_while = loop_function.kind == "while"
+        self._discarded_calls = 0
         self._was_due = False
-        count = len(known.parameters) + known.items
-        changing = {k for k, name in enumerate(known.parameters) if name in known.results}
-        self.changing = frozenset({*changing, count, count + 1})
+        count = len(loop_function.parameters) + loop_function.items
+        changing = {k for k, name in enumerate(loop_function.parameters) if name in loop_function.results}
+        self.changing_places = frozenset({*changing, count, count + 1})
         self.ratio, self.cost = -1.0, 0.0
         self.host_seconds = self._latest = 0.0
         self.outer: list[WatchedLoop] = []
-        self._stayed = 0
+        self._host_runs = 0
         self._new_call_records: dict[str, CallRecord] = {}
         self._code = code
-        self._made: dict[int, tuple[types.FunctionType, Jitted | None]] = {}
+        self._functions: dict[int, tuple[types.FunctionType, JittedFunction | None]] = {}
 
     def may_be_watched(self, least: float) -> bool:
         """Return whether to watch the next run, given that the loop is hot if an iteration takes `least`
@@ -80,13 +80,13 @@ class WatchedLoop:
             return False
         # Most runs of an inner loop end here, so that whether it is due is not asked each time.
         was_short = self.short > SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
-        if was_short and self.unwatched < UNWATCHED and not self._was_due:
-            self.unwatched += 1
+        if was_short and self.unwatched_runs < UNWATCHED_RUNS and not self._was_due:
+            self.unwatched_runs += 1
             self.host_seconds += self._latest
             return False
         self._was_due = self.is_due
         if not self._was_due:
-            self.unwatched = 0
+            self.unwatched_runs = 0
             self.short += 1
         return True
 
@@ -105,14 +105,14 @@ class WatchedLoop:
     @property
     def _is_faster_compiled(self) -> bool:
         """True if a run of this process has continued as compiled code, and was faster for it."""
-        can_be_entered = not self.is_while and not self.known.in_module and not self.refused
+        can_be_entered = not self.is_while and not self.function.in_module and not self.refused
         return can_be_entered and self.cost > 0.0 and 0.0 <= self.ratio < FASTER
 
     @property
     def _may_be_entered(self) -> bool:
         """True if its runs are long enough to be calls, and nothing is known against compiling them."""
-        is_of_calls = not self.is_while and not self.known.in_module and self._latest >= LONG_CALL
-        return is_of_calls and not self.refused and self._stayed < ENOUGH_RUNS
+        is_of_calls = not self.is_while and not self.function.in_module and self._latest >= LONG_CALL
+        return is_of_calls and not self.refused and self._host_runs < ENOUGH_RUNS
 
     def note_run(self, seconds: float) -> None:
         """Record the seconds of a run on the host."""
@@ -122,30 +122,30 @@ class WatchedLoop:
 
     def note_host_run(self, is_final: bool) -> None:
         """Record whether a run that could have been entered must stay on the host."""
-        self._stayed = self._stayed + 1 if is_final else 0
+        self._host_runs = self._host_runs + 1 if is_final else 0
 
     def stay_on_host(self) -> None:
         """Never enter the loop."""
-        self._stayed = ENOUGH_RUNS
+        self._host_runs = ENOUGH_RUNS
 
-    def note_replacement(self, done: int, seconds: float) -> TakenOver:
-        """Record for a report that the loop continues as compiled code after `done` iterations, and return
-        the entry.
+    def note_replacement(self, done_rounds: int, seconds: float) -> TakenOver:
+        """Record for a report that the loop continues as compiled code after `done_rounds` iterations, and
+        return the entry.
         """
-        known = self.known
+        known = self.function
         found = counts.loops.get(known.key)
         if found is None:
-            found = counts.loops[known.key] = TakenOver(known.of, self.path, known.line, round=done)
+            found = counts.loops[known.key] = TakenOver(known.of, self.path, known.line, round=done_rounds)
         found.times += 1
         found.host += seconds
-        found.compiling += self.compiling
-        self.compiling = 0.0
+        found.compiling += self.compiling_seconds
+        self.compiling_seconds = 0.0
         return found
 
     def note_discarded_call(self) -> None:
         """Record that compiled code could not run some iterations, which happens if an iteration raises."""
-        self._discarded += 1
-        self.refused = self.refused or self._discarded >= MOST_DISCARDED
+        self._discarded_calls += 1
+        self.refused = self.refused or self._discarded_calls >= MOST_DISCARDED
 
     @functools.cached_property
     def record(self) -> FunctionRecord | None:
@@ -155,9 +155,9 @@ class WatchedLoop:
             decisions.keep(self._outcome)
         return found
 
-    def is_refused(self, given: tuple[Any, ...]) -> bool:
+    def is_refused(self, arguments: tuple[Any, ...]) -> bool:
         """Return whether an earlier process found that the loop cannot be compiled with these arguments."""
-        way = None if self.record is None else self.record.call_records.get(digest_of_call(given, {}))
+        way = None if self.record is None else self.record.call_records.get(digest_of_call(arguments, {}))
         if way is None or way.refusal is None:
             return False
         counts.fell_back(way.refusal.fallback)
@@ -177,9 +177,9 @@ class WatchedLoop:
             decisions.keep(self._outcome)
         self.cost += cost
 
-    def refuse(self, given: tuple[Any, ...], why: Fallback) -> None:
+    def refuse(self, arguments: tuple[Any, ...], why: Fallback) -> None:
         """Record why the loop cannot be compiled with these arguments."""
-        self._new_call_records[digest_of_call(given, {})] = CallRecord(refusal=Refusal.from_fallback(why))
+        self._new_call_records[digest_of_call(arguments, {})] = CallRecord(refusal=Refusal.from_fallback(why))
 
     def _outcome(self) -> tuple[str, FunctionRecord | None]:
         """Return the key and the record for the next process."""
@@ -195,18 +195,18 @@ class WatchedLoop:
         return self._code.co_filename
 
     @property
-    def translations(self) -> list[Jitted]:
+    def translations(self) -> list[JittedFunction]:
         """The staged versions of the loop, one for each module that it has run in."""
-        return [jitted for _, jitted in self._made.values() if jitted is not None]
+        return [jitted for _, jitted in self._functions.values() if jitted is not None]
 
-    def functions(self, names: dict[str, Any]) -> tuple[types.FunctionType, Jitted | None]:
+    def functions(self, names: dict[str, Any]) -> tuple[types.FunctionType, JittedFunction | None]:
         """Return the loop's function as in the source, with these globals, and its staged version."""
-        made = self._made.get(id(names))
+        made = self._functions.get(id(names))
         if made is None:
-            plain = types.FunctionType(self._code, names, self.known.of)
-            plain.__qualname__ = f"{self.known.of}: loop"
+            plain = types.FunctionType(self._code, names, self.function.of)
+            plain.__qualname__ = f"{self.function.of}: loop"
             plain.__module__ = names.get("__name__", "")
-            made = self._made[id(names)] = plain, _translate(plain, self.known)
+            made = self._functions[id(names)] = plain, _translate(plain, self.function)
         return made
 
 
@@ -218,7 +218,7 @@ class _HotLoops:
 
 hot = _HotLoops()
 #: The costs of compiling loops.
-loop_costs = Costs(EXPECTED)
+loop_costs = Costs(EXPECTED_SECONDS)
 #: The watched loops by their keys.
 loops: dict[str, WatchedLoop] = {}
 
@@ -237,26 +237,32 @@ def leave_on_host(of: str, path: str) -> None:
 
 def _loops_of(of: str, path: str) -> list[WatchedLoop]:
     """Return the loops of a function, by its name and its file."""
-    return [loop for loop in loops.values() if loop.known.of == of and loop.path == path]
+    return [loop for loop in loops.values() if loop.function.of == of and loop.path == path]
 
 
-def add_loops(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
+def add_loops(functions: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
     """Record the functions of a module's loops."""
-    found = [WatchedLoop(LoopFunction(*known), code) for known, code in made]
-    loops.update({loop.known.key: loop for loop in found})
+    found = [WatchedLoop(LoopFunction(*known), code) for known, code in functions]
+    loops.update({loop.function.key: loop for loop in found})
     for loop in found:
-        inside = range(loop.known.line, max(loop.known.lines) + 1)
-        for other in found:
-            if other is not loop and other.known.of == loop.known.of and other.known.line in inside:
-                other.outer.append(loop)
+        inside = range(loop.function.line, max(loop.function.lines) + 1)
+        for inner_loop in found:
+            if (
+                inner_loop is not loop
+                and inner_loop.function.of == loop.function.of
+                and inner_loop.function.line in inside
+            ):
+                inner_loop.outer.append(loop)
 
 
-def _translate(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
+def _translate(plain: types.FunctionType, loop_function: LoopFunction) -> JittedFunction | None:
     # Imported only here, because it loads the translator.
     translator = importlib.import_module("np2tf.imports.functions.callees")
     try:
-        return translator.staged_loop(plain, known)  # type: ignore[no-any-return]
+        return translator.staged_loop(plain, loop_function)  # type: ignore[no-any-return]
     except Exception as error:  # a fault of np2tf must not break a loop that works without it
         told = f"{type(error).__name__}: {error}"
-        counts.fell_back(Fallback(known.of, told, "NP2TF905", plain.__code__.co_filename, known.line))
+        counts.fell_back(
+            Fallback(loop_function.of, told, "NP2TF905", plain.__code__.co_filename, loop_function.line)
+        )
         return None

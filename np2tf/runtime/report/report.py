@@ -124,7 +124,7 @@ class Report:
         """Return the report as plain data."""
         times = {name: asdict(getattr(self, name)) for name in ("compiled", "graph", "eager", "host")}
         compiling = {"traces": self.compiling.calls, "seconds": self.compiling.seconds}
-        functions = sorted(self.functions.values(), key=lambda one: -one.seconds)
+        functions = sorted(self.functions.values(), key=lambda function: -function.seconds)
         return {
             "seconds": self.seconds,
             "where": {**times, "compiling": compiling, "other": {"seconds": self.other_seconds}},

@@ -22,7 +22,7 @@ from np2tf.runtime.compilation.loop_compiler import LoopCompiler
 from np2tf.runtime.decisions.decisions import decisions
 from np2tf.runtime.host.host_function import HostFunction
 from np2tf.runtime.introspection.error_causes import code_of, place_of
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
 from np2tf.tnp._entry import entry_points
 from np2tf.tnp._tensor.storage import current_scope
@@ -32,7 +32,7 @@ from np2tf.tnp._warnings.user_lines import user_location
 class _State(threading.local):
     def __init__(self) -> None:
         self.inside = False
-        self.callers: list[Jitted] = []
+        self.callers: list[JittedFunction] = []
 
 
 class Watch:
@@ -88,7 +88,7 @@ class Watch:
     def _methods(self) -> Callable[[], None]:
         """Time the methods through which jitted functions run, and return a function that undoes it."""
         timed: tuple[tuple[type, str, Callable[..., Any]], ...] = (
-            (Jitted, "__call__", self._time_call),
+            (JittedFunction, "__call__", self._time_call),
             (HostFunction, "run_timed", self._on_host),
             (Compiler, "run_on_host", self._time_host_call),
             (Compiler, "run_unjitted", self._time_fallback),
@@ -109,13 +109,13 @@ class Watch:
 
         return undo
 
-    def _function(self, jitted: Jitted | None) -> Function:
-        code = getattr(getattr(jitted, "__wrapped__", None), "__code__", None)
-        if jitted is None or code is None:
+    def _function(self, jitted_function: JittedFunction | None) -> Function:
+        code = getattr(getattr(jitted_function, "__wrapped__", None), "__code__", None)
+        if jitted_function is None or code is None:
             return self.report.functions.setdefault(None, Function("<unknown>", "<unknown>", 0))
         found = self.report.functions.get(code)
         if found is None:
-            made = Function(jitted.__wrapped__.__qualname__, code.co_filename, code.co_firstlineno)
+            made = Function(jitted_function.__wrapped__.__qualname__, code.co_filename, code.co_firstlineno)
             found = self.report.functions[code] = made
         return found
 
@@ -124,10 +124,10 @@ class Watch:
         return self._function(calling[-1] if calling else None)
 
     @contextmanager
-    def _time_call(self, jitted: Jitted, *_: Any) -> Iterator[None]:
-        self._state.callers.append(jitted)
+    def _time_call(self, jitted_function: JittedFunction, *_: Any) -> Iterator[None]:
+        self._state.callers.append(jitted_function)
         if current_scope() is not None:
-            self._function(jitted).inlined += 1
+            self._function(jitted_function).inlined += 1
         # The function's work is not part of the operation that called it, such as vectorize.
         inside, self._state.inside = self._state.inside, False
         try:
@@ -180,8 +180,10 @@ class Watch:
             path, line = place_of(error, compiler.code)
             self._add_unjitted(seconds, Fallback(compiler.name, reason, code_of(error), path, line))
 
-    def _add_unjitted(self, seconds: float, found: Fallback) -> None:
-        self.report.add_unjitted(seconds, found.function, found.path, found.line, found.reason, found.code)
+    def _add_unjitted(self, seconds: float, fallback: Fallback) -> None:
+        self.report.add_unjitted(
+            seconds, fallback.function, fallback.path, fallback.line, fallback.reason, fallback.code
+        )
 
     @contextmanager
     def _time_trace(self, *_: Any) -> Iterator[None]:
@@ -194,25 +196,27 @@ class Watch:
             self._current().compiling.add(seconds)
 
     @contextmanager
-    def _time_run(self, compiled: ConcreteFunction, *_: Any) -> Iterator[None]:
+    def _time_run(self, concrete_function: ConcreteFunction, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
         finally:
             seconds = perf_counter() - start
             total, function = self.report, self._current()
-            if id(compiled) in self._called_ids:
-                kind = "compiled" if compiled.how == "xla" else "graph"
+            if id(concrete_function) in self._called_ids:
+                kind = "compiled" if concrete_function.how == "xla" else "graph"
                 getattr(total, kind).add(seconds)
                 getattr(function, kind).add(seconds)
             else:
-                self._first(compiled, seconds, total, function)
+                self._first(concrete_function, seconds, total, function)
 
-    def _first(self, compiled: ConcreteFunction, seconds: float, total: Report, function: Function) -> None:
+    def _first(
+        self, concrete_function: ConcreteFunction, seconds: float, total: Report, function: Function
+    ) -> None:
         """Count a first call without its time, which is mostly that of XLA's compilation."""
-        self._called_ids.add(id(compiled))
-        self._functions.append(compiled)
-        kind = "compiled" if compiled.how == "xla" else "graph"
+        self._called_ids.add(id(concrete_function))
+        self._functions.append(concrete_function)
+        kind = "compiled" if concrete_function.how == "xla" else "graph"
         for part in (total, function):
             getattr(part, kind).calls += 1
             part.compiling.seconds += seconds

@@ -230,12 +230,12 @@ def all(iterable: Any) -> Any:
     return weak_scalar(tf.reduce_all(tf.cast(values, tf.bool)), builtins.bool)
 
 
-def _fold(iterable: Any, joined: Any, empty: Any, builtin: Any) -> Any:
+def _fold(iterable: Any, join: Any, empty: Any, builtin: Any) -> Any:
     if current_scope() is None:
         return builtin(iterable)
     result: Any = empty
     for item in iterable:
-        result = joined(result, lambda item=item: bool(item))
+        result = join(result, lambda item=item: bool(item))
         if result is (not empty):
             return result
     return result
@@ -292,8 +292,8 @@ def extreme(iterable: Any, operation: Any, worst: Any) -> Any:
     if values.dtype.is_floating:
         # A comparison with NaN is False: a first NaN stays, a later NaN is skipped.
         first = values[0]
-        others = tf.where(tf.math.is_nan(values), tf.constant(worst * np.inf, values.dtype), values)
-        best = tf.where(tf.math.is_nan(first), first, operation(others, 0))
+        numbers = tf.where(tf.math.is_nan(values), tf.constant(worst * np.inf, values.dtype), values)
+        best = tf.where(tf.math.is_nan(first), first, operation(numbers, 0))
     else:
         best = operation(values, 0)
     if isinstance(iterable, StagedList):

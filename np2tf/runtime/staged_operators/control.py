@@ -85,36 +85,46 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
 
 
 def _staged_cond(
-    staged: tf.Tensor,
+    staged_test: tf.Tensor,
     then: Callable[..., Any],
     otherwise: Callable[..., Any],
     operands: Sequence[Any],
     variables: Variables,
 ) -> Any:
     if not containers(operands):
-        return branches(_trace(), staged, lambda: then(*operands), lambda: otherwise(*operands), variables)
+        return branches(
+            _trace(), staged_test, lambda: then(*operands), lambda: otherwise(*operands), variables
+        )
     places: list[Any] = []
 
     def side(branch: Callable[..., Any]) -> Any:
         # Both sides are staged: changes that one side makes to a list must not be visible on the other side.
-        own = copy_containers(operands)
-        guard = MutationGuard(STATE.reachable(own))
-        result = branch(*own)
-        places.append(kept_containers(own, result))
-        if not set(places[-1].values()) >= set(containers(own)):
+        own_operands = copy_containers(operands)
+        guard = MutationGuard(STATE.reachable(own_operands))
+        result = branch(*own_operands)
+        places.append(kept_containers(own_operands, result))
+        if not set(places[-1].values()) >= set(containers(own_operands)):
             guard.check()
         return result
 
-    result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise), variables)
-    agreed = dict(set.intersection(*(set(one.items()) for one in places)))
-    if any(set(one.values()) != set(agreed.values()) for one in places):
+    result = branches(_trace(), staged_test, lambda: side(then), lambda: side(otherwise), variables)
+    agreed = dict(set.intersection(*(set(kept_places.items()) for kept_places in places)))
+    if any(set(kept_places.values()) != set(agreed.values()) for kept_places in places):
         raise ContainerChangeError(_describe_exchange(result, places, variables, parameters(then)))
     return put_back(result, containers(operands), agreed)
 
 
 def _describe_exchange(result: Any, places: list[Any], variables: Variables, names: Sequence[str]) -> str:
     """Return which list or dict is another one on each side of a branch, in words."""
-    path = min((one for side in places for one in side if places[0].get(one) != places[1].get(one)), key=repr)
+    path = min(
+        (
+            container_path
+            for side in places
+            for container_path in side
+            if places[0].get(container_path) != places[1].get(container_path)
+        ),
+        key=repr,
+    )
 
     def told(side: dict[Any, Any]) -> str:
         if path not in side:
@@ -198,7 +208,7 @@ def _rotated_loop(
         after = tuple(step(*inner))
         return told(keep_going(*after)), *after
 
-    variables = Variables.of_loop(step, hidden=1)
+    variables = Variables.of_loop(step, hidden_count=1)
     return _staged_while(lambda outcome, *_: outcome, iteration, (told(test), *state), variables)[1:]
 
 
@@ -299,8 +309,8 @@ def _staged_for(
             more = counter + offset < length
             return more if keep_going is None else tf.logical_and(more, _test_tensor(keep_going(*inner)))
 
-        most = length - first if isinstance(length, int) else items.maximum
-        rounds = TripCount(most, isinstance(length, int) and keep_going is None)
+        max_count = length - first if isinstance(length, int) else items.maximum
+        rounds = TripCount(max_count, isinstance(length, int) and keep_going is None)
         try:
             loop = Loop(
                 _trace(),

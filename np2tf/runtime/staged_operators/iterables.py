@@ -82,16 +82,16 @@ def range(*ends: Any) -> Any:
     return StagedIterable(tensor, item, _positive(upper(known_int(count))))
 
 
-def _positive(bound: int | None) -> int | None:
-    return None if bound is None else max(bound, 0)
+def _positive(limit: int | None) -> int | None:
+    return None if limit is None else max(limit, 0)
 
 
-def _below(bound: int | None) -> int | None:
-    return None if bound is None else bound - 1
+def _below(limit: int | None) -> int | None:
+    return None if limit is None else limit - 1
 
 
-def _above(bound: int | None) -> int | None:
-    return None if bound is None else bound + 1
+def _above(limit: int | None) -> int | None:
+    return None if limit is None else limit + 1
 
 
 def sequence(iterable: Any) -> StagedIterable | None:
@@ -122,9 +122,11 @@ def _range_item(values: builtins.range, k: Any) -> Any:
 
 def _sequences(*iterables: Any) -> list[StagedIterable] | None:
     """Return a sequence for each iterable; None if the builtin must be used."""
-    if not any(is_array(one) or isinstance(one, (StagedIterable, StagedList)) for one in iterables):
+    if not any(
+        is_array(iterable) or isinstance(iterable, (StagedIterable, StagedList)) for iterable in iterables
+    ):
         return None
-    parts = [sequence(one) for one in iterables]
+    parts = [sequence(iterable) for iterable in iterables]
     if any(part is None for part in parts):
         return None
     return [part for part in parts if part is not None]
@@ -173,8 +175,8 @@ def zip(*iterables: Any, strict: bool = False) -> Any:
     bounds = [
         length if isinstance(length, int) else part.maximum for length, part in builtins.zip(lengths, parts)
     ]
-    most = min((bound for bound in bounds if bound is not None), default=None)
-    return StagedIterable(shortest, lambda k: tuple(part.item(k) for part in parts), most)
+    upper_bound = min((bound for bound in bounds if bound is not None), default=None)
+    return StagedIterable(shortest, lambda k: tuple(part.item(k) for part in parts), upper_bound)
 
 
 def reversed(iterable: Any) -> Any:

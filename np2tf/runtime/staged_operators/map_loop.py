@@ -147,13 +147,15 @@ def _trial(
         operations = graph.get_operations()
     if not all(map(same_contents, before, after)):
         return None
-    if written - {trace.violations} or hidden or any(one.consumers() for one in stand_ins):
+    if written - {trace.violations} or hidden or any(stand_in.consumers() for stand_in in stand_ins):
         return None
-    if not has_accelerator() and not BATCH_OPS.intersection(one.type for one in operations):
+    if not has_accelerator() and not BATCH_OPS.intersection(operation.type for operation in operations):
         return None
-    own = [one for one in operations if one.type != "Placeholder"]  # placeholders are values from outside
-    sizes = [tensor.shape.num_elements() for one in own for tensor in one.outputs]
-    if any(one.type in _LOOPS for one in operations) or None in sizes or row.shape.rank is None:
+    inner_operations = [
+        operation for operation in operations if operation.type != "Placeholder"
+    ]  # placeholders are values from outside
+    sizes = [tensor.shape.num_elements() for operation in inner_operations for tensor in operation.outputs]
+    if any(operation.type in _LOOPS for operation in operations) or None in sizes or row.shape.rank is None:
         return None
     largest = max(size for size in sizes if size is not None)
     if largest * len(iterable) > LARGEST or row.shape.rank >= len(out.shape):
@@ -182,7 +184,7 @@ def _values(
     trace: Trace,
     iterable: builtins.range,
     value: Callable[[Any], Any],
-    seen: _TrialResult,
+    trial_result: _TrialResult,
     dtype: np.dtype[Any],
 ) -> tf.Tensor:
     """Return the values of all iterations, as rows."""
@@ -198,6 +200,6 @@ def _values(
 
     counters = tf.range(len(iterable), dtype=tf.int64)
     rows, violated = tf.vectorized_map(row, counters, fallback_to_while_loop=False)
-    if seen.checks:
+    if trial_result.checks:
         record_violation(tf.reduce_any(violated))
     return rows

@@ -126,8 +126,8 @@ def _staged_value(name: str, args: tuple[Any, ...]) -> Any:
     result = _FLOATS[name](*tensors)
     # As in C: a NaN result of numbers means an argument outside of the domain, an infinite result of finite
     # numbers a pole or an overflow.
-    nan_in = tf.reduce_any([tf.math.is_nan(one) for one in tensors])
-    finite_in = tf.reduce_all([tf.math.is_finite(one) for one in tensors])
+    nan_in = tf.reduce_any([tf.math.is_nan(tensor) for tensor in tensors])
+    finite_in = tf.reduce_all([tf.math.is_finite(tensor) for tensor in tensors])
     record_violation((tf.math.is_nan(result) & ~nan_in) | (tf.math.is_inf(result) & finite_in))
     return weak_scalar(result, float)
 

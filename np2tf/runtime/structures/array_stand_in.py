@@ -128,9 +128,9 @@ def _forward_in_place(name: str) -> Callable[..., Any]:
     """Return the same for ``x += y``, after which the name stays bound to the stand-in."""
     update = getattr(operator, name)
 
-    def method(self: StandIn, other: Any) -> Any:
+    def method(self: StandIn, operand: Any) -> Any:
         target = resolve(self)
-        result = update(target, resolve(other))
+        result = update(target, resolve(operand))
         return self if result is target else result
 
     return method

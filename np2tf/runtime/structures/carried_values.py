@@ -49,9 +49,9 @@ class GuardedStorage(Storage):
 
     __slots__ = ("is_bound", "name")
 
-    def __init__(self, value: tf.Tensor, bound: tf.Tensor, name: str) -> None:
+    def __init__(self, value: tf.Tensor, is_bound: tf.Tensor, name: str) -> None:
         super().__init__(value)
-        self.is_bound = bound
+        self.is_bound = is_bound
         self.name = name
 
     @property
@@ -140,8 +140,8 @@ def _guard(value: Any) -> GuardedStorage | None:
 
 def check_returned(result: Any) -> Any:
     """Return a function's result. The call is discarded if a name in the result is unbound."""
-    for one in result if type(result) is tuple else (result,):
-        guard = _guard(one)
+    for value in result if type(result) is tuple else (result,):
+        guard = _guard(value)
         if guard is not None:
             record_violation(tf.logical_not(guard.is_bound))
     return result
@@ -207,7 +207,7 @@ def _static_shape(tensor: tf.Tensor) -> tuple[int | None, ...]:
     return tuple(tensor.shape.as_list())
 
 
-def join(a: Carried, b: Carried, what: str) -> Carried:
+def join(a: Carried, b: Carried, subject: str) -> Carried:
     """Return the common form of a leaf that has sometimes form `a` and sometimes form `b`, widened as NumPy
     would.
 
@@ -218,9 +218,9 @@ def join(a: Carried, b: Carried, what: str) -> Carried:
         return a
     if a.optional != b.optional:
         name = a.optional or b.optional
-        return join(replace(a, optional=name), replace(b, optional=name), what)
+        return join(replace(a, optional=name), replace(b, optional=name), subject)
     if len(a.shape) != len(b.shape):
-        raise RankChangeError(f"{what} is sometimes of shape {a.shape} and sometimes of shape {b.shape}")
+        raise RankChangeError(f"{subject} is sometimes of shape {a.shape} and sometimes of shape {b.shape}")
     shape = tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True))
     if a.weak is not None and b.weak is not None:
         kind = max(a.weak, b.weak, key=_WEAK_ORDER.index)
@@ -254,7 +254,10 @@ def _path_dependent_kinds(dtype: np.dtype[Any], *forms: Carried) -> PathDependen
     """
     weak = [form.path_dependent.weak if form.path_dependent is not None else form.weak for form in forms]
     of_dtype = {"f": float, "c": complex}.get(dtype.kind, int)
-    kind = max((one for one in (*weak, of_dtype) if one is not None), key=_WEAK_ORDER.index)
+    kind = max(
+        (kind_of_number for kind_of_number in (*weak, of_dtype) if kind_of_number is not None),
+        key=_WEAK_ORDER.index,
+    )
     kinds = PathDependentKind(kind, dtype)
     if not np.can_cast(dtype, kinds.wide):
         raise path_dependence_error(kinds)

@@ -14,7 +14,7 @@ from np2tf.tnp._array.sequences import StackableSequence
 
 def containers(value: Any) -> dict[Path, Any]:
     """Return the lists and dicts in a structure, by their paths."""
-    return {path: one for path, one in STATE.nodes(value) if not isinstance(one, tuple)}
+    return {path: container for path, container in STATE.nodes(value) if not isinstance(container, tuple)}
 
 
 def copy_containers(value: Any) -> Any:
@@ -26,8 +26,12 @@ def kept_containers(before: Any, after: Any) -> dict[Path, Path]:
     """Return the lists and dicts of `after` that are those of `before`: path in `after` -> path in
     `before`.
     """
-    places = {id(one): path for path, one in containers(before).items()}
-    return {path: places[id(one)] for path, one in containers(after).items() if id(one) in places}
+    places = {id(container): path for path, container in containers(before).items()}
+    return {
+        path: places[id(container)]
+        for path, container in containers(after).items()
+        if id(container) in places
+    }
 
 
 def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], path: Path = ()) -> Any:
@@ -56,14 +60,14 @@ def guard_closures(*functions: Any) -> MutationGuard:
     return MutationGuard(STATE.reachable(_closure_values(functions, set())))
 
 
-def _closure_values(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
+def _closure_values(functions: Iterable[Any], seen_ids: set[int]) -> Iterator[Any]:
     """Yield the values in the closures of `functions`, and in the closures of functions among these
     values.
     """
     for function in functions:
-        if not isinstance(function, FunctionType) or id(function) in seen:
+        if not isinstance(function, FunctionType) or id(function) in seen_ids:
             continue
-        seen.add(id(function))
+        seen_ids.add(id(function))
         for cell in function.__closure__ or ():
             try:
                 value = cell.cell_contents
@@ -71,4 +75,4 @@ def _closure_values(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
                 continue
             if (function.__module__ or "").partition(".")[0] != "np2tf":  # its lists are not the user's
                 yield value
-            yield from _closure_values((value, getattr(value, "__wrapped__", None)), seen)
+            yield from _closure_values((value, getattr(value, "__wrapped__", None)), seen_ids)

@@ -59,23 +59,27 @@ class ItemSpec:
         """Return the item for stored tensors."""
         return self.rebuild([form.value(tensor) for form, tensor in zip(self.forms, tensors, strict=True)])
 
-    def join(self, other: ItemSpec) -> ItemSpec:
+    def join(self, other_spec: ItemSpec) -> ItemSpec:
         """Return the common form of items of this form and of the other form.
 
         Raises:
             StagingError: if no form keeps the array that NumPy makes of such a list.
         """
-        if self.same_as(other):
+        if self.same_as(other_spec):
             return self
-        if self.outline != other.outline:
+        if self.outline != other_spec.outline:
             raise ListGrowthError("the items of a list that grows in staged code differ in kind")
-        inner = self.inner.join(other.inner) if self.inner is not None and other.inner is not None else None
-        forms = tuple(map(_join_forms, self.forms, other.forms))
+        inner = (
+            self.inner.join(other_spec.inner)
+            if self.inner is not None and other_spec.inner is not None
+            else None
+        )
+        forms = tuple(map(_join_forms, self.forms, other_spec.forms))
         return replace(self, forms=forms, inner=inner)
 
-    def same_as(self, other: ItemSpec) -> bool:
+    def same_as(self, other_spec: ItemSpec) -> bool:
         """Return whether both forms describe the same items."""
-        return self.outline == other.outline and self.forms == other.forms
+        return self.outline == other_spec.outline and self.forms == other_spec.forms
 
     def on_host(self, parts: Sequence[Any]) -> Any:
         """Return one item from its parts, which are numbers, np.ndarrays or tensors."""
@@ -87,8 +91,8 @@ class ItemSpec:
 def _form(leaf: Any) -> Carried:
     form = form_of(leaf)
     if form is None or form.optional is not None or None in form.shape:
-        what = "an array whose shape depends on data" if form is not None else type(leaf).__name__
-        raise ListGrowthError(f"a list that grows in staged code holds {what}")
+        kind = "an array whose shape depends on data" if form is not None else type(leaf).__name__
+        raise ListGrowthError(f"a list that grows in staged code holds {kind}")
     return _as_item_form(form)
 
 
@@ -114,8 +118,8 @@ def _join_forms(a: Carried, b: Carried) -> Carried:
         raise ListGrowthError("the items of a list that grows in staged code differ in type")
     scope = current_scope()
     if scope is not None:
-        for one in (a, b):
-            scope.trace.shown_text.join(one, form)
+        for element_form in (a, b):
+            scope.trace.shown_text.join(element_form, form)
     return form
 
 

@@ -22,23 +22,25 @@ def _zip_lists(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:
     kinds = {type(a), type(b)}
     if kinds <= {list, StagedList} and (StagedList in kinds or len(a) != len(b)):
         return change(a, b)
-    return STRUCTURES.zip_items(lambda one, other: _zip_lists(one, other, change), a, b)
+    return STRUCTURES.zip_items(
+        lambda entries, other_entries: _zip_lists(entries, other_entries, change), a, b
+    )
 
 
 def _element(*lists: Any) -> ItemSpec:
     """Return the common form of the items of several lists."""
     forms = [
         form
-        for one in lists
-        for form in ([one.element] if isinstance(one, StagedList) else map(ItemSpec.of, one))
+        for entries in lists
+        for form in ([entries.element] if isinstance(entries, StagedList) else map(ItemSpec.of, entries))
     ]
     return reduce(ItemSpec.join, forms)
 
 
-def _stage_list(one: Any, element: ItemSpec) -> StagedList:
-    if isinstance(one, StagedList):
-        return one if one.element.same_as(element) else one.widen(element)
-    return StagedList.of(one, element)
+def _stage_list(entries: Any, element: ItemSpec) -> StagedList:
+    if isinstance(entries, StagedList):
+        return entries if entries.element.same_as(element) else entries.widen(element)
+    return StagedList.of(entries, element)
 
 
 def read_views(state: Any) -> Any:
@@ -98,8 +100,8 @@ def prepare_for_loop(entry: Any, after: Any, rounds: int | None) -> Any:
     return _zip_lists(entry, after, change)
 
 
-def _capacity(one: Any) -> int | None:
-    return one.capacity if isinstance(one, StagedList) else len(one)
+def _capacity(entries: Any) -> int | None:
+    return entries.capacity if isinstance(entries, StagedList) else len(entries)
 
 
 def _need_of(ready: StagedList, behind: Any) -> int | None:
@@ -112,23 +114,23 @@ def _need_of(ready: StagedList, behind: Any) -> int | None:
     return max(capacity - ready.capacity + ready.room - room, 0)
 
 
-def _reserve(ready: StagedList, need: int, rounds: int) -> StagedList:
+def _reserve(ready: StagedList, needed_rows: int, rounds: int) -> StagedList:
     """Return the list with rows for every iteration."""
     base = ready.base if ready.base.element.same_as(ready.element) else ready
     have = base.room or 0
-    made = base.extend_rows(max(need * rounds - have, 0))
+    made = base.extend_rows(max(needed_rows * rounds - have, 0))
     made = made.with_leaves([*made.buffers, made.count])
-    made.base, made.room, made.room_left = base, need, max(have - need * rounds, 0)
+    made.base, made.room, made.room_left = base, needed_rows, max(have - needed_rows * rounds, 0)
     return made
 
 
 def trim_after_loop(state: Any) -> Any:
     """Return the state after a loop, whose lists keep the remaining spare capacity."""
 
-    def change(one: Any, _: Any) -> Any:
-        if isinstance(one, StagedList):
-            one.room, one.base = one.room_left, one
-        return one
+    def change(entries: Any, _: Any) -> Any:
+        if isinstance(entries, StagedList):
+            entries.room, entries.base = entries.room_left, entries
+        return entries
 
     return _zip_lists(state, state, change)
 
@@ -136,18 +138,18 @@ def trim_after_loop(state: Any) -> Any:
 def fit_structure(value: Any, pattern: Any) -> Any:
     """Return `value` with unbound names and lists given the structure that `pattern` has in their place."""
 
-    def change(one: Any, wanted: Any) -> Any:
-        if type(wanted) is list:
-            return one
-        made = _stage_list(one, wanted.element)
-        if wanted.room is None:
+    def change(entries: Any, target: Any) -> Any:
+        if type(target) is list:
+            return entries
+        made = _stage_list(entries, target.element)
+        if target.room is None:
             made = made.without_bound()
-        elif made.capacity is None or made.capacity > wanted.capacity:
+        elif made.capacity is None or made.capacity > target.capacity:
             raise ListGrowthError("a list grows in another way from one iteration to the next")
         else:
-            made = made.extend_rows(wanted.capacity - made.capacity)
+            made = made.extend_rows(target.capacity - made.capacity)
         made = made.copy()
-        made.room, made.room_left = wanted.room, wanted.room_left
+        made.room, made.room_left = target.room, target.room_left
         return made
 
     return _zip_lists(like(value, pattern), pattern, change)
@@ -159,12 +161,14 @@ def merge_structures(a: Any, b: Any) -> Any:
     `b` belongs to another graph, so only its sizes are used.
     """
 
-    def change(one: Any, other: Any) -> Any:
-        made = _stage_list(one, _element(one, other))
-        rooms: list[Any] = [side.room if isinstance(side, StagedList) else 0 for side in (one, other)]
+    def change(entries: Any, other_entries: Any) -> Any:
+        made = _stage_list(entries, _element(entries, other_entries))
+        rooms: list[Any] = [
+            side.room if isinstance(side, StagedList) else 0 for side in (entries, other_entries)
+        ]
         if None in rooms:
             return made.without_bound()
-        sizes: list[Any] = [_rows(side) for side in (one, other)]
+        sizes: list[Any] = [_rows(side) for side in (entries, other_entries)]
         made = made.extend_rows(max(sizes) - sizes[0]).copy()
         made.room = min(room + max(sizes) - size for room, size in zip(rooms, sizes, strict=True))
         made.room_left = made.room
@@ -173,8 +177,8 @@ def merge_structures(a: Any, b: Any) -> Any:
     return _zip_lists(a, b, change)
 
 
-def _rows(one: Any) -> int:
-    capacity = _capacity(one)
+def _rows(entries: Any) -> int:
+    capacity = _capacity(entries)
     if capacity is None:
         raise ListGrowthError("a list whose rows vary on one side of a branch only")
     return capacity

@@ -20,16 +20,20 @@ class MutationGuard:
     """
 
     def __init__(self, containers: Iterable[tuple[Container, Any]]) -> None:
-        self._before = [(kind, one, kind.copy(one)) for kind, one in containers if kind.fill is not None]
+        self._before = [
+            (kind, container, kind.copy(container)) for kind, container in containers if kind.fill is not None
+        ]
 
     def restore(self) -> bool:
         """Restore the containers, and return whether any had changed."""
         changed = [
-            (kind, one, before) for kind, one, before in self._before if not kind.has_items_of(one, before)
+            (kind, container, before)
+            for kind, container, before in self._before
+            if not kind.has_items_of(container, before)
         ]
-        for kind, one, before in changed:
+        for kind, container, before in changed:
             assert kind.fill is not None
-            kind.fill(one, before)
+            kind.fill(container, before)
         return bool(changed)
 
     def check(self) -> None:

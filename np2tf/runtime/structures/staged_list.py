@@ -85,15 +85,15 @@ class StagedList(StackableSequence):
         made.room_left = self.room_left
         return made
 
-    def take(self, other: StagedList) -> StagedList:
-        """Replace this list's contents by those of `other`."""
+    def take(self, source: StagedList) -> StagedList:
+        """Replace this list's contents by those of `source`."""
         self.element, self.buffers, self.count, self.room = (
-            other.element,
-            other.buffers,
-            other.count,
-            other.room,
+            source.element,
+            source.buffers,
+            source.count,
+            source.room,
         )
-        self.room_left, self.base = other.room_left, other.base
+        self.room_left, self.base = source.room_left, source.base
         return self
 
     @property
@@ -160,7 +160,7 @@ class StagedList(StackableSequence):
         self._make_room()
         place = tensor_of(known_int(self.count))
         self._replace(
-            [_put(buffer.tensor, place, one) for buffer, one in zip(self.buffers, tensors, strict=True)]
+            [_put(buffer.tensor, place, tensor) for buffer, tensor in zip(self.buffers, tensors, strict=True)]
         )
         self._hold(leaves)
         self.count = self.count + 1
@@ -219,7 +219,7 @@ class StagedList(StackableSequence):
             self.take(self.widen(element))
         place, tensors = self._place(index), element.tensors(item)
         self._replace(
-            [_put(buffer.tensor, place, one) for buffer, one in zip(self.buffers, tensors, strict=True)]
+            [_put(buffer.tensor, place, tensor) for buffer, tensor in zip(self.buffers, tensors, strict=True)]
         )
         self._hold(element.leaves(item))
 
@@ -272,7 +272,7 @@ class StagedList(StackableSequence):
 
     def _replace(self, tensors: Sequence[tf.Tensor]) -> None:
         self.buffers = [
-            _link_rows(tensor_array(one), old) for one, old in zip(tensors, self.buffers, strict=True)
+            _link_rows(tensor_array(tensor), old) for tensor, old in zip(tensors, self.buffers, strict=True)
         ]
 
     def _hold(self, leaves: Sequence[Any]) -> None:
@@ -317,11 +317,11 @@ def _array(part: Any) -> ndarray:
     return part if is_array(part) else tensor_array(part)
 
 
-def _link_rows(made: ndarray, old: ndarray) -> ndarray:
+def _link_rows(new_rows: ndarray, old: ndarray) -> ndarray:
     """Record that new rows hold the arrays that the old rows hold, and return the new rows."""
-    if storage_of(old) is not None and storage_of(made) is not None:
-        link_aliases(storage_of(made), aliases(storage_of(old)))
-    return made
+    if storage_of(old) is not None and storage_of(new_rows) is not None:
+        link_aliases(storage_of(new_rows), aliases(storage_of(old)))
+    return new_rows
 
 
 def _put(rows: tf.Tensor, place: tf.Tensor, item: tf.Tensor) -> tf.Tensor:

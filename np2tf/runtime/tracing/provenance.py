@@ -19,23 +19,27 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
         StagingError: if it may.
     """
     storage = storage_of(leaf)
-    rest = [other for other in leaves if is_array(other) and storage_of(other) is not storage]
-    others = {storage_of(other) for other in rest}
+    other_leaves = [leaf for leaf in leaves if is_array(leaf) and storage_of(leaf) is not storage]
+    other_storages = {storage_of(leaf) for leaf in other_leaves}
     if not _is_known(leaf):
-        refused = not {*others, *arguments}.isdisjoint(aliases(storage))
+        refused = not {*other_storages, *arguments}.isdisjoint(aliases(storage))
     else:
         # Other results that may be the same new array, and for which a number tells when they are an
         # argument.
         same_memory = [
-            other for other in rest if _is_known(other) and not storage.is_distinct_from(storage_of(other))
+            leaf
+            for leaf in other_leaves
+            if _is_known(leaf) and not storage.is_distinct_from(storage_of(leaf))
         ]
-        others.update(one for other in same_memory for one in _unknown_aliases(other, arguments))
+        other_storages.update(
+            unknown_alias for leaf in same_memory for unknown_alias in _unknown_aliases(leaf, arguments)
+        )
         suspects = _unknown_aliases(leaf, arguments)
         suspects += [
-            one for one in storage.may_alias if any(one is storage_of(other) for other in same_memory)
+            alias for alias in storage.may_alias if any(alias is storage_of(leaf) for leaf in same_memory)
         ]
-        hidden = any(_may_be_unseen(one, arguments) for one in suspects)
-        refused = hidden or not others.isdisjoint(suspects)
+        hidden = any(_may_be_unseen(suspect, arguments) for suspect in suspects)
+        refused = hidden or not other_storages.isdisjoint(suspects)
     if refused:
         raise AliasingError(
             "an array is returned that may or may not be the same memory as an argument or another result",
@@ -50,7 +54,7 @@ def _is_known(leaf: Any) -> bool:
 def _unknown_aliases(leaf: Any, arguments: Sequence[Storage]) -> list[Storage]:
     identity = storage_of(leaf).identity
     assert identity is not None
-    return [one for one in identity[1] if one not in arguments]
+    return [alias for alias in identity[1] if alias not in arguments]
 
 
 def _may_be_unseen(storage: Storage, arguments: Sequence[Storage]) -> bool:
@@ -58,12 +62,12 @@ def _may_be_unseen(storage: Storage, arguments: Sequence[Storage]) -> bool:
     seen: set[Storage] = set()
     pending = [storage]
     while pending:
-        one = pending.pop()
-        if one in arguments:
+        alias = pending.pop()
+        if alias in arguments:
             return True
-        if one not in seen and one.identity is None:
-            seen.add(one)
-            pending += one.may_alias
+        if alias not in seen and alias.identity is None:
+            seen.add(alias)
+            pending += alias.may_alias
     return False
 
 

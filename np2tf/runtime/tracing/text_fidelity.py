@@ -45,12 +45,12 @@ class ShownText:
         """Record that Python asks for text that is not known yet."""
         self.descriptions.append(user_location())
 
-    def join(self, one: Carried | None, common: Carried | None) -> None:
+    def join(self, form: Carried | None, common: Carried | None) -> None:
         """Record that a value of one form is carried in another form."""
-        if one is not None and common is not None:
-            self.has_widened |= one.dtype != common.dtype
-            if one.weak is not common.weak or one.number is not common.number:
-                self.mixed_kinds.add(one.dtype.kind == "b")
+        if form is not None and common is not None:
+            self.has_widened |= form.dtype != common.dtype
+            if form.weak is not common.weak or form.number is not common.number:
+                self.mixed_kinds.add(form.dtype.kind == "b")
 
     def check(self) -> None:
         """Check the record at the end of the trace.

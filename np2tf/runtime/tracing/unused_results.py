@@ -32,11 +32,11 @@ def unused_checks(graph: tf.Graph, outputs: Sequence[tf.Tensor]) -> list[tf.Tens
     waiting = list(needed)
     while waiting:
         op = waiting.pop()
-        new = {one.op for one in op.inputs} | set(op.control_inputs)
+        new = {tensor.op for tensor in op.inputs} | set(op.control_inputs)
         waiting += new - needed
         needed |= new
     return [op.outputs[0] for op in checks if op not in needed]
 
 
 def _may_fail(op: tf.Operation) -> bool:
-    return any(not one.shape.is_fully_defined() for one in op.inputs)
+    return any(not tensor.shape.is_fully_defined() for tensor in op.inputs)

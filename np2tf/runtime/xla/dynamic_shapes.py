@@ -59,13 +59,13 @@ def functions_of(definition: Any) -> list[tuple[Any, Shapes]]:
     return [(function.node_def, _argument_shapes(function)) for function in definition.library.function]
 
 
-def shapes_of(nodes: Iterable[Any], known: Shapes) -> Shapes:
+def shapes_of(nodes: Iterable[Any], known_shapes: Shapes) -> Shapes:
     """Return the shapes of the outputs of nodes, together with known shapes."""
-    return {**known, **{node.name: _output_shapes(node.attr) for node in nodes}}
+    return {**known_shapes, **{node.name: _output_shapes(node.attr) for node in nodes}}
 
 
-def _nodes_need_dynamic_shapes(nodes: Any, known: Shapes) -> bool:
-    shapes = shapes_of(nodes, known)
+def _nodes_need_dynamic_shapes(nodes: Any, known_shapes: Shapes) -> bool:
+    shapes = shapes_of(nodes, known_shapes)
     looked_at = [node for node in nodes if _PFOR_SCOPE not in node.name and OF_INPUT not in node.name]
     return any(_is_beyond_xla(node, shapes) for node in looked_at)
 
@@ -92,9 +92,9 @@ def shape_of(name: str, shapes: Shapes) -> _Shape:
     """Return the shape of an input such as "node", "node:1" (of a graph) or "node:output:0" (of a
     function).
     """
-    node, *rest = name.split(":")
+    node, *output = name.split(":")
     found = shapes.get(node, [])
-    place = int(rest[-1]) if rest else 0
+    place = int(output[-1]) if output else 0
     return found[place] if place < len(found) else None
 
 

@@ -45,9 +45,9 @@ class ConcreteCall:
         return execute.execute(self._name, self._count, given, self._attributes, self._context)
 
 
-def _without_arithmetic_rewrites(serialized: bytes) -> bytes:
+def _without_arithmetic_rewrites(serialized_config: bytes) -> bytes:
     """Return a session's configuration in which no arithmetic is rewritten."""
-    settings = config_pb2.ConfigProto.FromString(serialized)
+    settings = config_pb2.ConfigProto.FromString(serialized_config)
     rewriting = settings.graph_options.rewrite_options
     off = rewriter_config_pb2.RewriterConfig.OFF
     rewriting.constant_folding = rewriting.arithmetic_optimization = rewriting.remapping = off

@@ -102,7 +102,7 @@ def _is_small(node: Any, small: dict[str, int], shapes: Shapes) -> bool:
     if node.op not in small:
         return False
     given = [shape_of(name, shapes) for name in node.input if not name.startswith("^")]
-    return all(one is not None and -1 not in one and prod(one) <= small[node.op] for one in given)
+    return all(shape is not None and -1 not in shape and prod(shape) <= small[node.op] for shape in given)
 
 
 def xla_pays(ops: set[str]) -> bool:

@@ -132,7 +132,7 @@ def _kernels(ops: Sequence[tf.Operation], results: Sequence[tf.Tensor]) -> dict[
 
 def _forks(op: tf.Operation, kernels: dict[int, frozenset[object]]) -> bool:
     """Return whether `op` computes the last values that several kernels have in common."""
-    mine = kernels[id(op)]
-    return len(mine) > 1 and not any(
-        kernels.get(id(consumer)) == mine for tensor in op.outputs for consumer in tensor.consumers()
+    own_kernels = kernels[id(op)]
+    return len(own_kernels) > 1 and not any(
+        kernels.get(id(consumer)) == own_kernels for tensor in op.outputs for consumer in tensor.consumers()
     )

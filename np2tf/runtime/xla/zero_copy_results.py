@@ -38,19 +38,19 @@ class ZeroCopyResults:
         seen = np.asarray(memoryview(value))
         if seen.nbytes < LEAST_BYTES or not self._is_known_to_be_new(place, value, seen):
             return np.array(seen)
-        others = [*inputs, *outputs[:place], *outputs[place + 1 :]]
-        if any(np.may_share_memory(seen, other._numpy()) for other in others):
+        other_tensors = [*inputs, *outputs[:place], *outputs[place + 1 :]]
+        if any(np.may_share_memory(seen, tensor._numpy()) for tensor in other_tensors):
             return np.array(seen)
         memory = (ctypes.c_char * seen.nbytes).from_address(seen.ctypes.data)
         memory.tensor = value  # type: ignore[attr-defined]  # which frees the memory when it is deleted
         return np.ndarray(seen.shape, seen.dtype, memory)  # type: ignore[arg-type]
 
-    def _is_known_to_be_new(self, place: int, value: tf.Tensor, seen: np.ndarray) -> bool:
+    def _is_known_to_be_new(self, place: int, value: tf.Tensor, seen_array: np.ndarray) -> bool:
         if place not in self._is_new:
             first = self._first.pop(place, None)
             if first is None:
                 self._first[place] = value
                 return False
-            self._is_new[place] = not np.may_share_memory(seen, first._numpy())
+            self._is_new[place] = not np.may_share_memory(seen_array, first._numpy())
             return False
         return self._is_new[place]

@@ -34,51 +34,58 @@ _IMMATERIAL = frozenset(
 )
 
 
-def refusal(what: str) -> StagingError:
+def refusal(name: str) -> StagingError:
     """Return the error to raise for a case that only SciPy handles."""
-    return NoGraphFormError.of(name=what)
+    return NoGraphFormError.of(name=name)
 
 
-def native(qualified: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def native(qualified_name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function over tensors as the TensorFlow version of a function of SciPy.
 
     The decorated function has all of SciPy's parameters, or some of them. A call that gives a missing
     parameter another value than its default ends the staging and runs on the host.
 
     Args:
-        qualified: the name of SciPy's function, such as "scipy.signal.lfilter".
+        qualified_name: the name of SciPy's function, such as "scipy.signal.lfilter".
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
         try:
-            numpy = scipys(qualified)
+            numpy = scipys(qualified_name)
         except AttributeError:  # the installed SciPy has no such function
             return implementation
-        made = op(numpy)(_add_parameters(qualified, implementation, numpy))
+        made = op(numpy)(_add_parameters(qualified_name, implementation, numpy))
         made.supported = tuple(inspect.signature(implementation).parameters)  # type: ignore[attr-defined]
-        IMPLEMENTATIONS[qualified] = made
+        IMPLEMENTATIONS[qualified_name] = made
         return made
 
     return decorate
 
 
 def _add_parameters(
-    qualified: str, implementation: Callable[..., Any], numpy: Callable[..., Any]
+    qualified_name: str, implementation: Callable[..., Any], numpy: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Give `implementation` SciPy's full signature; parameters that it lacks accept only their default."""
     signature = inspect.signature(implementation)
-    if any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in signature.parameters.values()):
+    if any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in signature.parameters.values()):
         return implementation
-    theirs = [one for one in inspect.signature(numpy).parameters.values() if one.kind not in _VARIABLE]
-    named = {one.name for one in theirs}
-    parameters = [signature.parameters.get(one.name, one).replace(kind=one.kind) for one in theirs]
+    scipy_parameters = [
+        parameter
+        for parameter in inspect.signature(numpy).parameters.values()
+        if parameter.kind not in _VARIABLE
+    ]
+    named = {parameter.name for parameter in scipy_parameters}
+    parameters = [
+        signature.parameters.get(parameter.name, parameter).replace(kind=parameter.kind)
+        for parameter in scipy_parameters
+    ]
     # Parameters that SciPy takes in **kwargs are named here.
-    parameters += [one for one in signature.parameters.values() if one.name not in named]
-    complete = signature.replace(parameters=sorted(parameters, key=lambda one: one.kind))
+    parameters += [parameter for parameter in signature.parameters.values() if parameter.name not in named]
+    complete = signature.replace(parameters=sorted(parameters, key=lambda parameter: parameter.kind))
     defaults = {
-        one.name: one.default
-        for one in theirs
-        if one.name not in signature.parameters and one.name not in _IMMATERIAL
+        parameter.name: parameter.default
+        for parameter in scipy_parameters
+        if parameter.name not in signature.parameters and parameter.name not in _IMMATERIAL
     }
 
     @functools.wraps(implementation)
@@ -88,7 +95,7 @@ def _add_parameters(
             if name not in signature.parameters:
                 del given[name]
                 if name in defaults and value is not defaults[name] and not _equal(value, defaults[name]):
-                    raise refusal(f"{qualified} with {name}=")
+                    raise refusal(f"{qualified_name} with {name}=")
         bound = inspect.BoundArguments(signature, given)
         return implementation(*bound.args, **bound.kwargs)
 
@@ -129,14 +136,14 @@ def _refuse_complex(name: str) -> Callable[..., Any]:
     return call
 
 
-def discard_unless(good: tf.Tensor, what: str) -> None:
+def discard_unless(good: tf.Tensor, name: str) -> None:
     """Leave a call to SciPy, which raises or warns, unless `good` holds.
 
     If `good` is known only at run time, a compiled call in which it is false is discarded.
 
     Args:
         good: a boolean tensor of no axes.
-        what: a description of the refused case, for the message.
+        name: a description of the refused case, for the message.
 
     Raises:
         StagingError: `good` is known to be false.
@@ -145,7 +152,7 @@ def discard_unless(good: tf.Tensor, what: str) -> None:
     if known is None:
         record_violation(tf.logical_not(good))
     elif not known:
-        raise refusal(what)
+        raise refusal(name)
 
 
 def require_finite(name: str, check: Any, *operands: tf.Tensor) -> None:

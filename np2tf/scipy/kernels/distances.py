@@ -30,14 +30,14 @@ def _cosine(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def _correlation(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the cosine distance of vectors after the subtraction of their means."""
-    means = (tf.reduce_mean(one, -1, keepdims=True) for one in (a, b))
-    return _cosine(*(one - mean for one, mean in zip((a, b), means)))
+    means = (tf.reduce_mean(vector, -1, keepdims=True) for vector in (a, b))
+    return _cosine(*(vector - mean for vector, mean in zip((a, b), means)))
 
 
 def _ratio(above: tf.Tensor, below: tf.Tensor) -> tf.Tensor:
     """Return the quotient of two arrays; 0 where the divisor is 0."""
-    none = tf.equal(below, constant(0, below))
-    return tf.where(none, constant(0, below), above / tf.where(none, constant(1, below), below))
+    is_zero = tf.equal(below, constant(0, below))
+    return tf.where(is_zero, constant(0, below), above / tf.where(is_zero, constant(1, below), below))
 
 
 #: Metric -> the function that computes the distances of vectors in the last axes of two arrays.
@@ -214,7 +214,9 @@ def euclidean(u: Array, v: Array) -> tf.Tensor:
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.euclidean.html.
     """
-    first, second = (cast(as_tensor(one), np.float64) if not one.dtype.is_complex else one for one in (u, v))
+    first, second = (
+        cast(as_tensor(vector), np.float64) if not vector.dtype.is_complex else vector for vector in (u, v)
+    )
     if rank_of(first) != 1 or rank_of(second) != 1 or first.dtype.is_complex or u.dtype == tf.float32:
         raise refusal("euclidean of operands that are complex, in single precision, or not vectors")
     if first.shape != second.shape:

@@ -30,7 +30,7 @@ def _coefficients(name: str, b: tf.Tensor, a: tf.Tensor) -> tuple[tf.Tensor, tf.
         raise refusal(f"{name} with no coefficients, or an unknown number of them")
     discard_unless(tf.not_equal(a[0], tf.zeros((), a.dtype)), f"{name} with a denominator that begins with 0")
     length = max(a.shape[0], b.shape[0])
-    padded = [tf.pad(one, [[0, length - one.shape[0]]]) for one in (b, a)]
+    padded = [tf.pad(coefficients, [[0, length - coefficients.shape[0]]]) for coefficients in (b, a)]
     return padded[0] / a[0], padded[1] / a[0]
 
 
@@ -42,12 +42,12 @@ def _filter(b: tf.Tensor, a: tf.Tensor, x: tf.Tensor, state: tf.Tensor) -> tuple
     count = x.shape[-1]
     rest_b, rest_a = b[1:], a[1:]
 
-    def step(i: tf.Tensor, state: tf.Tensor, found: tf.TensorArray) -> tuple[Any, ...]:
+    def step(i: tf.Tensor, state: tf.Tensor, outputs: tf.TensorArray) -> tuple[Any, ...]:
         sample = samples[i]
         output = b[0] * sample + state[..., 0]
         moved = tf.concat([state[..., 1:], tf.zeros_like(state[..., :1])], -1)
         state = moved + rest_b * sample[..., None] - rest_a * output[..., None]
-        return i + 1, state, found.write(i, output)
+        return i + 1, state, outputs.write(i, output)
 
     found = tf.TensorArray(x.dtype, count, element_shape=x.shape[:-1])
     _, state, found = tf.while_loop(lambda i, *_: i < count, step, (tf.constant(0), state, found))
@@ -55,7 +55,9 @@ def _filter(b: tf.Tensor, a: tf.Tensor, x: tf.Tensor, state: tf.Tensor) -> tuple
     return tf.transpose(outputs, [*range(1, rank_of(x)), 0]), state
 
 
-def _signal(name: str, x: tf.Tensor, axis: int, *others: tf.Tensor) -> tuple[tf.Tensor, int, list[tf.Tensor]]:
+def _signal(
+    name: str, x: tf.Tensor, axis: int, *operands: tf.Tensor
+) -> tuple[tf.Tensor, int, list[tf.Tensor]]:
     """Return the signal with its axis moved to the end, the number of the axis, and the other operands.
 
     All tensors get one floating-point or complex dtype.
@@ -65,13 +67,16 @@ def _signal(name: str, x: tf.Tensor, axis: int, *others: tf.Tensor) -> tuple[tf.
     """
     if rank_of(x) == 0 or not x.shape.is_fully_defined() or 0 in x.shape:
         raise refusal(f"{name} of no samples, or of an unknown number of them")
-    if all(one.dtype.is_integer or one.dtype == tf.bool for one in (x, *others)) and name == "lfilter":
+    if (
+        all(operand.dtype.is_integer or operand.dtype == tf.bool for operand in (x, *operands))
+        and name == "lfilter"
+    ):
         raise refusal("lfilter of integers")
-    dtype = inexact_type(x, *others)
+    dtype = inexact_type(x, *operands)
     if dtype == np.float16:
         raise refusal(f"{name} of float16")
     where = normalize_axis_index(axis, rank_of(x))
-    return cast(move_axis_last(x, where), dtype), where, [cast(one, dtype) for one in others]
+    return cast(move_axis_last(x, where), dtype), where, [cast(operand, dtype) for operand in operands]
 
 
 @native("scipy.signal.lfilter")
@@ -147,9 +152,9 @@ def sosfilt(sos: Array, x: Array, axis: Int = -1) -> tf.Tensor:
 
 def _steady(b: tf.Tensor, a: tf.Tensor) -> tf.Tensor:
     """Return the state in which the filter answers a step with a step."""
-    rest = b[1:] - a[1:] * b[0]
-    first = tf.reduce_sum(rest) / tf.reduce_sum(a)
-    sums = tf.concat([tf.zeros_like(rest[:1]), tf.cumsum(rest)[:-1]], 0)
+    difference = b[1:] - a[1:] * b[0]
+    first = tf.reduce_sum(difference) / tf.reduce_sum(a)
+    sums = tf.concat([tf.zeros_like(difference[:1]), tf.cumsum(difference)[:-1]], 0)
     return tf.cumsum(a)[:-1] * first - sums
 
 

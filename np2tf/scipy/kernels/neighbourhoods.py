@@ -309,10 +309,12 @@ def _gradient(name: str, smooth: Sequence[float]) -> None:
         result = correlate_line(
             input, tf.constant([-1.0, 0, 1], tf.float64), where, setting_of_axis(mode, where, rank), cval, 1
         )
-        for other in range(rank):
-            if other != where:
+        for line_axis in range(rank):
+            if line_axis != where:
                 weights = tf.constant(smooth, tf.float64)
-                result = correlate_line(result, weights, other, setting_of_axis(mode, other, rank), cval, 1)
+                result = correlate_line(
+                    result, weights, line_axis, setting_of_axis(mode, line_axis, rank), cval, 1
+                )
         return result
 
     implementation.__name__ = name

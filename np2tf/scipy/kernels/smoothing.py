@@ -43,7 +43,7 @@ def _kernel(sigma: float, order: int, truncate: float, radius: int | None) -> np
 def _gaussian(
     x: tf.Tensor, sigma: Any, axis: int, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any
 ) -> tf.Tensor:
-    known = [known_number("gaussian_filter", one) for one in (sigma, order, truncate)]
+    known = [known_number("gaussian_filter", argument) for argument in (sigma, order, truncate)]
     weights = _kernel(
         float(known[0]), int(known[1]), float(known[2]), None if radius is None else operator.index(radius)
     )
@@ -126,7 +126,7 @@ def gaussian_filter(
     rank = rank_of(input)
     for axis in range(rank):
         width, derivative, edge, reach = (
-            setting_of_axis(one, axis, rank) for one in (sigma, order, mode, radius)
+            setting_of_axis(argument, axis, rank) for argument in (sigma, order, mode, radius)
         )
         if known_number("gaussian_filter", width) > 1e-15:
             result = _gaussian(result, width, axis, derivative, edge, cval, truncate, reach)

@@ -68,15 +68,15 @@ def _lay_out_reduction(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     if axis is None or type(result) is not ndarray or is_c_ordered(operand):
         return result
     rank = operand.ndim
-    axes = [int(one) % rank for one in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    axes = [int(axis_number) % rank for axis_number in (axis if isinstance(axis, (tuple, list)) else (axis,))]
     return _lay_out_result(result, order_of_reduced(operand, axes, result.tensor.shape.rank == rank))
 
 
-def _rule_for_joining(shaped: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
+def _rule_for_joining(join_layouts: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
     """Return the rule for a function that joins arrays.
 
     Args:
-        shaped: brings an array to the number of axes in which the arrays are joined.
+        join_layouts: brings an array to the number of axes in which the arrays are joined.
     """
 
     def rule(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -84,8 +84,8 @@ def _rule_for_joining(shaped: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
         axis = args[1] if len(args) > 1 else kwargs.get("axis", 0)
         if axis is None or not isinstance(arrays, (tuple, list)) or all(map(is_c_ordered, arrays)):
             return result
-        layouts = [layout_of(one) for one in arrays]
-        known = [shaped(layout, axis) for layout in layouts if layout is not None]
+        layouts = [layout_of(array) for array in arrays]
+        known = [join_layouts(layout, axis) for layout in layouts if layout is not None]
         return _lay_out_result(result, order_of_joined(known)) if len(known) == len(layouts) else result
 
     return rule
@@ -103,17 +103,19 @@ def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     leaves = list(blocks_within(nested))
     if type(result) is not ndarray or all(map(is_c_ordered, leaves)):
         return result
-    layouts = {id(one): layout_of(one) if isinstance(one, np.ndarray) else np.empty(()) for one in leaves}
+    layouts = {
+        id(block): layout_of(block) if isinstance(block, np.ndarray) else np.empty(()) for block in leaves
+    }
     rank, size = result.tensor.shape.rank, result.tensor.shape.num_elements()
-    if size is None or any(one is None for one in layouts.values()):
+    if size is None or any(layout is None for layout in layouts.values()):
         if current_scope() is None:
             return result
         raise MemoryLayoutError("np.block of arrays that are not in C order")
     depth = _depth(nested)
     if depth * size <= _JOINED_BLOCKS:
         return _lay_out_result(result, order_of_copy(_joined_blocks(nested, layouts, rank, depth), "K"))
-    fortran = all(one.flags.f_contiguous for one in layouts.values())  # type: ignore[union-attr]
-    c = all(one.flags.c_contiguous for one in layouts.values())  # type: ignore[union-attr]
+    fortran = all(layout.flags.f_contiguous for layout in layouts.values())  # type: ignore[union-attr]
+    c = all(layout.flags.c_contiguous for layout in layouts.values())  # type: ignore[union-attr]
     return _lay_out_result(result, tuple(reversed(range(rank)))) if fortran and not c else result
 
 
@@ -121,25 +123,25 @@ def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 _JOINED_BLOCKS = 2 * 512 * 512
 
 
-def blocks_within(nested: Any) -> Iterator[Any]:
+def blocks_within(blocks: Any) -> Iterator[Any]:
     """Yield the arrays in the nested lists that `np.block` receives."""
-    if isinstance(nested, list):
-        for one in nested:
-            yield from blocks_within(one)
+    if isinstance(blocks, list):
+        for block in blocks:
+            yield from blocks_within(block)
     else:
-        yield nested
+        yield blocks
 
 
-def _depth(nested: Any) -> int:
-    return 1 + _depth(nested[0]) if isinstance(nested, list) else 0
+def _depth(blocks: Any) -> int:
+    return 1 + _depth(blocks[0]) if isinstance(blocks, list) else 0
 
 
-def _joined_blocks(nested: Any, layouts: dict[int, Any], rank: int, depth: int) -> np.ndarray:
+def _joined_blocks(blocks: Any, layouts: dict[int, Any], rank: int, depth: int) -> np.ndarray:
     """Return an np.ndarray with the shape and strides of the joined blocks."""
     if depth == 0:
-        layout = layouts[id(nested)]
+        layout = layouts[id(blocks)]
         return layout[(None,) * (rank - layout.ndim) + (...,)]  # type: ignore[no-any-return]
-    parts = [_joined_blocks(one, layouts, rank, depth - 1) for one in nested]
+    parts = [_joined_blocks(block, layouts, rank, depth - 1) for block in blocks]
     shape = list(parts[0].shape)
     shape[-depth] = sum(part.shape[-depth] for part in parts)
     order = order_of_joined(parts) or tuple(range(rank))

@@ -42,12 +42,12 @@ class _ArrayType(type):
     Classes that a program derives from `tnp.ndarray` are derived from np.ndarray instead.
     """
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **rest: Any) -> type:
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **keywords: Any) -> type:
         """Make a class. A program's subclass of `tnp.ndarray` is derived from np.ndarray instead."""
         if not bases or namespace.get("__module__") == __name__:
             return super().__new__(mcs, name, bases, namespace)
         numpys = tuple(SubclassBase if base is ndarray else base for base in bases)
-        return types.prepare_class(name, numpys)[0](name, numpys, namespace, **rest)
+        return types.prepare_class(name, numpys)[0](name, numpys, namespace, **keywords)
 
     def __getattr__(cls, name: str) -> Any:
         """Return an attribute that only np.ndarray has (``__array_finalize__``), for subclasses."""
@@ -359,11 +359,11 @@ def tensor_scalar(tensor: tf.Tensor) -> scalar:
     return number
 
 
-def weak_scalar(tensor: tf.Tensor, kind: type, known: SymInt | None = None) -> scalar:
+def weak_scalar(tensor: tf.Tensor, kind: type, staged_integer: SymInt | None = None) -> scalar:
     """Return a staged Python number of type `kind`."""
     number = tensor_scalar(tensor)
     number.weak = kind
-    number.staged_integer = SymInt.fresh(tensor) if known is None and kind is int else known
+    number.staged_integer = SymInt.fresh(tensor) if staged_integer is None and kind is int else staged_integer
     return number
 
 

@@ -27,8 +27,8 @@ class StackableSequence:
         """Return another sequence of the same values."""
         raise NotImplementedError
 
-    def take(self, other: Any) -> StackableSequence:
-        """Replace the contents by those of `other`."""
+    def take(self, sequence: Any) -> StackableSequence:
+        """Replace the contents by those of `sequence`."""
         raise NotImplementedError
 
     def stack(self, joins: bool = False) -> tf.Tensor:

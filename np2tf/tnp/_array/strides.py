@@ -128,26 +128,26 @@ def _sort_axes(strides: Sequence[int]) -> Order:
 
 
 def lay_out_like_operands(
-    made: Any, operands: Iterable[Any], letter: str | None = None, iterated: bool = False
+    result: Any, operands: Iterable[Any], letter: str | None = None, iterated: bool = False
 ) -> Any:
     """Give the new arrays of an elementwise function the memory order that NumPy's arrays would have.
 
     Args:
-        made: the result, or a tuple of results.
+        result: the result, or a tuple of results.
         operands: the operands; only arrays of either kind matter.
         letter: the order that was asked for; None stands for "K".
         iterated: whether NumPy always uses its iterator, and never a plain loop.
 
     Returns:
-        The same objects as `made`.
+        The same objects as `result`.
     """
     if letter in (None, "K", "C") and (letter == "C" or all(map(is_c_ordered, operands))):
-        return made
-    for one in made if isinstance(made, tuple) else (made,):
-        if type(one) is ndarray and one.tensor.shape.rank not in (None, 0, 1):
-            order = order_of_result(operands, one.tensor.shape.rank, letter or "K", iterated)
-            storage_of(one).order = order
-    return made
+        return result
+    for array in result if isinstance(result, tuple) else (result,):
+        if type(array) is ndarray and array.tensor.shape.rank not in (None, 0, 1):
+            order = order_of_result(operands, array.tensor.shape.rank, letter or "K", iterated)
+            storage_of(array).order = order
+    return result
 
 
 def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K", iterated: bool = False) -> Order:
@@ -181,22 +181,24 @@ def _or_in_c_order(operand: Any) -> np.ndarray | None:
 
 
 @functools.lru_cache(1024)
-def _iterator_order(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] | None = None) -> Order:
+def _iterator_order(
+    layouts: tuple[_Layout, ...], letter: str, kept_axes: tuple[int, ...] | None = None
+) -> Order:
     """Return the memory order of the array that NumPy's iterator allocates for operands.
 
     Args:
         layouts: the shapes and strides of the operands, which broadcast.
         letter: the order that is asked for.
-        kept: the axes of the operands that the array has, in its order; None for all of them.
+        kept_axes: the axes of the operands that the array has, in its order; None for all of them.
     """
     memory = np.empty(1, np.int8)
     operands = [as_strided(memory, shape, strides) for shape, strides in layouts]
     count = len(operands)
-    rank = max(one.ndim for one in operands)
+    rank = max(layout.ndim for layout in operands)
     axes = None
-    if kept is not None:
-        places = [kept.index(k) if k in kept else -1 for k in range(rank)]
-        axes = [*[[*[-1] * (rank - one.ndim), *range(one.ndim)] for one in operands], places]
+    if kept_axes is not None:
+        places = [kept_axes.index(k) if k in kept_axes else -1 for k in range(rank)]
+        axes = [*[[*[-1] * (rank - layout.ndim), *range(layout.ndim)] for layout in operands], places]
     try:
         iterator = np.nditer(  # type: ignore[call-overload]
             [*operands, None],
@@ -219,7 +221,7 @@ _Layout = tuple[tuple[int, ...], tuple[int, ...]]
 
 def _layout_key(layouts: Iterable[np.ndarray]) -> tuple[_Layout, ...]:
     """Return shapes and strides as a key; lengths matter only as 0, 1 or more, so that few keys differ."""
-    return tuple((tuple(min(n, 2) for n in one.shape), one.strides) for one in layouts)
+    return tuple((tuple(min(n, 2) for n in layout.shape), layout.strides) for layout in layouts)
 
 
 def _or_c(order: Sequence[int]) -> Order:
@@ -256,7 +258,7 @@ def order_of_products(layouts: Sequence[Any], terms: Sequence[str], result: str,
     for layout, term in zip(layouts, terms, strict=True):
         shape = tuple(layout.shape[term.index(label)] if label in term else 1 for label in labels)
         steps = [
-            sum(step for step, other in zip(layout.strides, term, strict=True) if other == label)
+            sum(step for step, factor in zip(layout.strides, term, strict=True) if factor == label)
             for label in labels
         ]
         seen.append((tuple(min(n, 2) for n in shape), tuple(steps)))
@@ -273,10 +275,10 @@ def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
     for axis in range(layouts[0].ndim):
         place = len(order)
         for k in reversed(range(len(order))):
-            longer = [one for one in layouts if one.shape[axis] != 1 and one.shape[order[k]] != 1]
+            longer = [layout for layout in layouts if layout.shape[axis] != 1 and layout.shape[order[k]] != 1]
             if not longer:
                 continue
-            if any(abs(one.strides[axis]) <= abs(one.strides[order[k]]) for one in longer):
+            if any(abs(layout.strides[axis]) <= abs(layout.strides[order[k]]) for layout in longer):
                 break
             place = k
         order.insert(place, axis)

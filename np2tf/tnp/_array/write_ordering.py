@@ -42,13 +42,13 @@ def pin_before_write(storage: Storage, values: list[tf.Tensor], always: bool = T
     # Inside a branch or a throw-away trace, the numbers of the loop's body would be replaced by tensors that
     # must not leave the branch or trace.
     inside = tf.compat.v1.get_default_graph() is not getattr(storage.value, "graph", None)
-    others = [
+    staged_numbers = [
         number for number in alive if not inside and depends_on(storage_of(number).value, storage.value)
     ]
-    if not others and not always:
+    if not staged_numbers and not always:
         return values
-    results = pin_values(scope.counter, [*values, *[storage_of(number).value for number in others]])
-    for number, tensor in zip(others, results[len(values) :], strict=True):
+    results = pin_values(scope.counter, [*values, *[storage_of(number).value for number in staged_numbers]])
+    for number, tensor in zip(staged_numbers, results[len(values) :], strict=True):
         storage_of(number).rebase(tensor)
     return results[: len(values)]
 

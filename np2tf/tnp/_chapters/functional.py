@@ -64,9 +64,9 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     )
     given = [func1d(tensor_array(row), *args, **kwargs) for row in rows]
     if any(map(_is_numpys, given)) and tf.executing_eagerly():
-        rest = iter(given)
+        remaining_tensors = iter(given)
         return wrap_result(
-            np.apply_along_axis(lambda row: known_value(next(rest)), axis, known_value(tensor))
+            np.apply_along_axis(lambda row: known_value(next(remaining_tensors)), axis, known_value(tensor))
         )
     results = [as_tensor(result) for result in given]
     made = tf.stack([tf.cast(result, results[0].dtype) for result in results])
@@ -124,7 +124,9 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     """Evaluate each function where its condition holds; see numpy.piecewise."""
     if runs_on_host((x, condlist, *args), kw) or is_numpy_subclass(x):
         wrapped = [
-            (lambda values, *rest, f=f, **named: f(wrap_result(values), *rest, **named)) if callable(f) else f
+            (lambda values, *arguments, f=f, **keywords: f(wrap_result(values), *arguments, **keywords))
+            if callable(f)
+            else f
             for f in funclist
         ]
         return wrap_result(np.piecewise(_to_numpy(x), _to_numpy(condlist), wrapped, *args, **kw))

@@ -134,10 +134,10 @@ def _clip_tensor(a: Any, low: Any, high: Any) -> tf.Tensor:
     operands = (a, *limits)
     ufunc = _CLIP if len(limits) == 2 else np.maximum if high is None else np.minimum
     wanted = ufunc_loop(ufunc, tuple(map(kind_of, operands)))[-1]
-    result, *rest = (as_tensor(operand, wanted) for operand in operands)
+    result, *bounds = (as_tensor(operand, wanted) for operand in operands)
     if low is not None:
-        result = EXTREMES["maximum"](result, rest.pop(0))
-    return result if high is None else EXTREMES["minimum"](result, rest.pop(0))
+        result = EXTREMES["maximum"](result, bounds.pop(0))
+    return result if high is None else EXTREMES["minimum"](result, bounds.pop(0))
 
 
 @op(np.clip)

@@ -105,8 +105,8 @@ def _functions() -> dict[str, Callable[..., Any]]:
     """Return np2tf's functions for those of numpy.random, by name."""
     found = {name: getattr(np.random, name) for name in dir(np.random) if not name.startswith("_")}
     drawn = {name: value for name, value in found.items() if callable(value) and not isinstance(value, type)}
-    for other in ("default_rng", "test", "get_bit_generator", "set_bit_generator"):
-        del drawn[other]
+    for removed in ("default_rng", "test", "get_bit_generator", "set_bit_generator"):
+        del drawn[removed]
     return {name: function(name, draw) for name, draw in drawn.items()}
 
 

@@ -48,7 +48,7 @@ def devices() -> list[str]:
     See https://www.tensorflow.org/api_docs/python/tf/config/list_logical_devices.
     """
     found = tf.config.list_logical_devices()
-    return [one.name.removeprefix("/device:").lower() for one in found]
+    return [device.name.removeprefix("/device:").lower() for device in found]
 
 
 def device(name: str) -> Any:

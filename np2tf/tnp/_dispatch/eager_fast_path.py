@@ -61,8 +61,8 @@ def _wrap(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> Any
     if rank < 2:
         return tensor_array(result) if rank else tensor_scalar(result)
     made = tensor_array(result)
-    for one in operands:
-        if type(one) is ndarray and (one._chain or one._storage.order is not None):
+    for operand in operands:
+        if type(operand) is ndarray and (operand._chain or operand._storage.order is not None):
             return lay_out_like_operands(made, operands, iterated=iterated)
     return made
 
@@ -76,22 +76,22 @@ def apply_to_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     Returns:
         None for any other operands, and if a gradient tape may follow the memory.
     """
-    for one in args:
-        if type(one) is ndarray and one._chain:
+    for operand in args:
+        if type(operand) is ndarray and operand._chain:
             break
     else:
         return None
     chain: Any = None
     bases = []
-    for one in args:
-        if type(one) is ndarray:
-            base = _permuted_base(one)
-            if base is None or (chain is not None and one._chain[0].permutation != chain[0].permutation):  # type: ignore[attr-defined]
+    for operand in args:
+        if type(operand) is ndarray:
+            base = _permuted_base(operand)
+            if base is None or (chain is not None and operand._chain[0].permutation != chain[0].permutation):  # type: ignore[attr-defined]
                 return None
-            chain = one._chain
+            chain = operand._chain
             bases.append(base)
-        elif type(one) is int or type(one) is float:
-            bases.append(one)
+        elif type(operand) is int or type(operand) is float:
+            bases.append(operand)
         else:
             return None
     shapes = {base._shape_tuple() for base in bases if type(base) is EagerTensor}

@@ -33,21 +33,21 @@ _EFFECTS = frozenset(
 _EFFECT_PREFIXES = ("numpy.random.", "numpy.testing.")
 
 
-def fallback(function: Callable[..., Any], qualified: str) -> Callable[..., Any]:
+def fallback(function: Callable[..., Any], qualified_name: str) -> Callable[..., Any]:
     """Return NumPy's `function` over arrays of every kind.
 
     Args:
         function: NumPy's function.
-        qualified: its name in the rules.
+        qualified_name: its name in the rules.
     """
-    if qualified in WRITES:
-        return _wrap_writer(function, qualified, WRITES[qualified])
+    if qualified_name in WRITES:
+        return _wrap_writer(function, qualified_name, WRITES[qualified_name])
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given, named = host_arguments(qualified, args, kwargs)
+        given, named = host_arguments(qualified_name, args, kwargs)
         result = function(*given, **named)
-        refuse_host_result(qualified, (*args, *kwargs.values()), result)
+        refuse_host_result(qualified_name, (*args, *kwargs.values()), result)
         if kwargs.get("out") is not None:
             return write_back(kwargs["out"], named["out"])
         return keep_kind(result, args, kwargs)
@@ -57,20 +57,20 @@ def fallback(function: Callable[..., Any], qualified: str) -> Callable[..., Any]
     return call
 
 
-def _wrap_writer(function: Callable[..., Any], qualified: str, target: str) -> Callable[..., Any]:
+def _wrap_writer(function: Callable[..., Any], qualified_name: str, target: str) -> Callable[..., Any]:
     """Wrap a function that writes to its first parameter; the wrapper returns the written array.
 
     Args:
         function: NumPy's function.
-        qualified: its name in the rules.
+        qualified_name: its name in the rules.
         target: the name of the first parameter.
     """
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given, named = host_arguments(qualified, args, kwargs)
+        given, named = host_arguments(qualified_name, args, kwargs)
         function(*given, **named)
-        refuse_to_leave(qualified, (*args, *kwargs.values()))
+        refuse_to_leave(qualified_name, (*args, *kwargs.values()))
         return write_back(args[0], given[0]) if args else write_back(kwargs[target], named[target])
 
     call.host_only = True  # type: ignore[attr-defined]
@@ -79,7 +79,7 @@ def _wrap_writer(function: Callable[..., Any], qualified: str, target: str) -> C
 
 
 def host_arguments(
-    qualified: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    qualified_name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the arguments converted for NumPy.
 
@@ -87,10 +87,10 @@ def host_arguments(
         StagingError: code is being staged, and the call depends on values known only at run time.
     """
     if current_scope() is not None:
-        if qualified in _EFFECTS or qualified.startswith(_EFFECT_PREFIXES):
-            raise NoGraphFormError.of(name=qualified)
+        if qualified_name in _EFFECTS or qualified_name.startswith(_EFFECT_PREFIXES):
+            raise NoGraphFormError.of(name=qualified_name)
         if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
-            raise ValueNeededError(f"{qualified} needs the values of an array while staging")
+            raise ValueNeededError(f"{qualified_name} needs the values of an array while staging")
     if has_tensor(args) or has_tensor(kwargs.values()):
         counts.host += 1
     return tuple(map(to_numpy, args)), {name: to_numpy(value) for name, value in kwargs.items()}

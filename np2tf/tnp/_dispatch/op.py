@@ -56,7 +56,7 @@ def _parameters_of(numpy: Callable[..., Any]) -> Container[str]:
         parameters = inspect.signature(numpy).parameters
     except ValueError:  # before NumPy 2.4 its functions in C have no signature
         return _AllNames()
-    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
     return _AllNames() if takes_any else parameters
 
 
@@ -69,7 +69,7 @@ def positional_only(numpy: Callable[..., Any], implementation: Callable[..., Any
     except ValueError:  # before NumPy 2.4 its functions in C have no signature
         signature = inspect.signature(implementation)
     parameters = signature.parameters.values()
-    return {one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_ONLY}
+    return {parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.POSITIONAL_ONLY}
 
 
 class _Plan:
@@ -180,23 +180,23 @@ def _answers_itself(out: Any) -> bool:
     return out is not None and not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable))
 
 
-def write_back(target: Any, written: Any) -> Any:
-    """Store in `target` what NumPy wrote into `written`, and return the object to continue with.
+def write_back(target: Any, new_value: Any) -> Any:
+    """Store in `target` what NumPy wrote into `new_value`, and return the object to continue with.
 
     Args:
         target: the object that the program gave: an array, a tensor or a variable, or a list or tuple of
             these.
-        written: the np.ndarray that NumPy wrote to in its place.
+        new_value: the np.ndarray that NumPy wrote to in its place.
     """
     if type(target) in (tuple, list):
-        return type(target)(map(write_back, target, written))
+        return type(target)(map(write_back, target, new_value))
     if is_array(target):
-        target.store(tf.constant(written))
+        target.store(tf.constant(new_value))
         return target
     if isinstance(target, tf.Variable):
-        target.assign(written)
+        target.assign(new_value)
         return target
-    return tf.constant(written) if isinstance(target, tf.Tensor) else target
+    return tf.constant(new_value) if isinstance(target, tf.Tensor) else target
 
 
 def op(
@@ -244,10 +244,10 @@ def _place_results(implementation: Callable[..., Any], plan: _Plan) -> Callable[
     """Wrap an implementation so that eager code makes its array on the device that the call names."""
     position = plan.order.index("device")
 
-    def call(*values: Any, **named: Any) -> Any:
-        device = values[position] if position < len(values) else named.get("device")
+    def call(*values: Any, **keywords: Any) -> Any:
+        device = values[position] if position < len(values) else keywords.get("device")
         with tf.device(device) if device is not None and tf.executing_eagerly() else nullcontext():
-            return implementation(*values, **named)
+            return implementation(*values, **keywords)
 
     return call
 
@@ -316,16 +316,16 @@ def _call_implementation(
 
 
 def _take_dtype_of_output(
-    numpy: Callable[..., Any], out: Any, args: tuple[Any, ...], given: dict[str, Any]
+    numpy: Callable[..., Any], out: Any, args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the arguments by keyword, with the dtype of `out` for functions that compute in it."""
     check_output(out)
     joins = numpy in _JOIN_FUNCTIONS
-    if joins and given.get("dtype") is not None:
+    if joins and keywords.get("dtype") is not None:
         raise TypeError("only one of `out` and `dtype` may be given")
-    if joins or (numpy in _TYPED_BY_OUTPUT and given.get("dtype") is None and len(args) < 3):
-        return {**given, "dtype": out.dtype}
-    return given
+    if joins or (numpy in _TYPED_BY_OUTPUT and keywords.get("dtype") is None and len(args) < 3):
+        return {**keywords, "dtype": out.dtype}
+    return keywords
 
 
 #: Errors of an operation on tensors: for a case that it leaves out, or for a wrong argument. In eager code

@@ -32,25 +32,27 @@ class LeafForm:
             return self.dtype, self.weak, self.raw
         return _NUMBERS.get(type(self.value)), type(self.value), False
 
-    def common_form(self, other: LeafForm) -> LeafForm:
+    def common_form(self, other_form: LeafForm) -> LeafForm:
         """Return the common form of two leaves.
 
         Raises:
             NoCommonForm: the leaves have no common form.
         """
-        if self.dtype is None and other.dtype is None and _have_one_form(self.value, other.value):
+        if self.dtype is None and other_form.dtype is None and _have_one_form(self.value, other_form.value):
             return self
         dtype, weak, raw = self.kind
-        if (dtype, weak, raw) != other.kind:
-            if not {self.kind, other.kind} <= {(tf.bool, bool, False), (tf.bool, None, False)}:
+        if (dtype, weak, raw) != other_form.kind:
+            if not {self.kind, other_form.kind} <= {(tf.bool, bool, False), (tf.bool, None, False)}:
                 raise NoCommonForm
             weak = None
         if dtype is None:
             raise NoCommonForm
         # (`or` would not do: a shape of unknown rank is false.)
-        mine, others = (_NUMBER if leaf.shape is None else leaf.shape for leaf in (self, other))
-        shape = mine.most_specific_compatible_shape(others)
-        return LeafForm(dtype, shape, weak, view=self.view and other.view, raw=raw)
+        own_shape, other_shape = (
+            _NUMBER if leaf.shape is None else leaf.shape for leaf in (self, other_form)
+        )
+        shape = own_shape.most_specific_compatible_shape(other_shape)
+        return LeafForm(dtype, shape, weak, view=self.view and other_form.view, raw=raw)
 
     def of(self, tensor: tf.Tensor) -> Any:
         """Return a tensor in the form of this leaf."""
@@ -64,8 +66,8 @@ _NUMBERS = {bool: tf.bool, int: tf.int64, float: tf.float64}
 _VALUES = (bool, int, float, complex, str, bytes, type, np.dtype)
 
 
-def _have_one_form(one: Any, other: Any) -> bool:
-    return one is other or (type(one) is type(other) and isinstance(one, _VALUES) and one == other)
+def _have_one_form(first: Any, second: Any) -> bool:
+    return first is second or (type(first) is type(second) and isinstance(first, _VALUES) and first == second)
 
 
 class NoCommonForm(Exception):

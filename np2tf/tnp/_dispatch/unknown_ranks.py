@@ -55,8 +55,8 @@ def retry_for_each_rank(
             more = _replace_operands(more, _complete_shape)
         return call_for_known_ranks(function, *more)
 
-    others = [value for value in _operands((args, kwargs)) if is_array(value) and value is not given]
-    cases = _Cases(at, given, error, others)
+    other_arrays = [value for value in _operands((args, kwargs)) if is_array(value) and value is not given]
+    cases = _Cases(at, given, error, other_arrays)
     result, changed = cases.stage()
     if changed is not None:
         given.store(changed)
@@ -170,11 +170,13 @@ class _Cases:
     Each rank is first traced into a throw-away graph, to learn the common form of all results.
     """
 
-    def __init__(self, at: Callable[..., Any], given: Any, error: Exception, others: list[Any]) -> None:
+    def __init__(
+        self, at: Callable[..., Any], operand: Any, error: Exception, other_arrays: list[Any]
+    ) -> None:
         self.at = at
-        self.other_arrays = others
-        self.operand = given
-        self.tensor: tf.Tensor = given.tensor if is_array(given) else given
+        self.other_arrays = other_arrays
+        self.operand = operand
+        self.tensor: tf.Tensor = operand.tensor if is_array(operand) else operand
         with tf.__internal__.FuncGraph(_DISCOVERY).as_default():
             outcomes = [self._outcome(rank) for rank in range(MOST_AXES + 1)]
         if all(outcome.error for outcome in outcomes):

@@ -41,24 +41,24 @@ def writer(name: str) -> Callable[..., Any]:
     return intercept(f"at[].{name}", function)
 
 
-def _set_item(given: Any, key: Any, value: Any) -> Any:
+def _set_item(array: Any, key: Any, value: Any) -> Any:
     """Assign ``given[key] = value``, and return the object that the caller continues with."""
-    target = _writable(given)
+    target = _writable(array)
     if _is_on_host(target):
         refuse_to_lose_gradient((value,))
         target[to_numpy(key)] = to_numpy(value)
     else:
         target[key] = value
-    return _as_kind_of(target, given)
+    return _as_kind_of(target, array)
 
 
-def _update_item(name: str, given: Any, key: Any, value: Any) -> Any:
+def _update_item(name: str, array: Any, key: Any, value: Any) -> Any:
     """Assign ``given[key] = name(given[key], value)``, once for each index.
 
     Returns:
         The object that the caller continues with.
     """
-    target = _writable(given)
+    target = _writable(array)
     if _is_on_host(target):
         refuse_to_lose_gradient((value,))
         key = to_numpy(key)
@@ -67,18 +67,18 @@ def _update_item(name: str, given: Any, key: Any, value: Any) -> Any:
         _update_array(getattr(ufuncs, name), target, key, value, UPDATES[name])
     else:
         target[key] = UPDATES[name](target[key], value)
-    return _as_kind_of(target, given)
+    return _as_kind_of(target, array)
 
 
-def _call_in_place(name: str, given: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call_in_place(name: str, array: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the in-place method ``given.name(…)``, and return the object that the caller continues with."""
-    target = _writable(given)
+    target = _writable(array)
     if _is_on_host(target):
         refuse_to_lose_gradient((*args, *kwargs.values()))
         args = tuple(map(to_numpy, args))
         kwargs = {name: to_numpy(value) for name, value in kwargs.items()}
     getattr(target, name)(*args, **kwargs)
-    return _as_kind_of(target, given)
+    return _as_kind_of(target, array)
 
 
 def _writable(target: Any) -> Any:
@@ -94,8 +94,8 @@ def _is_on_host(target: Any) -> bool:
     return isinstance(target, np.ndarray) and not is_array(target)
 
 
-def _as_kind_of(written: Any, given: Any) -> Any:
-    return written.tensor if isinstance(given, tf.Tensor) and is_array(written) else given
+def _as_kind_of(result: Any, operand: Any) -> Any:
+    return result.tensor if isinstance(operand, tf.Tensor) and is_array(result) else operand
 
 
 def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Callable[[Any, Any], Any]) -> None:

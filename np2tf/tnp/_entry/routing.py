@@ -108,13 +108,13 @@ def _load_chapters() -> None:
             host_fallback.OPS[numpys] = function
 
 
-def implementation(numpy: Callable[..., Any], qualified: str) -> Callable[..., Any]:
+def implementation(numpy: Callable[..., Any], qualified_name: str) -> Callable[..., Any]:
     """Return the function that replaces NumPy's for tensors, or for new arrays that are tensors."""
-    found = IMPLEMENTATIONS.get(qualified)
+    found = IMPLEMENTATIONS.get(qualified_name)
     if found is None:
         found = host_fallback.OPS.get(numpy)
     if found is None:
-        found = IMPLEMENTATIONS[qualified] = host_fallback.fallback(numpy, qualified)
+        found = IMPLEMENTATIONS[qualified_name] = host_fallback.fallback(numpy, qualified_name)
     return found
 
 
@@ -127,9 +127,9 @@ def route(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a universal function of `front`, or a method of it."""
     numpy = entry.numpy
-    ours = UFUNCS.get(numpy) or Ufunc(numpy, host_fallback.refuse)
+    tnp_ufunc = UFUNCS.get(numpy) or Ufunc(numpy, host_fallback.refuse)
     name = entry.qualified_name if method == "__call__" else f"{entry.qualified_name}.{method}"
-    return call_for_known_ranks(intercept(name, getattr(ours, method)), args, kwargs)
+    return call_for_known_ranks(intercept(name, getattr(tnp_ufunc, method)), args, kwargs)
 
 
 def route_indexer(entry: Any, key: Any) -> Any:
@@ -144,10 +144,10 @@ Make = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 interceptors: list[Make] = []
 
 
-def intercept(qualified: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def intercept(qualified_name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function` with all interceptors around it."""
     for make in interceptors:
-        function = make(qualified.removeprefix("numpy."), function)
+        function = make(qualified_name.removeprefix("numpy."), function)
     return function
 
 

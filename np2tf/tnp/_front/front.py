@@ -77,14 +77,14 @@ def _route_by_operands(
     If TensorFlow has not been imported, all operands are on the host.
     """
 
-    def call(a: Any = _ABSENT, b: Any = _ABSENT, c: Any = _ABSENT, /, *rest: Any, **kwargs: Any) -> Any:
+    def call(a: Any = _ABSENT, b: Any = _ABSENT, c: Any = _ABSENT, /, *operands: Any, **kwargs: Any) -> Any:
         if fast_flags.host and (
             "tensorflow" not in _modules
             or (
                 (type(a) in HOST or is_host(a))
                 and (b is _ABSENT or type(b) in HOST or is_host(b))
                 and (c is _ABSENT or type(c) in HOST or is_host(c))
-                and (not rest or are_host(rest))
+                and (not operands or are_host(operands))
                 and (not kwargs or are_host(kwargs.values()))
                 and not (creates and new_arrays_are_tensors())
             )
@@ -93,15 +93,17 @@ def _route_by_operands(
                 if kwargs:
                     if b is _ABSENT:
                         return function(**kwargs) if a is _ABSENT else function(a, **kwargs)
-                    return function(a, b, **kwargs) if c is _ABSENT else function(a, b, c, *rest, **kwargs)
+                    return (
+                        function(a, b, **kwargs) if c is _ABSENT else function(a, b, c, *operands, **kwargs)
+                    )
                 if b is _ABSENT:
                     return function() if a is _ABSENT else function(a)
                 if c is _ABSENT:
                     return function(a, b)
-                return function(a, b, c, *rest) if rest else function(a, b, c)
-            function(*_given_arguments(a, b, c, *rest), **kwargs)
+                return function(a, b, c, *operands) if operands else function(a, b, c)
+            function(*_given_arguments(a, b, c, *operands), **kwargs)
             return kwargs[writes] if a is _ABSENT else a
-        return otherwise(_given_arguments(a, b, c, *rest), kwargs)
+        return otherwise(_given_arguments(a, b, c, *operands), kwargs)
 
     call.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph leaves it alone
     return call
@@ -137,22 +139,22 @@ class Function(functools.partial):  # type: ignore[type-arg]
     qualified_name: str
     __name__: str
 
-    def __new__(cls, function: Callable[..., Any], qualified: str) -> Function:
-        creates = qualified.removeprefix("numpy.") in CREATES or qualified.startswith(_RANDOM)
+    def __new__(cls, function: Callable[..., Any], qualified_name: str) -> Function:
+        creates = qualified_name.removeprefix("numpy.") in CREATES or qualified_name.startswith(_RANDOM)
 
         def otherwise(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return _routing.route(made, args, kwargs)
 
-        host = _route_by_promotion(function, otherwise) if qualified in _ASK_THE_RULES else function
-        call = _route_by_operands(host, creates, WRITES.get(qualified), otherwise)
+        host = _route_by_promotion(function, otherwise) if qualified_name in _ASK_THE_RULES else function
+        call = _route_by_operands(host, creates, WRITES.get(qualified_name), otherwise)
         made = super().__new__(cls, functools.update_wrapper(call, function))
         functools.update_wrapper(made, function)
         within = getattr(function, "__wrapped__", None)
         if isinstance(within, BuiltinFunctionType):
             made.__wrapped__ = within  # type: ignore[attr-defined]  # as NumPy's has it, with the signature as text
         made.numpy = function
-        made.qualified_name = qualified
-        made.__module__ = "np2tf.tnp" + qualified.removeprefix("numpy").rpartition(".")[0]  # for pickle
+        made.qualified_name = qualified_name
+        made.__module__ = "np2tf.tnp" + qualified_name.removeprefix("numpy").rpartition(".")[0]  # for pickle
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -189,7 +191,7 @@ class UniversalFunction(Function):
 
     def __new__(cls, function: np.ufunc) -> UniversalFunction:
         call = _route_by_operands(
-            function, False, None, lambda *given: _routing.route_ufunc(made, "__call__", *given)
+            function, False, None, lambda *operands: _routing.route_ufunc(made, "__call__", *operands)
         )
         made = functools.partial.__new__(cls, call)
         made.numpy = function
@@ -283,9 +285,9 @@ class UniversalFunction(Function):
 class Indexer:
     """An object of NumPy that makes arrays by being indexed: ``c_``, ``r_``, ``mgrid``, ``ogrid``."""
 
-    def __init__(self, numpy: Any, qualified: str) -> None:
+    def __init__(self, numpy: Any, qualified_name: str) -> None:
         self.numpy = numpy
-        self.qualified_name = qualified
+        self.qualified_name = qualified_name
         self.__doc__ = numpy.__doc__
 
     def __len__(self) -> int:
@@ -307,12 +309,14 @@ def universal_function(function: np.ufunc) -> UniversalFunction:
     return found if found is not None else _UFUNCS.setdefault(function, UniversalFunction(function))
 
 
-def provide(value: Any, qualified: str) -> Any:
+def provide(value: Any, qualified_name: str) -> Any:
     """Return the object of `tnp` that replaces NumPy's `value`; classes and constants replace themselves."""
     if isinstance(value, np.ufunc):
         return universal_function(value)
-    if (isinstance(value, FUNCTIONS) or value is np.nditer) and qualified.rpartition(".")[2] not in _AS_GIVEN:
-        return Function(value, qualified)
+    if (isinstance(value, FUNCTIONS) or value is np.nditer) and qualified_name.rpartition(".")[
+        2
+    ] not in _AS_GIVEN:
+        return Function(value, qualified_name)
     if type(value).__name__ in ("CClass", "RClass", "MGridClass", "OGridClass"):
-        return Indexer(value, qualified)
+        return Indexer(value, qualified_name)
     return value

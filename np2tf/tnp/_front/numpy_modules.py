@@ -13,14 +13,14 @@ from np2tf.tnp._front import front
 from np2tf.tnp._front.rebound_names import StandsForNumPys, rebound, value_of, watch
 
 
-def provide(value: Any, qualified: str) -> Any:
+def provide(value: Any, qualified_name: str) -> Any:
     """Return the object of `tnp` that replaces an object of NumPy, which may be a module."""
     if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == "numpy":
-        return host_module(value.__name__, qualified.replace("numpy", "np2tf.tnp", 1))
-    return front.provide(value, qualified)
+        return host_module(value.__name__, qualified_name.replace("numpy", "np2tf.tnp", 1))
+    return front.provide(value, qualified_name)
 
 
-def program_binding(qualified: str) -> Any:
+def program_binding(qualified_name: str) -> Any:
     """Return the object that the program has bound to a name of NumPy; for a function of NumPy, `tnp`'s
     version.
 
@@ -28,7 +28,7 @@ def program_binding(qualified: str) -> Any:
         AttributeError: the program has deleted the name.
         StagingError: the object is not NumPy's own, and the code that reads it is being staged.
     """
-    value = value_of(qualified)
+    value = value_of(qualified_name)
     place, name = getattr(value, "__module__", None) or "", getattr(value, "__name__", "")
     if isinstance(value, ModuleType) or getattr(sys.modules.get(place), name, None) is not value:
         return value
@@ -54,8 +54,8 @@ class HostModule(StandsForNumPys):
             return program_binding(f"{module.__name__}.{name}")
         if name == "__all__":
             return getattr(module, "__all__", [key for key in dir(module) if not key.startswith("_")])
-        own = sys.modules.get(f"{self.__name__}.{name}")
-        value = own or provide(getattr(module, name), f"{module.__name__}.{name}")
+        submodule = sys.modules.get(f"{self.__name__}.{name}")
+        value = submodule or provide(getattr(module, name), f"{module.__name__}.{name}")
         self.__dict__[name] = value
         return value
 

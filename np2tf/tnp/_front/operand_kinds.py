@@ -35,7 +35,7 @@ _MAX_CLASSES = 10_000
 #: Packages whose objects are tensors or may hold tensors; and modules in these packages whose objects do not.
 _TENSOR_PACKAGES = frozenset({"tensorflow", "keras", "np2tf"})
 _WITHOUT_TENSORS = frozenset(
-    {"np2tf.runtime.jit.jitted", "np2tf.tnp._front.front", "np2tf.tnp._array.subclasses"}
+    {"np2tf.runtime.jit.jitted_function", "np2tf.tnp._front.front", "np2tf.tnp._array.subclasses"}
 )
 
 
@@ -64,8 +64,8 @@ def is_host_type(kind: type) -> bool:
 def operands_in(key: Any) -> list[Any]:
     """Return the operands in a key: its parts, and the ends and steps of its slices."""
     parts = key if isinstance(key, tuple) else (key,)
-    ends = ((one.start, one.stop, one.step) if isinstance(one, slice) else (one,) for one in parts)
-    return [end for several in ends for end in several]
+    ends = ((part.start, part.stop, part.step) if isinstance(part, slice) else (part,) for part in parts)
+    return [end for ends_of_part in ends for end in ends_of_part]
 
 
 def are_host(values: Iterable[Any]) -> bool:
@@ -105,7 +105,9 @@ class _Surroundings:
         from tensorflow.python.framework import ops
 
         self.has_no_tape = pywrap_tfe.TFE_Py_TapeSetIsEmpty
-        self.has_accelerator = any(one.device_type != "CPU" for one in tf.config.list_physical_devices())
+        self.has_accelerator = any(
+            device.device_type != "CPU" for device in tf.config.list_physical_devices()
+        )
         self._context = context.context()
         importlib.import_module("np2tf.tnp._front.tape_advice")
         self.graphs = ops._default_graph_stack

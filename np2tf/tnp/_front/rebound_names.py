@@ -97,18 +97,18 @@ class StandsForNumPys(_PickledByName):
             delattr(numpys, name)
 
 
-def watch(numpys: ModuleType, ours: ModuleType) -> None:
+def watch(numpys: ModuleType, tnp_module: ModuleType) -> None:
     """Let a module of np2tf follow the names that the program binds in NumPy's module.
 
     Args:
         numpys: the module of NumPy.
-        ours: the module of np2tf that replaces it.
+        tnp_module: the module of np2tf that replaces it.
     """
     known = _replacements.setdefault(numpys.__name__, [])
-    if ours in known:
+    if tnp_module in known:
         return
-    known.append(ours)
-    vars(ours)["_numpys_module"] = numpys
+    known.append(tnp_module)
+    vars(tnp_module)["_numpys_module"] = numpys
     for name, value in list(vars(numpys).items()):
         if not (_is_numpys(value) or name.startswith("_")):
             # NumPy's own object can no longer be found.
@@ -116,8 +116,8 @@ def watch(numpys: ModuleType, ours: ModuleType) -> None:
             _note(f"{numpys.__name__}.{name}", value)
     if program.is_translated:
         _follow_module(numpys)
-    if not isinstance(ours, StandsForNumPys):
-        ours.__class__ = StandsForNumPys
+    if not isinstance(tnp_module, StandsForNumPys):
+        tnp_module.__class__ = StandsForNumPys
 
 
 def follow_program() -> None:
@@ -133,21 +133,21 @@ def _follow_module(numpys: ModuleType) -> None:
         numpys.__class__ = type(kind.__name__, bases, {"__module__": kind.__module__})
 
 
-def value_of(qualified: str) -> Any:
+def value_of(qualified_name: str) -> Any:
     """Return the program's object of a name; for a function of NumPy, `tnp`'s version.
 
     Raises:
         AttributeError: the program has deleted the name.
         StagingError: the code that reads the name is being staged, and assumes that the name is NumPy's own.
     """
-    value = rebound.values[qualified]
+    value = rebound.values[qualified_name]
     if value is ABSENT:
-        module, _, name = qualified.rpartition(".")
+        module, _, name = qualified_name.rpartition(".")
         raise AttributeError(
             f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules[module]
         )
-    if qualified.rpartition(".")[2] in rebound.words and is_staged():
-        raise CalleeError(f"`{qualified}` has been bound anew by the program")
+    if qualified_name.rpartition(".")[2] in rebound.words and is_staged():
+        raise CalleeError(f"`{qualified_name}` has been bound anew by the program")
     return value
 
 
@@ -160,15 +160,16 @@ def is_staged() -> bool:
     return current_scope() is not None
 
 
-def _numpys_module(ours: ModuleType) -> ModuleType | None:
-    return vars(ours).get("_numpys_module")
+def _numpys_module(tnp_module: ModuleType) -> ModuleType | None:
+    return vars(tnp_module).get("_numpys_module")
 
 
 def _numpys(module: ModuleType, name: str, value: Any) -> Any:
     """Return the object to bind in NumPy's module: NumPy's own in the place of an object that replaces it."""
-    for ours in _replacements.get(module.__name__, ()):
+    for tnp_module in _replacements.get(module.__name__, ()):
         if value is not ABSENT and (
-            _aside.get((ours.__name__, name), ABSENT) is value or vars(ours).get(name, ABSENT) is value
+            _aside.get((tnp_module.__name__, name), ABSENT) is value
+            or vars(tnp_module).get(name, ABSENT) is value
         ):
             return _numpy_objects.get(
                 f"{module.__name__}.{name}", getattr(value, "numpy", vars(module).get(name, value))
@@ -182,23 +183,25 @@ def _follow(module: ModuleType, name: str, before: Any) -> None:
     if now is before or (isinstance(now, ModuleType) and before is ABSENT):
         return  # a submodule has been imported
     qualified = f"{module.__name__}.{name}"
-    own = _numpy_objects.setdefault(qualified, before)
-    if own is not ABSENT or _first.setdefault(qualified, now) is not now:
+    own_object = _numpy_objects.setdefault(qualified, before)
+    if own_object is not ABSENT or _first.setdefault(qualified, now) is not now:
         _changing_names.add(qualified)
     _note(qualified, now)
-    for ours in _replacements.get(module.__name__, ()):
-        for one in (name, f"{name}_at"):
-            _put(ours, one, now is own)
+    for tnp_module in _replacements.get(module.__name__, ()):
+        for tnp_name in (name, f"{name}_at"):
+            _put(tnp_module, tnp_name, now is own_object)
 
 
-def _note(qualified: str, now: Any) -> None:
+def _note(qualified_name: str, now: Any) -> None:
     """Record the current object of a name."""
-    if now is _numpy_objects[qualified]:
-        rebound.values.pop(qualified, None)
+    if now is _numpy_objects[qualified_name]:
+        rebound.values.pop(qualified_name, None)
     else:
-        rebound.values[qualified] = now
+        rebound.values[qualified_name] = now
     rebound.words = frozenset(
-        one.rpartition(".")[2] for one, value in rebound.values.items() if not _may_be_staged(one, value)
+        rebound_name.rpartition(".")[2]
+        for rebound_name, value in rebound.values.items()
+        if not _may_be_staged(rebound_name, value)
     )
 
 
@@ -210,9 +213,9 @@ def _is_numpys(value: Any) -> bool:
     return module.partition(".")[0] in ("numpy", "builtins")
 
 
-def _put(ours: ModuleType, name: str, back: bool) -> None:
+def _put(tnp_module: ModuleType, name: str, back: bool) -> None:
     """Set aside the object that a module of np2tf keeps for a name, or restore it."""
-    space, key = vars(ours), (ours.__name__, name)
+    space, key = vars(tnp_module), (tnp_module.__name__, name)
     if back:
         kept = _aside.pop(key, ABSENT)
         if kept is not ABSENT:
@@ -221,9 +224,9 @@ def _put(ours: ModuleType, name: str, back: bool) -> None:
         _aside.setdefault(key, space.pop(name))
 
 
-def _may_be_staged(qualified: str, value: Any) -> bool:
+def _may_be_staged(qualified_name: str, value: Any) -> bool:
     """Return whether a name is only another name of an object of NumPy or Python, such as ``np.product``."""
-    if qualified in _changing_names:
+    if qualified_name in _changing_names:
         return False
     module = getattr(value, "__module__", None) or ""
     return isinstance(value, np.ufunc) or (

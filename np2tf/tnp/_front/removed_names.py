@@ -66,10 +66,10 @@ def ufunc_at(ufunc: np.ufunc) -> Callable[..., Any]:
 
     For a tf.Tensor, which cannot change, it returns a new tensor.
     """
-    ours = universal_function(ufunc)
+    tnp_ufunc = universal_function(ufunc)
 
     def apply_at(array: Any, indices: Any, *operands: Any) -> Any:
-        return ours.at(array, indices, *operands)
+        return tnp_ufunc.at(array, indices, *operands)
 
     apply_at.__name__ = f"{ufunc.__name__}_at"
     return apply_at

@@ -24,7 +24,7 @@ def _advise(watch: Callable[..., None]) -> Callable[..., None]:
         try:
             watch(tape, tensor)
         except ValueError as error:
-            if not any(isinstance(one, np.ndarray) for one in tf.nest.flatten(tensor)):
+            if not any(isinstance(leaf, np.ndarray) for leaf in tf.nest.flatten(tensor)):
                 raise
             raise NotWatchedError(
                 "a gradient tape cannot watch an array on the host: move it with np2tf.device_put(x), or "

@@ -111,8 +111,8 @@ class AdvancedKey:
         """
         if self.common is None:
             return
-        rest = [n for k, n in enumerate(self.part.shape.as_list()) if k not in self.axes]
-        result = [*rest[: self.place], *self.common, *rest[self.place :]]
+        other_lengths = [n for k, n in enumerate(self.part.shape.as_list()) if k not in self.axes]
+        result = [*other_lengths[: self.place], *self.common, *other_lengths[self.place :]]
         have = value.shape.as_list()
         while len(have) > len(result) and have[0] == 1:
             have = have[1:]
@@ -130,8 +130,8 @@ class AdvancedKey:
         front = tf.transpose(self.part, self._to_front())
         if front.shape.num_elements() == 0:
             # TensorFlow refuses to gather from an empty tensor.
-            rest = tf.shape(front)[len(self.axes) :]
-            taken = tf.zeros(tf.concat([tf.shape(self.indices[0]), rest], 0), front.dtype)
+            inner_shape = tf.shape(front)[len(self.axes) :]
+            taken = tf.zeros(tf.concat([tf.shape(self.indices[0]), inner_shape], 0), front.dtype)
         else:
             taken = tf.gather_nd(front, tf.stack(self.indices, axis=-1))
         return taken if self.place == 0 else tf.transpose(taken, self._into_place(taken.shape.rank))
@@ -157,12 +157,12 @@ class AdvancedKey:
 
     def _in_front(self, value: tf.Tensor, front: tf.Tensor) -> tf.Tensor:
         """Return the value, broadcast to the elements of the key, with the indexed axes in front."""
-        rest = tf.shape(front)[len(self.axes) :]
+        inner_shape = tf.shape(front)[len(self.axes) :]
         places = tf.shape(self.indices[0])
         total = self.indices[0].shape.rank + front.shape.rank - len(self.axes)
         if not self.place:
-            return _broadcast_value(value, tf.concat([places, rest], 0), total)
-        target = tf.concat([rest[: self.place], places, rest[self.place :]], 0)
+            return _broadcast_value(value, tf.concat([places, inner_shape], 0), total)
+        target = tf.concat([inner_shape[: self.place], places, inner_shape[self.place :]], 0)
         value = _broadcast_value(value, target, total)
         return tf.transpose(value, np.argsort(self._into_place(total)))
 
@@ -179,8 +179,8 @@ class AdvancedKey:
 
     def _into_place(self, rank: int) -> list[int]:
         width = self.indices[0].shape.rank
-        rest = list(range(width, rank))
-        return rest[: self.place] + list(range(width)) + rest[self.place :]
+        other_axes = list(range(width, rank))
+        return other_axes[: self.place] + list(range(width)) + other_axes[self.place :]
 
 
 class _Truth:
@@ -234,7 +234,7 @@ def _broadcast(indices: list[tf.Tensor], shape: tuple[int, ...] | None) -> list[
     if shape is not None:
         return [index if index.shape == shape else tf.broadcast_to(index, shape) for index in indices]
     static = [index.shape for index in indices]
-    if all(one.rank == static[0].rank and 1 not in one.as_list() for one in static):
+    if all(shape.rank == static[0].rank and 1 not in shape.as_list() for shape in static):
         # If the indices do not have equal lengths, as those of `nonzero` have, `tf.stack` raises.
         return indices
     common = tf.shape(indices[0])

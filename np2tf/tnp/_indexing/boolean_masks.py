@@ -110,16 +110,20 @@ def write_masked(base: tf.Tensor, mask: tf.Tensor, value: tf.Tensor) -> tf.Tenso
     return tf.where(wide, tf.gather(value, tf.clip_by_value(source, 0, last)), base)
 
 
-def _fit_value(value: tf.Tensor, rest: list[int | None], mask: tf.Tensor) -> tf.Tensor:
-    """Return `value` without leading axes of length 1; the axes behind the mask must broadcast to `rest`."""
-    while value.shape.rank > len(rest) and value.shape[0] == 1:
+def _fit_value(value: tf.Tensor, inner_lengths: list[int | None], mask: tf.Tensor) -> tf.Tensor:
+    """Return `value` without leading axes of length 1; the axes behind the mask must broadcast to
+    `inner_lengths`.
+    """
+    while value.shape.rank > len(inner_lengths) and value.shape[0] == 1:
         value = value[0]
-    inner = value.shape.as_list()[max(value.shape.rank - len(rest), 0) :]
-    known = zip(reversed(inner), reversed(rest), strict=False)
-    if value.shape.rank > len(rest) + 1 or any(n not in (1, None, m) and m is not None for n, m in known):
+    inner = value.shape.as_list()[max(value.shape.rank - len(inner_lengths), 0) :]
+    known = zip(reversed(inner), reversed(inner_lengths), strict=False)
+    if value.shape.rank > len(inner_lengths) + 1 or any(
+        n not in (1, None, m) and m is not None for n, m in known
+    ):
         raise ValueError(
             f"shape mismatch: value array of shape {tuple(value.shape)} could not be broadcast to indexing "
-            f"result of shape {(tf.get_static_value(tf.math.count_nonzero(mask)), *rest)}"
+            f"result of shape {(tf.get_static_value(tf.math.count_nonzero(mask)), *inner_lengths)}"
         )
     return value
 

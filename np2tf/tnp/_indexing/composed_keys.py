@@ -47,21 +47,21 @@ def compose_keys(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
     if any(item.dtype == tf.bool for item in index_arrays) or (index_arrays and len(visible) < len(axes)):
         return None
     made: list[Any] = []
-    rest = iter(items)
+    remaining_items = iter(items)
     for item, axis in zip(first, axis_per_item(first, axes), strict=True):
         assert axis is not None
         if axis.is_dropped:
             made.append(item)
             continue
-        inner = next(rest)
+        inner = next(remaining_items)
         while inner is None:
             made.append(None)
-            inner = next(rest)
+            inner = next(remaining_items)
         part = _part(item, axis, inner)
         if part is None:
             return None
         made.append(part)
-    made += rest
+    made += remaining_items
     return whole, made
 
 

@@ -61,13 +61,13 @@ def is_parted(key: Any) -> bool:
     """
     parts = key if isinstance(key, tuple) else (key,)
     basic = (type(part) is slice or part is None or part is Ellipsis for part in parts)
-    others = [place for place, is_basic in enumerate(basic) if not is_basic]
-    return bool(others) and others[-1] - others[0] >= len(others)
+    advanced_places = [place for place, is_basic in enumerate(basic) if not is_basic]
+    return bool(advanced_places) and advanced_places[-1] - advanced_places[0] >= len(advanced_places)
 
 
-def holds(key: Any, wanted: Any) -> bool:
-    """Return whether `wanted` (Ellipsis or None) is a part of a key."""
-    return any(part is wanted for part in key) if isinstance(key, tuple) else key is wanted
+def holds(key: Any, value: Any) -> bool:
+    """Return whether `value` (Ellipsis or None) is a part of a key."""
+    return any(part is value for part in key) if isinstance(key, tuple) else key is value
 
 
 def holds_0d_array(key: Any) -> bool:

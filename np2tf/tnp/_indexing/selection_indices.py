@@ -45,10 +45,12 @@ def gather_at(base: tf.Tensor, index: Selection) -> Selection:
     with suspend_recording():
         whole = tf.gather(base, _places(base, index)[0])
 
-    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+    def read(axis: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
         assert -axis == base.shape.rank
         with suspend_recording():
-            places = positions(tf.cast(index.read(-1, first, count, entered), tf.int64), base.shape[0], 0)
+            places = positions(
+                tf.cast(index.read(-1, first, count, round_entered), tf.int64), base.shape[0], 0
+            )
         return tf.gather(base, places)
 
     return guard_gradient(Selection(whole, parts, read))
@@ -61,8 +63,8 @@ def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
         indices = tf.cast(indices, tf.int64)
         return (indices < -base.shape[0]) | (indices >= base.shape[0])
 
-    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
-        return beyond(index.read(axis, first, count, entered))
+    def read(axis: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
+        return beyond(index.read(axis, first, count, round_entered))
 
     found = Selection(beyond(index.whole), index.parts, read)
     return reduce_selection("any", found, (0,), tf.reduce_any(found.fill_outside(False)))

@@ -54,12 +54,13 @@ def restore_masks(array: ndarray, key: Any) -> Any:
     rank = first.of.shape.rank
     found = [_places(item) for item in items[:rank]]
     is_whole = len(found) == rank and all(
-        one is not None and one.of is first.of and one.axis == axis for axis, one in enumerate(found)
+        factor is not None and factor.of is first.of and factor.axis == axis
+        for axis, factor in enumerate(found)
     )
     if not is_whole or tuple(first.of.shape.as_list()) != array.shape[:rank]:
         return key
-    rest = items[rank:]
-    return (tensor_array(first.of), *rest) if rest else tensor_array(first.of)
+    items_behind = items[rank:]
+    return (tensor_array(first.of), *items_behind) if items_behind else tensor_array(first.of)
 
 
 def _places(item: Any) -> TruePlaces | None:
@@ -77,12 +78,12 @@ def mask_beside(items: list[Any]) -> tuple[tf.Tensor, tuple[Any, ...]] | None:
     first = items[0] if items else None
     if not isinstance(first, tf.Tensor) or first.dtype != tf.bool or not first.shape.rank:
         return None
-    rest = items[1:]
-    if not all(isinstance(item, (int, SymInt)) or _is_static(item) for item in rest):
+    items_behind = items[1:]
+    if not all(isinstance(item, (int, SymInt)) or _is_static(item) for item in items_behind):
         return None
-    if all(isinstance(item, slice) and item == FULL for item in rest):
+    if all(isinstance(item, slice) and item == FULL for item in items_behind):
         return None
-    return first, (*[FULL] * first.shape.rank, *rest)
+    return first, (*[FULL] * first.shape.rank, *items_behind)
 
 
 def _is_static(item: Any) -> bool:

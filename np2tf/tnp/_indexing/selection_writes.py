@@ -90,7 +90,11 @@ class _RoundAxis:
 
 
 def _axis_of_rounds(
-    key: slice_spec.BasicKey, axes: list[slice_spec.SliceSpec], target: Selection, given: list[int], room: int
+    key: slice_spec.BasicKey,
+    axes: list[slice_spec.SliceSpec],
+    target: Selection,
+    value_lengths: list[int],
+    room: int,
 ) -> _RoundAxis | None:
     """Return the first axis that is written in rounds; None if writing the whole array is faster.
 
@@ -98,7 +102,7 @@ def _axis_of_rounds(
         key: the key of the write.
         axes: the specification of the key for each axis.
         target: the selection that the key takes.
-        given: the shape of the whole array that is written.
+        value_lengths: the shape of the whole array that is written.
         room: the number of elements of the array that is written to.
     """
     rank = len(target.parts)
@@ -112,7 +116,7 @@ def _axis_of_rounds(
         if part is None or part.interval is None or k is None:
             continue
         shape = target.whole.shape.as_list()
-        lengths = [size for size in (shape[axis], *given[axis - rank :][:1]) if size != 1]
+        lengths = [size for size in (shape[axis], *value_lengths[axis - rank :][:1]) if size != 1]
         elements = chunked_loops.elements_of_round(shape, axis, min(lengths, default=1), room)
         if elements is not None:
             return _RoundAxis(axis - rank, k, elements)
@@ -138,13 +142,13 @@ def _rounds(
     # Without this, XLA would copy the array, and copy the result back to the buffer of the loop around it.
     copy = base if counter is None else pin_values(counter, [base])[0]
 
-    def step(first: tf.Tensor, count: int, done: tf.Tensor, current: tf.Tensor) -> tf.Tensor:
+    def step(first: tf.Tensor, count: int, done_count: tf.Tensor, current: tf.Tensor) -> tf.Tensor:
         entered = Round(PartialWrite(base, copy, current, place, k, first))
         before = target.read(axis, first, count, entered)
         new = tf.cast(value.read(axis, first, count, entered), base.dtype)
         mask = beside
         if count > 1:
-            left = chunked_loops.not_yet_computed(count, done, rank + axis, rank)
+            left = chunked_loops.not_yet_computed(count, done_count, rank + axis, rank)
             mask = left if mask is None else tf.logical_and(mask, left)
         new = tf.broadcast_to(new, before.shape) if mask is None else tf.where(mask, new, before)
         new = tf.reshape(new, sizes_of(axes, k, count))

@@ -120,15 +120,15 @@ def _tobytes_method(self: ndarray, order: Any = "C") -> bytes:
 
 def _read_only(name: str) -> None:
     """Attach a method that only reads; NumPy computes it on a copy on the host."""
-    own = getattr(np.ndarray, name)
+    numpy_method = getattr(np.ndarray, name)
 
     def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
         refuse_to_leave(f".{name}()", (self, *args))
-        return own(self.numpy(), *map(to_numpy, args), **{k: to_numpy(v) for k, v in kwargs.items()})
+        return numpy_method(self.numpy(), *map(to_numpy, args), **{k: to_numpy(v) for k, v in kwargs.items()})
 
     method.__name__ = name
-    method.__doc__ = own.__doc__
-    method.__wrapped__ = own  # type: ignore[attr-defined]
+    method.__doc__ = numpy_method.__doc__
+    method.__wrapped__ = numpy_method  # type: ignore[attr-defined]
     setattr(ndarray, name, method)
 
 

@@ -95,21 +95,21 @@ def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], An
     return backward if reflected else forward
 
 
-def _repeats(name: str, number: ndarray, other: Any) -> bool:
+def _repeats(name: str, number: ndarray, operand: Any) -> bool:
     """Return whether Python repeats a sequence: a number, unlike an array, does not convert a list."""
-    return name == "multiply" and type(number) is scalar and isinstance(other, _SEQUENCES)
+    return name == "multiply" and type(number) is scalar and isinstance(operand, _SEQUENCES)
 
 
-def _refuses(other: Any) -> bool:
+def _refuses(operand: Any) -> bool:
     """Return whether the other operand computes the result: it is no number, or its class has priority."""
-    kind = type(other)
+    kind = type(operand)
     if kind in _NUMERIC:
         return False
-    if isinstance(other, _REFUSED_TYPES) or is_numpy_subclass(other):
+    if isinstance(operand, _REFUSED_TYPES) or is_numpy_subclass(operand):
         return True
     override = getattr(kind, "__array_ufunc__", ufuncs)
-    if override is ufuncs and not isinstance(other, (tf.Tensor, tf.Variable)):
-        return getattr(other, "__array_priority__", 0) > 0
+    if override is ufuncs and not isinstance(operand, (tf.Tensor, tf.Variable)):
+        return getattr(operand, "__array_priority__", 0) > 0
     return override is None
 
 

@@ -73,7 +73,7 @@ def _return_arrays(method: Callable[..., Any]) -> Callable[..., Any]:
     return fetch_arrays
 
 
-def _defer_to_reflected(method: Callable[[Any, Any], Any], reflected: str) -> Callable[[Any, Any], Any]:
+def _defer_to_reflected(method: Callable[[Any, Any], Any], reflected_name: str) -> Callable[[Any, Any], Any]:
     """Wrap an operator of tensors so that arrays of other dtypes use their reflected operator.
 
     TensorFlow's own operator raises an error that Python does not treat as a refusal.
@@ -82,7 +82,7 @@ def _defer_to_reflected(method: Callable[[Any, Any], Any], reflected: str) -> Ca
     @wraps(method)
     def reflect(x: Any, y: Any) -> Any:
         if is_array(y) and y.tensor.dtype != x.dtype:
-            return getattr(y, reflected)(x)
+            return getattr(y, reflected_name)(x)
         return method(x, y)
 
     return reflect

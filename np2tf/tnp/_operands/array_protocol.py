@@ -37,21 +37,21 @@ def _wrap_for_numpy(value: Any, depth: int = MOST_AXES) -> Any:
     return _ArrayProtocolWrapper(value)
 
 
-def call_with_protocol(function: Callable[..., Any], args: Iterable[Any], named: Mapping[str, Any]) -> Any:
+def call_with_protocol(function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:
     """Call a function of NumPy. If it refuses the result of an `__array__`, call it again with wrapped
     objects.
 
     Args:
         function: NumPy's function.
         args: its positional arguments, which are converted here.
-        named: its keyword arguments, already converted.
+        kwargs: its keyword arguments, already converted.
     """
     args = tuple(args)
     try:
-        return function(*map(to_numpy, args), **named)
+        return function(*map(to_numpy, args), **kwargs)
     except ValueError as error:
         if _REFUSAL not in str(error):
             raise
     return function(
-        *map(_wrap_for_numpy, args), **{name: _wrap_for_numpy(one) for name, one in named.items()}
+        *map(_wrap_for_numpy, args), **{name: _wrap_for_numpy(value) for name, value in kwargs.items()}
     )

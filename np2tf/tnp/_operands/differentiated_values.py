@@ -24,15 +24,15 @@ def is_followed(value: Any) -> bool:
     return bool(transform_depth.depth) and record.could_possibly_record() and _are_followed((value,))
 
 
-def refuse_to_leave(what: str, values: Iterable[Any]) -> None:
-    """Check that no value is being differentiated, because `what` takes the values to the host.
+def refuse_to_leave(name: str, values: Iterable[Any]) -> None:
+    """Check that no value is being differentiated, because `name` takes the values to the host.
 
     Raises:
         LeftTensorFlowError: a transform differentiates one of them.
     """
     if transform_depth.depth and record.could_possibly_record() and _are_followed(values):
         raise LeftTensorFlowError(
-            f"{what} computes on the host, where the derivative of its operand would be lost; write it with "
+            f"{name} computes on the host, where the derivative of its operand would be lost; write it with "
             "NumPy functions that TensorFlow has, apply np2tf.stop_gradient to the operand if its derivative "
             "is zero, or give the derivative with np2tf.custom_vjp",
             user_location(),
@@ -51,8 +51,8 @@ def refuse_host_result(name: str, args: Iterable[Any], result: Any) -> None:
 
 def _are_followed(values: Iterable[Any]) -> bool:
     tensors = [value.tensor if is_array(value) else value for value in values]
-    tensors = [one for one in tensors if isinstance(one, tf.Tensor)]
-    tensors = [one for one in tensors if one.dtype.is_floating or one.dtype.is_complex]
+    tensors = [tensor for tensor in tensors if isinstance(tensor, tf.Tensor)]
+    tensors = [tensor for tensor in tensors if tensor.dtype.is_floating or tensor.dtype.is_complex]
     return bool(tensors) and record.should_record_backprop(tensors)
 
 

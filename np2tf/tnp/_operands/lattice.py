@@ -124,10 +124,10 @@ class Lattice:
         found = self.default(least)
         return found if self._mode != "safe" or self._is_safe(kinds, found) else None
 
-    def _is_safe(self, kinds: tuple[Any, ...], found: np.dtype[Any]) -> bool:
+    def _is_safe(self, kinds: tuple[Any, ...], dtype: np.dtype[Any]) -> bool:
         """Return whether the result type is an operand's type and holds the values of all other operands."""
-        return any(found == self.default(kind) for kind in kinds) and all(
-            _holds(found, kind) for kind in kinds if isinstance(kind, np.dtype)
+        return any(dtype == self.default(kind) for kind in kinds) and all(
+            _holds(dtype, kind) for kind in kinds if isinstance(kind, np.dtype)
         )
 
     def _refusal(self, first: Any, second: Any) -> PromotionError:

@@ -32,7 +32,7 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
     """
     if name == "divmod":
         raise PathTypeError("divmod of a number that may be Python's or NumPy's")
-    kinds = {one.path_dependent for one in operands if not is_weak(one)}
+    kinds = {operand.path_dependent for operand in operands if not is_weak(operand)}
     narrow = {kind for kind in kinds if kind.narrow}
     if narrow and len(kinds) > 1:
         raise path_dependence_error(min(narrow, key=str))
@@ -70,7 +70,7 @@ def _to_numpy_number(number: Any) -> Any:
 
 def _all_python(operands: tuple[Any, ...]) -> tf.Tensor:
     """Return a boolean tensor that is true if all path-dependent operands are Python's."""
-    flags = [one.python for one in operands if not is_weak(one)]
+    flags = [operand.python for operand in operands if not is_weak(operand)]
     return flags[0] if len(flags) == 1 else tf.reduce_all(tf.stack(flags))
 
 
@@ -80,9 +80,9 @@ def _exceeds_numpy_type(operands: tuple[Any, ...]) -> list[tf.Tensor]:
     NumPy refuses such an integer.
     """
     return [
-        one.python & tf.not_equal(cast(_to_numpy_number(one).tensor, one.dtype), one.tensor)
-        for one in operands
-        if not is_weak(one) and one.path_dependent.weak is int and len(operands) > 1
+        operand.python & tf.not_equal(cast(_to_numpy_number(operand).tensor, operand.dtype), operand.tensor)
+        for operand in operands
+        if not is_weak(operand) and operand.path_dependent.weak is int and len(operands) > 1
     ]
 
 
@@ -92,14 +92,16 @@ def _is_other(name: str, operands: tuple[Any, ...], result: tf.Tensor) -> tf.Ten
     Raises:
         StagingError: the difference cannot be detected.
     """
-    tensors = [weak_tensor(one) if is_weak(one) else one.tensor for one in operands]
-    left, right = (tf.cast(one, result.dtype) for one in tensors)
+    tensors = [weak_tensor(operand) if is_weak(operand) else operand.tensor for operand in operands]
+    left, right = (tf.cast(tensor, result.dtype) for tensor in tensors)
     if name in _DIVIDES:
         return tf.equal(right, tf.zeros((), right.dtype))
     if not result.dtype.is_integer and name == "power":
-        finite = [tf.math.is_finite(tf.abs(one)) for one in (left, right, result)]
+        finite = [tf.math.is_finite(tf.abs(value)) for value in (left, right, result)]
         return finite[0] & finite[1] & tf.logical_not(finite[2])
     if (name == "power" and not (type(operands[1]) is int and operands[1] >= 0)) or "shift" in name:
         raise PathTypeError(f"{name} of an integer that may be Python's or NumPy's")
-    steps = name in ("add", "subtract") and any(type(one) is int and abs(one) < _STEP for one in operands)
+    steps = name in ("add", "subtract") and any(
+        type(operand) is int and abs(operand) < _STEP for operand in operands
+    )
     return overflows(name, left, right, result) if result.dtype.is_integer and not steps else None

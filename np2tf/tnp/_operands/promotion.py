@@ -65,10 +65,10 @@ class _NumPyRules:
         return _numpys_loop(ufunc, kinds)
 
 
-def _numpys_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...], **given: Any) -> Loop:
+def _numpys_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...], **keywords: Any) -> Loop:
     if all(kind in _WEAK_SAMPLE for kind in kinds):
         kinds = tuple(_DEFAULT[kind] for kind in kinds)
-    return ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout), **given)
+    return ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout), **keywords)
 
 
 class _Tables:

@@ -64,7 +64,9 @@ def is_weak(value: Any) -> bool:
 def is_undecided(*values: Any) -> bool:
     """Return whether a number is path-dependent, and all other numbers are path-dependent or Python's."""
     found = [type(value) is scalar and value.path_dependent is not None for value in values]
-    return any(found) and all(one or is_weak(value) for one, value in zip(found, values, strict=True))
+    return any(found) and all(
+        is_found or is_weak(value) for is_found, value in zip(found, values, strict=True)
+    )
 
 
 def weak_kind(value: Any) -> type:
@@ -130,7 +132,7 @@ def weak_binary(name: str, left: Any, right: Any) -> Any:
 
 def _check_power(base: tf.Tensor, exponent: tf.Tensor, result: tf.Tensor) -> None:
     """Discard the call if Python raises an error for this power, or returns a complex number for floats."""
-    finite = [tf.math.is_finite(tf.abs(one)) for one in (base, exponent, result)]
+    finite = [tf.math.is_finite(tf.abs(value)) for value in (base, exponent, result)]
     record_violation(finite[0] & finite[1] & tf.logical_not(finite[2]))
 
 
@@ -150,18 +152,18 @@ def _bits(name: str, left: Any, right: Any, kind: type) -> Any:
     return weak_scalar(tensor, int, combine(name, known_int(left), known_int(right), tensor))
 
 
-def _fits(name: str, known: SymInt, left: Int, right: Int) -> bool:
+def _fits(name: str, staged_integer: SymInt, left: Int, right: Int) -> bool:
     """Return whether the result certainly fits into 64 bits; Python's integers have any number of bits."""
-    if known.low is not None and known.high is not None:
-        return not _may_exceed(known)
+    if staged_integer.low is not None and staged_integer.high is not None:
+        return not _may_exceed(staged_integer)
     if name in ("multiply", "power"):
         return False
     # A counter that grows by small steps: no loop runs long enough to overflow it.
     return any(_is_small(side) for side in (left, right))
 
 
-def _may_exceed(known: SymInt) -> bool:
-    ends = (known.low or 0, known.high or 0)
+def _may_exceed(staged_integer: SymInt) -> bool:
+    ends = (staged_integer.low or 0, staged_integer.high or 0)
     return not (ends[0] >= -(2**63) and ends[1] < 2**63)
 
 

@@ -32,10 +32,10 @@ class WidenedStorage(Storage):
 
     __slots__ = ("dtype", "is_wide")
 
-    def __init__(self, of: Storage, widened: tf.Tensor, dtype: np.dtype[Any]) -> None:
+    def __init__(self, of: Storage, is_wide: tf.Tensor, dtype: np.dtype[Any]) -> None:
         super().__init__(of._value)
         self.order = of.order
-        self.is_wide = widened
+        self.is_wide = is_wide
         self.dtype = dtype
 
     @property
@@ -62,19 +62,19 @@ def unguarded_array(array: Any) -> Any:
 
 def read_widened(values: Iterable[Any]) -> None:
     """Read the arrays with `WidenedStorage` in `values`: carrying them out of a loop or branch reads them."""
-    for one in values:
-        if type(one) is ndarray and isinstance(storage_of(one), WidenedStorage):
-            _ = one.tensor
+    for value in values:
+        if type(value) is ndarray and isinstance(storage_of(value), WidenedStorage):
+            _ = value.tensor
 
 
 def accept_either_dtype(ufunc: np.ufunc, operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the operands, readable without a violation if `ufunc` computes the same with both dtypes."""
-    storages = [storage_of(one) if type(one) is ndarray else None for one in operands]
+    storages = [storage_of(operand) if type(operand) is ndarray else None for operand in operands]
     if not any(isinstance(storage, WidenedStorage) for storage in storages):
         return operands
     wide = tuple(
-        one if storage is None else unguarded_array(one)
-        for one, storage in zip(operands, storages, strict=True)
+        operand if storage is None else unguarded_array(operand)
+        for operand, storage in zip(operands, storages, strict=True)
     )
     try:
         kinds = [

@@ -19,20 +19,20 @@ def _takes_the_lowest() -> bool:
 _LOWEST = _takes_the_lowest()
 
 
-def to_signed(x: tf.Tensor, wanted: tf.DType) -> tf.Tensor:
+def to_signed(x: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
     """Convert floating-point numbers to signed integers. Out of range the result is that of NumPy on this
     CPU.
     """
-    if wanted.size < 4:
+    if dtype.size < 4:
         # CPUs, and so NumPy, convert to 32 bits and keep the low bits.
-        return tf.cast(to_signed(x, tf.int32), wanted)
+        return tf.cast(to_signed(x, tf.int32), dtype)
     if not _LOWEST or tf.executing_eagerly():
-        return tf.cast(x, wanted)
+        return tf.cast(x, dtype)
     if x.dtype.size < 4:
         x = tf.cast(x, tf.float32)
-    low = tf.constant(float(wanted.min), x.dtype)
+    low = tf.constant(float(dtype.min), x.dtype)
     fits = tf.greater_equal(x, low) & tf.less(x, -low)
-    return tf.where(fits, tf.cast(x, wanted), tf.constant(wanted.min, wanted))
+    return tf.where(fits, tf.cast(x, dtype), tf.constant(dtype.min, dtype))
 
 
 def to_half(x: tf.Tensor) -> tf.Tensor:
@@ -51,10 +51,10 @@ def to_half(x: tf.Tensor) -> tf.Tensor:
     return tf.cast(tf.where(inexact, odd, single), tf.float16)
 
 
-def to_unsigned(x: tf.Tensor, wanted: tf.DType) -> tf.Tensor:
+def to_unsigned(x: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
     """Convert floating-point numbers to unsigned integers. Negative numbers wrap."""
-    if wanted != tf.uint64:
-        return tf.cast(to_signed(x, tf.int32 if wanted.size < 4 else tf.int64), wanted)
+    if dtype != tf.uint64:
+        return tf.cast(to_signed(x, tf.int32 if dtype.size < 4 else tf.int64), dtype)
     if x.dtype == tf.float16:
         x = tf.cast(x, tf.float32)
     half = tf.constant(_TWO_63, x.dtype)

@@ -55,8 +55,8 @@ def kernel(
         if function is not None:
             table.update(dict.fromkeys(dtypes, function))
 
-    def call(first: tf.Tensor, *rest: tf.Tensor) -> Any:
-        return table.get(first.dtype, default)(first, *rest)
+    def call(first: tf.Tensor, *operands: tf.Tensor) -> Any:
+        return table.get(first.dtype, default)(first, *operands)
 
     return call
 

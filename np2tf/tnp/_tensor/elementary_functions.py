@@ -35,8 +35,8 @@ _HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8
 _LN2 = (0.6931471803691238, 1.9082149292705877e-10)
 #: Angles as two floats whose sum is more exact.
 _PI, _HALF, _QUARTER = (
-    (angle, rest * angle / math.pi)
-    for angle, rest in ((math.pi / k, 1.2246467991473532e-16) for k in (1, 2, 4))
+    (angle, error * angle / math.pi)
+    for angle, error in ((math.pi / k, 1.2246467991473532e-16) for k in (1, 2, 4))
 )
 _SIN = (
     *(-0.16666666666666666, 0.008333333333330936, -0.00019841269836740532),
@@ -93,20 +93,20 @@ def is_vectorised(x: tf.Tensor) -> bool:
     return True
 
 
-def _vectorise(function: Function, own: Function, wide: bool = True) -> Function:
-    """Return a function that calls `own` where polynomials are faster, else `function`.
+def _vectorise(function: Function, own_function: Function, wide: bool = True) -> Function:
+    """Return a function that calls `own_function` where polynomials are faster, else `function`.
 
     Args:
         function: TensorFlow's function.
-        own: the same function for float64, by polynomials.
-        wide: whether `own` also computes float32.
+        own_function: the same function for float64, by polynomials.
+        wide: whether `own_function` also computes float32.
     """
 
-    def call(x: tf.Tensor, *rest: tf.Tensor) -> tf.Tensor:
+    def call(x: tf.Tensor, *further_operands: tf.Tensor) -> tf.Tensor:
         if not (wide or x.dtype == tf.float64) or not is_vectorised(x):
-            return function(x, *rest)
-        operands = [tf.cast(operand, tf.float64) for operand in (x, *rest)]
-        return tf.cast(own(*operands), x.dtype)
+            return function(x, *further_operands)
+        operands = [tf.cast(operand, tf.float64) for operand in (x, *further_operands)]
+        return tf.cast(own_function(*operands), x.dtype)
 
     return call
 
@@ -135,9 +135,13 @@ def _bits(x: tf.Tensor) -> tf.Tensor:
     return tf.bitcast(x, tf.int64)
 
 
-def _shift_bits(bits: tf.Tensor, left: int) -> tf.Tensor:
-    places = tf.constant(abs(left), tf.int64)
-    return tf.bitwise.left_shift(bits, places) if left > 0 else tf.bitwise.right_shift(bits, places)
+def _shift_bits(bits: tf.Tensor, places_to_the_left: int) -> tf.Tensor:
+    places = tf.constant(abs(places_to_the_left), tf.int64)
+    return (
+        tf.bitwise.left_shift(bits, places)
+        if places_to_the_left > 0
+        else tf.bitwise.right_shift(bits, places)
+    )
 
 
 def _with_sign_of(magnitude: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
@@ -179,8 +183,10 @@ def _tan(x: tf.Tensor) -> tf.Tensor:
     return tf.where(is_odd, -cosine, sine) / tf.where(is_odd, sine, cosine)
 
 
-def _of_angles(own: Function, function: Function) -> Function:
-    """Return a function that calls `own` if all angles are small enough to reduce, else `function`."""
+def _of_angles(own_function: Function, function: Function) -> Function:
+    """Return a function that calls `own_function` if all angles are small enough to reduce, else
+    `function`.
+    """
 
     def call(x: tf.Tensor) -> tf.Tensor:
         graph = tf.compat.v1.get_default_graph()
@@ -189,7 +195,7 @@ def _of_angles(own: Function, function: Function) -> Function:
             return function(x)
         graph._np2tf_angle_guards = guards + 1
         are_small = tf.reduce_max(tf.abs(x)) < _LARGEST_ANGLE
-        result = tf.cond(are_small, lambda: own(x), lambda: function(x))
+        result = tf.cond(are_small, lambda: own_function(x), lambda: function(x))
         result.set_shape(x.shape)
         return result
 
@@ -212,8 +218,8 @@ def _log(x: tf.Tensor) -> tf.Tensor:
     s = f / (2.0 + f)
     square = s * s
     half = 0.5 * f * f
-    rest = s * (half + square * _polynomial(square, _LOG)) + power * _LN2[1]
-    result = power * _LN2[0] - ((half - rest) - f)
+    correction = s * (half + square * _polynomial(square, _LOG)) + power * _LN2[1]
+    result = power * _LN2[0] - ((half - correction) - f)
     result = tf.where(x < 0.0, _float(np.nan), result)
     # Vector units take subnormal numbers for zeros, as they do in TensorFlow's logarithm.
     result = tf.where(tf.equal(x, 0.0), _float(-np.inf), result)

@@ -67,21 +67,21 @@ def suspend_recording() -> Iterator[None]:
         _recorder.is_stopped = before
 
 
-def record_violation(violated: tf.Tensor) -> None:
-    """Discard the call if `violated` is true at run time, and let the host repeat it, where NumPy raises.
+def record_violation(violation: tf.Tensor) -> None:
+    """Discard the call if `violation` is true at run time, and let the host repeat it, where NumPy raises.
 
     Args:
-        violated: a boolean tensor without axes.
+        violation: a boolean tensor without axes.
     """
     if _recorder.is_stopped:
         return
     scope = current_scope()
     if scope is not None:
         storage = scope.trace.violations
-        storage.write(storage.value | violated)
+        storage.write(storage.value | violation)
     elif not tf.executing_eagerly():
         # In the graph of a plain tf.function there is no call to discard, so that the graph itself must fail.
-        tf.debugging.Assert(tf.logical_not(violated), ["np2tf: NumPy would have raised an error here"])
+        tf.debugging.Assert(tf.logical_not(violation), ["np2tf: NumPy would have raised an error here"])
 
 
 def assume(condition: tf.Tensor) -> bool:

@@ -79,8 +79,8 @@ def inner_product(a: tf.Tensor, b: tf.Tensor, mask: tf.Tensor | None = None) -> 
     # The operands are cut, and not the products, which XLA would compute and keep for two readers.
     width = _WIDTHS[0]
     even = size - size % width
-    rest = tf.unstack(products(slice(even, size)))
-    return _combine_pairs(tf.add, [*rest, _reduce_lanes(_sum, tf.add, products(slice(even)), width)])
+    odd_products = tf.unstack(products(slice(even, size)))
+    return _combine_pairs(tf.add, [*odd_products, _reduce_lanes(_sum, tf.add, products(slice(even)), width)])
 
 
 def _sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:

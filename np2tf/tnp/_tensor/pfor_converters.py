@@ -21,9 +21,9 @@ def gather_many(base: tf.Tensor, axes: Sequence[Any]) -> tf.Tensor:
     return base
 
 
-def _bitcast(given: Any) -> Any:
+def _bitcast(converter_input: Any) -> Any:
     """Convert Bitcast for `tf.vectorized_map`: the op applies to all rows at once."""
-    return pfor.wrap(tf.bitcast(given.stacked_input(0), given.get_attr("type")), True)
+    return pfor.wrap(tf.bitcast(converter_input.stacked_input(0), converter_input.get_attr("type")), True)
 
 
 def register() -> None:

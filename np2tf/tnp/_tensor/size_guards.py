@@ -12,7 +12,9 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope
 
 
-def assert_same_size(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones: bool = False) -> tf.Tensor:
+def assert_same_size(
+    a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, stretches_ones: bool = False
+) -> tf.Tensor:
     """Return `a` with a guard that one of its axes is as long as an axis of `b`; use the returned tensor.
 
     Args:
@@ -20,7 +22,7 @@ def assert_same_size(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones
         axis: the axis of `a`.
         b: another tensor, or the same.
         axis_of_b: the axis of `b`.
-        ones: whether a length of 1 fits every other length, as in broadcasting.
+        stretches_ones: whether a length of 1 fits every other length, as in broadcasting.
 
     Returns:
         A tensor of the shape and dtype of `a`.
@@ -28,13 +30,13 @@ def assert_same_size(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones
     if a.shape[axis] is not None and a.shape[axis] == b.shape[axis_of_b]:
         return a
     sizes = tf.shape(a)
-    mine, theirs = sizes[axis], tf.shape(b)[axis_of_b]
-    if ones:
-        theirs = tf.where(tf.equal(mine, 1) | tf.equal(theirs, 1), mine, theirs)
-    record_violation(tf.not_equal(mine, theirs))
+    length, other_length = sizes[axis], tf.shape(b)[axis_of_b]
+    if stretches_ones:
+        other_length = tf.where(tf.equal(length, 1) | tf.equal(other_length, 1), length, other_length)
+    record_violation(tf.not_equal(length, other_length))
     if current_scope() is not None:
         return a
     # In a plain tf.function, XLA drops assertions, but refuses a reshape that does not fit.
-    made = tf.reshape(a, tf.concat([sizes[:axis], theirs[None], sizes[axis % a.shape.rank + 1 :]], 0))
+    made = tf.reshape(a, tf.concat([sizes[:axis], other_length[None], sizes[axis % a.shape.rank + 1 :]], 0))
     made.set_shape(a.shape)
     return made

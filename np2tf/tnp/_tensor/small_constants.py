@@ -32,10 +32,10 @@ def constant(value: Any, dtype: tf.DType | None = None) -> Any:
     ):  # in TensorFlow 1's loops a constant is known only inside
         return tf.constant(value, dtype)
     # The graph has the constants as an attribute: another reference to its tensors would keep it alive.
-    own = getattr(graph, "_np2tf_constants", None)
-    if own is None:
-        own = graph._np2tf_constants = {}
-    found = own.get(key)
+    constants = getattr(graph, "_np2tf_constants", None)
+    if constants is None:
+        constants = graph._np2tf_constants = {}
+    found = constants.get(key)
     if found is None:
-        found = own[key] = tf.constant(value, dtype)
+        found = constants[key] = tf.constant(value, dtype)
     return found

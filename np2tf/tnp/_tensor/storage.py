@@ -254,9 +254,9 @@ class Storage:
             return
         self._replace(value)
         through = self._write_through(value)
-        for other in aliases(self):
-            if other not in through and not self.is_distinct_from(other):
-                other.poison()
+        for alias in aliases(self):
+            if alias not in through and not self.is_distinct_from(alias):
+                alias.poison()
 
     def _is_foreign(self, value: tf.Tensor) -> bool:
         """Return whether a write belongs to a foreign graph, so that only that graph can see it."""
@@ -271,9 +271,9 @@ class Storage:
         self.foreign = foreign
         return True
 
-    def is_distinct_from(self, other: Storage) -> bool:
+    def is_distinct_from(self, other_storage: Storage) -> bool:
         """Return whether two storages are certainly different memory. Each of them may still alias others."""
-        return self.distinct is not None and other.distinct is self.distinct
+        return self.distinct is not None and other_storage.distinct is self.distinct
 
     def _replace(self, value: tf.Tensor) -> None:
         for scope in reversed(_stack.scopes):
@@ -327,10 +327,10 @@ def alias_closure(storages: Iterable[Storage], without: Storage) -> list[Storage
     found: list[Storage] = []
     pending = list(storages)
     while pending:
-        other = pending.pop()
-        if other is not without and other not in found:
-            found.append(other)
-            pending += other.may_alias
+        alias = pending.pop()
+        if alias is not without and alias not in found:
+            found.append(alias)
+            pending += alias.may_alias
     return found
 
 
@@ -340,19 +340,19 @@ def _have_same_type(a: tf.Tensor, b: tf.Tensor) -> bool:
 
 def is_outside(storage: Storage) -> bool:
     """Return whether a storage was born before the innermost scope was entered."""
-    return storage.birth is None or any(storage.birth is one for one in _stack.scopes[:-1])
+    return storage.birth is None or any(storage.birth is scope for scope in _stack.scopes[:-1])
 
 
 def is_known(storage: Storage) -> bool:
     """Return whether a storage was born in a staging scope that is still open, or before all scopes."""
-    return storage.birth is None or any(storage.birth is one for one in _stack.scopes)
+    return storage.birth is None or any(storage.birth is scope for scope in _stack.scopes)
 
 
-def link_aliases(merged: Storage, sources: Iterable[Storage]) -> None:
-    """Declare that `merged` may be the same memory as any of `sources`: a write to one storage poisons the
+def link_aliases(target: Storage, sources: Iterable[Storage]) -> None:
+    """Declare that `target` may be the same memory as any of `sources`: a write to one storage poisons the
     others.
     """
-    distinct = tuple(storage for storage in sources if storage is not merged)
-    merged.may_alias += distinct
+    distinct = tuple(storage for storage in sources if storage is not target)
+    target.may_alias += distinct
     for storage in distinct:
-        storage.may_alias += (merged,)
+        storage.may_alias += (target,)

@@ -23,7 +23,7 @@ class TextRecord(Protocol):
     def describe(self) -> None:
         """Note that an array has been described instead of shown."""
 
-    def join(self, one: Any, common: Any) -> None:
+    def join(self, form: Any, common: Any) -> None:
         """Note that a value is carried in the form that it has in common with other values."""
 
 

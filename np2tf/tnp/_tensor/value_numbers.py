@@ -105,9 +105,9 @@ def _key(op: Any, depth: int) -> Hashable:
 
 def _number_of_key(graph: tf.Graph, key: Hashable) -> int:
     """Return the number of the computation with this key, in this graph or in a graph around it."""
-    for one in _outer_graphs(graph):
-        if key in _table(one).of_keys:
-            return _table(one).of_keys[key]
+    for outer_graph in _outer_graphs(graph):
+        if key in _table(outer_graph).of_keys:
+            return _table(outer_graph).of_keys[key]
     number = _table(graph).of_keys[key] = next(_numbers)
     return number
 

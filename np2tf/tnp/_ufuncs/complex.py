@@ -150,11 +150,11 @@ _HAS_FUSED_PRODUCTS = _subtracts_at_once()
 
 def _product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     (real_a, imag_a), (real_b, imag_b) = parts(a), parts(b)
-    one, other = real_a * real_b, imag_a * imag_b
-    real, imag = one - other, real_a * imag_b + imag_a * real_b
+    real_product, imag_product = real_a * real_b, imag_a * imag_b
+    real, imag = real_product - imag_product, real_a * imag_b + imag_a * real_b
     if _HAS_FUSED_PRODUCTS:
         is_finite = tf.math.is_finite(real_a) & tf.math.is_finite(real_b)
-        real = tf.where(tf.math.is_inf(other) & is_finite, -other, real)
+        real = tf.where(tf.math.is_inf(imag_product) & is_finite, -imag_product, real)
     return tf.complex(real, imag)
 
 

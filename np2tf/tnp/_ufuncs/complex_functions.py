@@ -267,9 +267,9 @@ def _root(z: tf.Tensor) -> Any:
     # An infinite part stands alone, and NaN beside a finite one makes all NaN.
     nan, infinity = constant(math.nan, long), constant(math.inf, long)
     above, beside = tf.math.is_inf(b), tf.math.is_inf(a)
-    rest = tf.where(tf.math.is_nan(imag), nan, zero)
-    width = tf.where(above, infinity, tf.where(beside, tf.where(is_right, infinity, rest), width))
-    height = tf.where(above | (beside & ~is_right), infinity, tf.where(beside, rest, height))
+    default = tf.where(tf.math.is_nan(imag), nan, zero)
+    width = tf.where(above, infinity, tf.where(beside, tf.where(is_right, infinity, default), width))
+    height = tf.where(above | (beside & ~is_right), infinity, tf.where(beside, default, height))
     undefined = isnan(z) & ~isinf(z)
     width, height = (tf.where(undefined, nan, part) for part in (width, height))
     result = tf.complex(width, _with_sign(height, imag))

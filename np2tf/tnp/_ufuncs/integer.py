@@ -137,8 +137,8 @@ def _euclid(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
     def step(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         done = tf.equal(b, zero)
-        rest = tf.math.floormod(a, tf.where(done, constant(1, b), b))
-        return tf.where(done, a, b), tf.where(done, zero, rest)
+        remainder = tf.math.floormod(a, tf.where(done, constant(1, b), b))
+        return tf.where(done, a, b), tf.where(done, zero, remainder)
 
     return tf.while_loop(lambda a, b: tf.reduce_any(tf.not_equal(b, zero)), step, (a, b), (shape, shape))[0]
 
@@ -150,8 +150,8 @@ def gcd(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def lcm(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the least common multiple."""
-    one, other = _magnitude(a), _magnitude(b)
-    return tf.bitcast(tf.math.floordiv(one, _safe_divisor(_euclid(one, other))) * other, a.dtype)
+    first, second = _magnitude(a), _magnitude(b)
+    return tf.bitcast(tf.math.floordiv(first, _safe_divisor(_euclid(first, second))) * second, a.dtype)
 
 
 def reciprocal(a: tf.Tensor) -> tf.Tensor:

@@ -19,10 +19,10 @@ _SIGNATURE = "(n?,k),(k,m?)->(n?,m?)"
 class GeneralUfunc(Ufunc):
     """A ufunc over the last axes. The choice of other axes is left to NumPy."""
 
-    def _on_tensors(self, args: tuple[Any, ...], *given: Any, **kwargs: Any) -> Any:
+    def _on_tensors(self, args: tuple[Any, ...], *arguments: Any, **kwargs: Any) -> Any:
         if kwargs.keys() & {"axes", "axis", "keepdims"}:
             raise NoGraphFormError(f"{self.__name__} with axes=, axis= or keepdims=")
-        return super()._on_tensors(args, *given, **kwargs)
+        return super()._on_tensors(args, *arguments, **kwargs)
 
 
 def _rank(x: tf.Tensor) -> int:
@@ -31,11 +31,11 @@ def _rank(x: tf.Tensor) -> int:
     return x.shape.rank
 
 
-def _check(name: str, position: int, x: tf.Tensor, needed: int, signature: str) -> None:
-    if _rank(x) < needed:
+def _check(name: str, position: int, x: tf.Tensor, core_rank: int, signature: str) -> None:
+    if _rank(x) < core_rank:
         raise ValueError(
             f"{name}: Input operand {position} does not have enough dimensions (has {x.shape.rank}, "
-            f"gufunc core with signature {signature} requires {needed})"
+            f"gufunc core with signature {signature} requires {core_rank})"
         )
 
 

@@ -63,17 +63,17 @@ def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """
     zero, one = constant(0, a), constant(1, a)
     by_zero = tf.equal(b, zero)
-    rest = fmod(a, b)
-    quotient = (a - rest) / b
-    opposite = tf.not_equal(rest, zero) & tf.not_equal(tf.less(b, zero), tf.less(rest, zero))
-    rest = tf.where(opposite, rest + b, rest)
+    remainder = fmod(a, b)
+    quotient = (a - remainder) / b
+    opposite = tf.not_equal(remainder, zero) & tf.not_equal(tf.less(b, zero), tf.less(remainder, zero))
+    remainder = tf.where(opposite, remainder + b, remainder)
     quotient = tf.where(opposite, quotient - one, quotient)
     rounded = tf.floor(quotient)
     rounded = tf.where(tf.greater(quotient - rounded, constant(0.5, a)), rounded + one, rounded)
     rounded = tf.where(tf.equal(quotient, zero), copysign(zero, a / b), rounded)
-    rest = tf.where(tf.equal(rest, zero), copysign(zero, b), rest)
+    remainder = tf.where(tf.equal(remainder, zero), copysign(zero, b), remainder)
     nan = constant(np.nan, a)
-    return tf.where(by_zero, a / b, rounded), tf.where(by_zero, nan, rest)
+    return tf.where(by_zero, a / b, rounded), tf.where(by_zero, nan, remainder)
 
 
 def floor_divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -130,13 +130,13 @@ def hypot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 _FAR = 22.0
 
 
-def _hyperbolic(x: tf.Tensor, factor: tf.Tensor, rest: float) -> tf.Tensor:
+def _hyperbolic(x: tf.Tensor, factor: tf.Tensor, sign: float) -> tf.Tensor:
     """Return half of ``factor * (exp(|x|) + rest * exp(-|x|))``, also if the exponential alone overflows."""
     half, size = constant(0.5, x), tf.abs(x)
     is_far = size > constant(_FAR, x)
     near = tf.where(is_far, constant(0, x), size)
     grown = tf.math.expm1(near)
-    if rest < 0:
+    if sign < 0:
         sum = grown + grown / (grown + constant(1, x))
     else:
         sum = grown + constant(1, x) + constant(1, x) / (grown + constant(1, x))
@@ -194,11 +194,11 @@ def _log_of_sum(power: Callable[[tf.Tensor], tf.Tensor], scale: float) -> Callab
     @tf.custom_gradient
     def call(a: tf.Tensor, b: tf.Tensor) -> Any:
         # Infinities of the same sign have no difference.
-        same = tf.equal(a, b)
-        difference = tf.where(same, constant(0, a), a - b)
-        rest = tf.math.log1p(power(-tf.abs(difference))) * constant(scale, a)
-        rest = tf.where(same, constant(scale * math.log(2), a), rest)
-        result = _propagate_nan(a, b, maximum(a, b) + rest)
+        is_equal = tf.equal(a, b)
+        difference = tf.where(is_equal, constant(0, a), a - b)
+        correction = tf.math.log1p(power(-tf.abs(difference))) * constant(scale, a)
+        correction = tf.where(is_equal, constant(scale * math.log(2), a), correction)
+        result = _propagate_nan(a, b, maximum(a, b) + correction)
         # The gradient is written out, because the maximum has none at a == b.
         return result, lambda upstream: (upstream * power(a - result), upstream * power(b - result))
 

@@ -89,7 +89,7 @@ class Ufunc:
         if len(args) > self.nin:
             # `out` by position means the same as `out` by name.
             outs, args = args[self.nin :], args[: self.nin]
-            if any(one is Ellipsis for one in outs):
+            if any(output is Ellipsis for output in outs):
                 return self.numpy(*map(to_numpy, (*args, *outs)))  # says why not
             if self.numpy in _TAKING_TWO:
                 ask_numpy(lambda: self.numpy(0, 0, np.empty((), int)))
@@ -139,10 +139,10 @@ class Ufunc:
         dtype: Any = None,
         casting: str = "same_kind",
         order: Any = None,
-        **rest: Any,
+        **keywords: Any,
     ) -> Any:
-        if rest.keys() - {"subok"}:
-            raise NoGraphFormError(f"{min(rest)}=")
+        if keywords.keys() - {"subok"}:
+            raise NoGraphFormError(f"{min(keywords)}=")
         operands = args
         if current_scope() is not None and dtype is None:
             operands = accept_either_dtype(self.numpy, operands)
@@ -150,9 +150,9 @@ class Ufunc:
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments")
         if self.nout > 1 and out is not None and not isinstance(out, tuple):
             raise TypeError("'out' must be a tuple of arrays")
-        for one in out if isinstance(out, tuple) else (out,):
-            if one is not None:
-                check_output(one)
+        for output in out if isinstance(out, tuple) else (out,):
+            if output is not None:
+                check_output(output)
         selected = self._on_selections(operands, dtype) if where is True else None
         if selected is not None:
             return selected if out is None else store_into(out, selected)
@@ -366,11 +366,11 @@ def array_ufunc(self: ndarray, ufunc: np.ufunc, method: str, *inputs: Any, **kwa
 
     See https://numpy.org/neps/nep-0013-ufunc-overrides.html.
     """
-    ours = UFUNCS.get(ufunc)
+    tnp_ufunc = UFUNCS.get(ufunc)
     if isinstance(kwargs.get("out"), tuple) and len(kwargs["out"]) == 1:
         kwargs["out"] = kwargs["out"][0]
-    if ours is not None:
-        return getattr(ours, method)(*inputs, **kwargs)
+    if tnp_ufunc is not None:
+        return getattr(tnp_ufunc, method)(*inputs, **kwargs)
     return call_numpy(getattr(ufunc, method), inputs, kwargs)
 
 
@@ -385,11 +385,11 @@ def array_function(self: ndarray, func: Any, types: Any, args: Any, kwargs: Any)
     for name, given, kind in (("args", args, tuple), ("kwargs", kwargs, dict)):
         if not isinstance(given, kind):
             raise TypeError(f"{name} must be a {kind.__name__}")
-    if not all(issubclass(one, (np.ndarray, ndarray)) for one in types):
+    if not all(issubclass(operand_type, (np.ndarray, ndarray)) for operand_type in types):
         return NotImplemented
-    ours = OPS.get(func)
-    if ours is not None:
-        return ours(*args, **kwargs)
+    implementation = OPS.get(func)
+    if implementation is not None:
+        return implementation(*args, **kwargs)
     return call_numpy(getattr(func, "_implementation", func), args, kwargs)
 
 

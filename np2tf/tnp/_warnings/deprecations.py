@@ -18,7 +18,7 @@ def ask_numpy(question: Callable[[], Any]) -> Any:
             try:
                 return question()
             finally:
-                told = dict.fromkeys((str(one.message), one.category) for one in heard)
+                told = dict.fromkeys((str(warning.message), warning.category) for warning in heard)
     finally:
         for message, category in told:
             warn_where(True, message, category)

@@ -62,29 +62,29 @@ def warn_arithmetic(kind: str, condition: tf.Tensor, name: str) -> None:
         np.geterrcall()(_ARITHMETIC[kind], _FLAGS[kind])  # type: ignore[operator, misc]
 
 
-def warn_cast(tensor: tf.Tensor, wanted: np.dtype[Any]) -> None:
+def warn_cast(tensor: tf.Tensor, dtype: np.dtype[Any]) -> None:
     """Warn as NumPy does when it converts numbers: about imaginary parts, and about numbers that do not fit.
 
     Args:
         tensor: the numbers to convert.
-        wanted: the dtype to convert them to.
+        dtype: the dtype to convert them to.
 
     Raises:
         FloatingPointError: a number does not fit, and ``np.errstate`` asks for the error.
     """
     have = tensor.dtype
-    if have.is_complex and wanted.kind not in "cb":
+    if have.is_complex and dtype.kind not in "cb":
         message = "Casting complex values to real discards the imaginary part"
         warn_where(True, message, np.exceptions.ComplexWarning)
         tensor = tf.math.real(tensor)
     if not tf.executing_eagerly():
         return
-    if wanted.kind in "iu" and tensor.dtype.is_floating:
+    if dtype.kind in "iu" and tensor.dtype.is_floating:
         wide = tf.cast(tensor, tf.float64)
-        low, high = _convertible(wanted)
+        low, high = _convertible(dtype)
         warn_arithmetic("invalid", ~(tf.greater(wide, low) & tf.less(wide, high)), "cast")
-    elif wanted.kind in "fc" and have in _GREATEST:
-        greatest = _greatest_finite(wanted)
+    elif dtype.kind in "fc" and have in _GREATEST:
+        greatest = _greatest_finite(dtype)
         if greatest < _GREATEST[have]:
             parts = [tf.math.real(tensor), tf.math.imag(tensor)] if tensor.dtype.is_complex else [tensor]
             sizes = [tf.abs(tf.cast(part, tf.float64)) for part in parts]
@@ -106,9 +106,9 @@ _GREATEST = {
 
 
 @functools.cache
-def _greatest_finite(wanted: np.dtype[Any]) -> float:
+def _greatest_finite(dtype: np.dtype[Any]) -> float:
     """Return the greatest number that stays finite when it is converted to this dtype."""
-    limits = np.finfo(wanted)
+    limits = np.finfo(dtype)
     if limits.bits == 64:
         return float(limits.max)
     # Numbers that exceed the limit by less than half a unit in the last place are rounded down to it.
@@ -116,11 +116,11 @@ def _greatest_finite(wanted: np.dtype[Any]) -> float:
     return float(np.nextafter(float(limits.max) + unit / 2, 0))
 
 
-def _convertible(wanted: np.dtype[Any]) -> tuple[float, float]:
+def _convertible(dtype: np.dtype[Any]) -> tuple[float, float]:
     """Return the interval of numbers that a CPU converts to 32-bit or 64-bit integers without complaint."""
-    bits = 32 if wanted.itemsize < 4 or wanted == np.int32 else 64
+    bits = 32 if dtype.itemsize < 4 or dtype == np.int32 else 64
     low = -(2.0 ** (bits - 1)) - 1 if bits == 32 else float(np.nextafter(-(2.0**63), -np.inf))
-    return low, 2.0**64 if wanted == np.uint64 else 2.0 ** (bits - 1)
+    return low, 2.0**64 if dtype == np.uint64 else 2.0 ** (bits - 1)
 
 
 def _callers_level() -> int:

@@ -25,7 +25,9 @@ def as_floating(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
             raise TypeError(f"array type {operand.dtype.name} is unsupported in linalg")
     if uses_numpy_rules():
         integers = [operand.dtype.is_integer or operand.dtype == tf.bool for operand in operands]
-        dtype = result_type(*(np.empty(0) if one else x for one, x in zip(integers, operands, strict=True)))
+        dtype = result_type(
+            *(np.empty(0) if is_integer else x for is_integer, x in zip(integers, operands, strict=True))
+        )
     else:
         dtype = inexact_type(*operands)
     return tuple(cast(operand, dtype) for operand in operands)

@@ -102,18 +102,18 @@ def norm_of_vectors(x: tf.Tensor, order: Any, axis: int, keepdims: bool) -> tf.T
     return tf.pow(_sum(tf.pow(sizes, power), axis, keepdims), 1 / power)
 
 
-def _norm_of_columns(x: tf.Tensor, order: Any, summed: int, compared: int) -> tf.Tensor:
+def _norm_of_columns(x: tf.Tensor, order: Any, sum_axis: int, compared_axis: int) -> tf.Tensor:
     """Return the largest or smallest sum of absolute values along one axis of matrices.
 
     Raises:
         ValueError: there are no sums.
     """
-    sums = tf.reduce_sum(tf.abs(x), summed, keepdims=True)
+    sums = tf.reduce_sum(tf.abs(x), sum_axis, keepdims=True)
     if order > 0:
-        return _greatest(sums, (summed, compared), False)
-    if sums.shape[compared] == 0:
+        return _greatest(sums, (sum_axis, compared_axis), False)
+    if sums.shape[compared_axis] == 0:
         raise ValueError("zero-size array to reduction operation minimum which has no identity")
-    return _extreme(tf.reduce_min, sums, (summed, compared), False)
+    return _extreme(tf.reduce_min, sums, (sum_axis, compared_axis), False)
 
 
 def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Tensor:
@@ -136,8 +136,8 @@ def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Te
         return _norm_of_columns(x, order, columns, rows)
     if order not in (2, -2, "nuc"):
         raise ValueError("Invalid norm order for matrices.")
-    rest = [k for k in range(rank_of(x)) if k not in (rows, columns)]
-    values = singular_values(as_floating(permute_axes(x, [*rest, rows, columns]))[0])
+    outer_axes = [k for k in range(rank_of(x)) if k not in (rows, columns)]
+    values = singular_values(as_floating(permute_axes(x, [*outer_axes, rows, columns]))[0])
     if order == "nuc":
         return tf.reduce_sum(values, -1)
     return _greatest(values, -1, False) if order == 2 else tf.reduce_min(values, -1)
@@ -227,9 +227,9 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
     """
     x = _inexact(x)
     axes = normalize_axis_tuple(range(rank_of(x)) if axis is None else axis, rank_of(x))
-    rest = [k for k in range(rank_of(x)) if k not in axes]
-    outer = lengths_of(x, rest)
-    flat = tf.reshape(permute_axes(x, [*axes, *rest]), [product_of(lengths_of(x, axes)), *outer])
+    outer_axes = [k for k in range(rank_of(x)) if k not in axes]
+    outer = lengths_of(x, outer_axes)
+    flat = tf.reshape(permute_axes(x, [*axes, *outer_axes]), [product_of(lengths_of(x, axes)), *outer])
     result = norm_of_vectors(flat, ord, 0, False)
     return _restore_axes(result, x, axes) if keepdims else result
 

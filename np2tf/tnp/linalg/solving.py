@@ -256,7 +256,7 @@ def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
     wide = np.complex128 if a.dtype.is_complex else np.float64
     solution, residuals, rank, values = least_squares(cast(a, wide), cast(right, wide), relative)
     solution = cast(solution, a.dtype.as_numpy_dtype)
-    residuals, values = (cast(one, real_dtype(a).as_numpy_dtype) for one in (residuals, values))
+    residuals, values = (cast(value, real_dtype(a).as_numpy_dtype) for value in (residuals, values))
     return solution[:, 0] if vector else solution, residuals, rank, values
 
 

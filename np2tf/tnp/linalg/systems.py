@@ -84,8 +84,8 @@ def _complex_sign_and_log(a: tf.Tensor) -> Any:
     def gradient(of_sign: tf.Tensor, of_logarithm: tf.Tensor) -> tf.Tensor:
         sign = _complex_sign_and_log(a)[0]
         turned = tf.math.imag(of_sign * tf.math.conj(sign))
-        both = tf.complex(tf.math.real(of_logarithm), turned)
-        return both[..., None, None] * _inverse_adjoint(a)
+        cotangent = tf.complex(tf.math.real(of_logarithm), turned)
+        return cotangent[..., None, None] * _inverse_adjoint(a)
 
     return found, gradient
 

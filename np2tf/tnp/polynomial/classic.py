@@ -73,9 +73,9 @@ def polyval(p: Any, x: Any) -> Any:
     return value
 
 
-def _order(m: int, what: str) -> int:
+def _order(m: int, subject: str) -> int:
     if m < 0:
-        raise ValueError(f"Order of {what} must be positive")
+        raise ValueError(f"Order of {subject} must be positive")
     return m
 
 
@@ -249,15 +249,15 @@ def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
     scale = tf.ones((), divisor.dtype) / divisor[0]
     numerator, divisor, scale = promote(numerator, divisor, scale)
     steps = numerator.shape[0] - divisor.shape[0] + 1
-    quotient, rest = [], numerator
+    quotient, remainder = [], numerator
     for k in range(steps):
-        quotient.append(scale * rest[k])
+        quotient.append(scale * remainder[k])
         product = tf.pad(quotient[-1] * divisor, [[k, steps - 1 - k]])
-        rest = rest - product
-    found = tf.stack(quotient) if quotient else tf.zeros([1], rest.dtype)
-    near = tf.abs(rest) <= tf.constant(1e-8, tf.abs(rest).dtype)  # as allclose has it
+        remainder = remainder - product
+    found = tf.stack(quotient) if quotient else tf.zeros([1], remainder.dtype)
+    near = tf.abs(remainder) <= tf.constant(1e-8, tf.abs(remainder).dtype)  # as allclose has it
     head = tf.cast(tf.math.cumprod(tf.cast(near[:-1], tf.int32)), tf.bool)
-    return found, tf.boolean_mask(rest, tf.concat([~head, [True]], 0))
+    return found, tf.boolean_mask(remainder, tf.concat([~head, [True]], 0))
 
 
 @op(np.poly)

@@ -62,10 +62,10 @@ def polyval(x: Array, c: Array, tensor: bool = True) -> tf.Tensor:
 
 
 def _spread_over_points(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
-    if not all(one.shape.is_compatible_with(points[0].shape) for one in points):
+    if not all(coordinates.shape.is_compatible_with(points[0].shape) for coordinates in points):
         raise ValueError("the points are incompatible")
-    for k, one in enumerate(points):
-        c = _values(one, c, spread=k == 0)
+    for k, coordinates in enumerate(points):
+        c = _values(coordinates, c, spread=k == 0)
     return c
 
 
@@ -91,8 +91,8 @@ if hasattr(polynomial, "polyvalnd"):
 
 
 def _spread_over_grid(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
-    for one in points:
-        c = _values(one, c, spread=True)
+    for coordinates in points:
+        c = _values(coordinates, c, spread=True)
     return c
 
 

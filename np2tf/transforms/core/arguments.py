@@ -50,20 +50,20 @@ class Arguments:
     ) -> None:
         self._ready = runnable(function)
         count = len(args)
-        several = argnums if isinstance(argnums, tuple) else (argnums,)
-        for one in several:
-            if not -count <= one < count:
+        numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+        for number in numbers:
+            if not -count <= number < count:
                 raise TransformArgumentError(
                     f"differentiating with respect to argnums={argnums} requires at least "
-                    f"{one + 1 if one >= 0 else -one} positional arguments, and the call has {count}: "
-                    "arguments given by name are not differentiated"
+                    f"{number + 1 if number >= 0 else -number} positional arguments, and the call has {count}"
+                    ": arguments given by name are not differentiated"
                 )
-        self._chosen = [one % count for one in several]
-        self._args = [arg if k in self._chosen else map_leaves(as_array, arg) for k, arg in enumerate(args)]
+        self._argnums = [number % count for number in numbers]
+        self._args = [arg if k in self._argnums else map_leaves(as_array, arg) for k, arg in enumerate(args)]
         self._kwargs = {name: map_leaves(as_array, value) for name, value in kwargs.items()}
-        chosen = tuple(args[k] for k in self._chosen)
-        self._one = not isinstance(argnums, tuple)
-        self.structure = Structure(chosen[0] if self._one else chosen)
+        chosen = tuple(args[k] for k in self._argnums)
+        self._is_single = not isinstance(argnums, tuple)
+        self.structure = Structure(chosen[0] if self._is_single else chosen)
         self.places = [k for k, leaf in enumerate(self.structure.leaves) if is_inexact(leaf)]
 
     @property
@@ -78,7 +78,7 @@ class Arguments:
             every[place] = leaf
         made = self.structure.build(every)
         args = list(self._args)
-        for place, value in zip(self._chosen, (made,) if self._one else made, strict=True):
+        for place, value in zip(self._argnums, (made,) if self._is_single else made, strict=True):
             args[place] = value
         return self._ready(*args, **self._kwargs)
 

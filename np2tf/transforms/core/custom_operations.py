@@ -23,8 +23,8 @@ def apply_operation(operation: Operation, operands: Sequence[tf.Tensor]) -> list
         def gradient(*gradients: tf.Tensor, variables: Any = None) -> Any:
             found = backward(gradients)
             made = [
-                tf.zeros_like(one) if product is None else product
-                for one, product in zip(tensors, found, strict=True)
+                tf.zeros_like(tensor) if product is None else product
+                for tensor, product in zip(tensors, found, strict=True)
             ]
             return (made, [None] * len(variables)) if variables else made
 

@@ -90,11 +90,13 @@ def bind_arguments(
     return bound.args
 
 
-def name_like(made: Any, function: Any, transform: str, options: tuple[Any, ...] | None = None) -> Any:
+def name_like(
+    transform_result: Any, function: Any, transform: str, options: tuple[Any, ...] | None = None
+) -> Any:
     """Give the result of a transform the name and the docstring of its function, and return it.
 
     Args:
-        made: the result of the transform.
+        transform_result: the result of the transform.
         function: its function.
         transform: the name of the transform.
         options: the other arguments of the transform, if it is one of those that differentiate.
@@ -103,11 +105,11 @@ def name_like(made: Any, function: Any, transform: str, options: tuple[Any, ...]
         if attribute not in ("__module__", "__type_params__", "__annotations__") and hasattr(
             function, attribute
         ):
-            setattr(made, attribute, getattr(function, attribute))
-    made.__name__ = f"{transform}({getattr(function, '__name__', type(function).__name__)})"
+            setattr(transform_result, attribute, getattr(function, attribute))
+    transform_result.__name__ = f"{transform}({getattr(function, '__name__', type(function).__name__)})"
     if options is not None:
-        made.made_by = (function, transform, *options)
-    return made
+        transform_result.made_by = (function, transform, *options)
+    return transform_result
 
 
 def origin_of(function: Any) -> Any:

@@ -17,7 +17,7 @@ from np2tf.tnp._warnings.user_lines import is_inner, user_location
 from np2tf.transform_errors import NoDerivativeError
 
 _OPERATION = re.compile(r"gradient registry has no entry for: (\w+)")
-_DEFINED = re.compile(r"No gradient defined for operation '?([\w/]+)'? \(op type: (\w+)\)")
+_NO_GRADIENT = re.compile(r"No gradient defined for operation '?([\w/]+)'? \(op type: (\w+)\)")
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def missing_gradients_named(again: Callable[[], Any]) -> Iterator[None]:
         yield
     except (LookupError, NotImplementedError) as error:
         text = str(error)
-        found = _OPERATION.search(text) or _DEFINED.search(text)
+        found = _OPERATION.search(text) or _NO_GRADIENT.search(text)
         if found is None and isinstance(error, LookupError):
             raise
         operation = found.groups()[-1] if found else ""
@@ -49,12 +49,12 @@ def missing_gradients_named(again: Callable[[], Any]) -> Iterator[None]:
 def _line_of(operation: str, again: Callable[[], Any]) -> tuple[str, int] | None:
     """Return the first line of the user's program that runs a TensorFlow operation."""
     if not tf.executing_eagerly():
-        made = [one for one in tf.compat.v1.get_default_graph().get_operations() if one.type == operation]
-        frames = [frame for one in made[:1] for frame in one.traceback if not is_inner(frame.filename)]
+        made = [op for op in tf.compat.v1.get_default_graph().get_operations() if op.type == operation]
+        frames = [frame for op in made[:1] for frame in op.traceback if not is_inner(frame.filename)]
         return (frames[-1].filename, frames[-1].lineno) if frames else None
     found: list[tuple[str, int]] = []
 
-    def note(kind: Any, *rest: Any, **named: Any) -> None:
+    def note(kind: Any, *inputs: Any, **attributes: Any) -> None:
         if (kind.decode() if isinstance(kind, bytes) else kind) == operation:
             found.append(user_location())
 

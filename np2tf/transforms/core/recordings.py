@@ -23,16 +23,16 @@ from np2tf.transforms.core.structures import Structure
 class _Recordings(threading.local):
     """The number of recordings of this thread whose functions are running now, and of all that were made."""
 
-    depth = made = 0
+    depth = count = 0
 
 
 recordings = _Recordings()
 
 
 @contextmanager
-def _counted() -> Iterator[None]:
+def _count_recording() -> Iterator[None]:
     recordings.depth += 1
-    recordings.made += 1
+    recordings.count += 1
     try:
         yield
     finally:
@@ -58,9 +58,11 @@ class Recording:
     def __init__(self, function: Callable[..., Any], leaves: Sequence[Any], has_aux: bool = False) -> None:
         self.inputs = [tf.identity(as_tensor(leaf)) for leaf in leaves]
         wrappers = [wrapper_of(leaf) for leaf in leaves]
-        self._run = lambda: function(*[wrap(one) for wrap, one in zip(wrappers, self.inputs, strict=True)])
+        self._run = lambda: function(
+            *[wrap(value) for wrap, value in zip(wrappers, self.inputs, strict=True)]
+        )
         self._tape = tf.GradientTape(persistent=True, watch_accessed_variables=False)
-        with self._tape, _counted():
+        with self._tape, _count_recording():
             self._tape.watch(self.inputs)
             result = self._run()
             self.aux: Any = None
@@ -69,12 +71,15 @@ class Recording:
             self.structure = Structure(result)
             # (Views are read here, while the tape records.)
             self.outputs = [_output(leaf) for leaf in self.structure.leaves]
-        self.places = [k for k, one in enumerate(self.outputs) if is_inexact(one)]
+        self.places = [k for k, value in enumerate(self.outputs) if is_inexact(value)]
         self._targets = [self.outputs[k] for k in self.places]
 
     def pull_back(self, cotangents: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """Return the product of cotangents, one for each inexact output, with the Jacobian."""
-        return [_conjugate(one) for one in self._adjoint([_conjugate(one) for one in cotangents])]
+        return [
+            _conjugate(cotangent)
+            for cotangent in self._adjoint([_conjugate(cotangent) for cotangent in cotangents])
+        ]
 
     def push_forward(self) -> Callable[[Sequence[tf.Tensor]], list[tf.Tensor]]:
         """Return the function that takes tangents of all inputs to the tangents of the inexact outputs.
@@ -82,30 +87,30 @@ class Recording:
         It is the adjoint of the adjoint, which is linear, so that its derivative holds at every point.
         """
         if not self._targets or not self.inputs:
-            return lambda tangents: [tf.zeros_like(one) for one in self._targets]
-        ones = [tf.ones_like(one) for one in self._targets]
+            return lambda tangents: [tf.zeros_like(target) for target in self._targets]
+        unit_cotangents = [tf.ones_like(target) for target in self._targets]
         outer = tf.GradientTape(persistent=True, watch_accessed_variables=False)
         with outer:
-            outer.watch(ones)
-            adjoint = self._adjoint(ones)
+            outer.watch(unit_cotangents)
+            adjoint = self._adjoint(unit_cotangents)
 
         def push(tangents: Sequence[tf.Tensor]) -> list[tf.Tensor]:
             with missing_gradients_named(self._run), quiet_tensorflow():
                 found = outer.gradient(
-                    adjoint, ones, output_gradients=list(tangents), unconnected_gradients=_ZERO
+                    adjoint, unit_cotangents, output_gradients=list(tangents), unconnected_gradients=_ZERO
                 )
-            return [tf.convert_to_tensor(one) for one in found]
+            return [tf.convert_to_tensor(tangent) for tangent in found]
 
         return push
 
     def _adjoint(self, cotangents: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         if not self._targets or not self.inputs:
-            return [tf.zeros_like(one) for one in self.inputs]
+            return [tf.zeros_like(value) for value in self.inputs]
         with missing_gradients_named(self._run), quiet_tensorflow():
             found = self._tape.gradient(
                 self._targets, self.inputs, output_gradients=list(cotangents), unconnected_gradients=_ZERO
             )
-        return [tf.convert_to_tensor(one) for one in found]
+        return [tf.convert_to_tensor(gradient) for gradient in found]
 
 
 _ZERO = tf.UnconnectedGradients.ZERO

@@ -67,23 +67,23 @@ class Structure:
         """Return a value of this structure with other leaves."""
         return self._rebuild(list(leaves))
 
-    def leaves_of(self, value: Any, what: str) -> list[Any]:
+    def leaves_of(self, value: Any, subject: str) -> list[Any]:
         """Return the leaves of another value of the same structure.
 
         Args:
             value: the other value.
-            what: the name of the value in an error.
+            subject: the name of the value in an error.
 
         Raises:
             TransformArgumentError: the structures differ.
         """
-        other = Structure(value)
-        if other.outline != self.outline:
+        structure = Structure(value)
+        if structure.outline != self.outline:
             raise TransformArgumentError(
-                f"{what} must have the structure {self.text}, and has {other.text}: give the same nesting of "
-                "lists, tuples and dicts, with the same keys"
+                f"{subject} must have the structure {self.text}, and has {structure.text}: give the same "
+                "nesting of lists, tuples and dicts, with the same keys"
             )
-        return other.leaves
+        return structure.leaves
 
     @property
     def text(self) -> str:
@@ -108,13 +108,13 @@ def map_leaves(function: Callable[[Any], Any], value: Any) -> Any:
     return structure.build([function(leaf) for leaf in structure.leaves])
 
 
-def broadcast_prefix(prefix: Any, value: Any, what: str) -> list[Any]:
+def broadcast_prefix(prefix: Any, value: Any, subject: str) -> list[Any]:
     """Return an entry of `prefix` for each leaf of `value`. An entry stands for all leaves below its place.
 
     Args:
         prefix: a nested value of the structure of `value`, or of its upper levels. None is an entry.
         value: a nested value.
-        what: the name of `prefix` in an error.
+        subject: the name of `prefix` in an error.
 
     Raises:
         TransformArgumentError: `prefix` does not have the structure of the upper levels of `value`.
@@ -128,13 +128,13 @@ def broadcast_prefix(prefix: Any, value: Any, what: str) -> list[Any]:
         fits = type(prefix) is type(value) and kind.outline_of(prefix) == kind.outline_of(value)
     if not fits:
         raise TransformArgumentError(
-            f"{what} must have the structure of the values that it is for, or be one number for all of them: "
-            f"{show(prefix)} does not fit"
+            f"{subject} must have the structure of the values that it is for, or be one number for all of "
+            f"them: {show(prefix)} does not fit"
         )
     found = TREES.find(value)
     assert found is not None
     return [
         entry
         for part, item in zip(kind.items(prefix), found.items(value), strict=True)
-        for entry in broadcast_prefix(part, item, what)
+        for entry in broadcast_prefix(part, item, subject)
     ]

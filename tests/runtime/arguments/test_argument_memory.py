@@ -62,16 +62,16 @@ def written(x: Any, view: Any) -> Any:
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("view", VIEWS)
 def test_views_and_copies(part: str, view: str) -> None:
-    ours, numpys = np.arange(24.0), np.arange(24.0)
+    np2tf_array, numpys = np.arange(24.0), np.arange(24.0)
     # As graphs: what is a view is settled while tracing, and programs of XLA take seconds and memory.
     with patch("np2tf.runtime.compilation.concrete_function.xla_pays", lambda ops: False):
-        found = written(PARTS[part](ours), VIEWS[view])
+        found = written(PARTS[part](np2tf_array), VIEWS[view])
     given = PARTS[part](numpys)
     made = VIEWS[view](np, given)
     made[...] = 7.0
     flags = (made.flags.c_contiguous, made.flags.f_contiguous)
     assert found == (given.sum(), (*flags, given.flags.c_contiguous, given.flags.f_contiguous))
-    np.testing.assert_array_equal(ours, numpys)
+    np.testing.assert_array_equal(np2tf_array, numpys)
 
 
 def test_one_trace_serves_parts_of_arrays_of_all_widths() -> None:
@@ -87,7 +87,7 @@ def test_one_trace_serves_parts_of_arrays_of_all_widths() -> None:
     assert total.explain(np.ones((4, 3))).traces == 3
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 def test_strides_are_numpys_own() -> None:
     """They need not be equal for equal traces: NumPy is asked."""
 

@@ -59,11 +59,16 @@ COPYING, NAMING = ("imported", "by_module", "renamed", "within"), ("of_arrays", 
 
 @pytest.mark.parametrize("name", COPYING)
 def test_a_copy_has_the_attributes_that_nobody_names(name: str) -> None:
-    theirs, ours = load(MODULE), load(translation(MODULE))
+    numpy_space, np2tf_space = load(MODULE), load(translation(MODULE))
     with np2tf.config.using(tier="compile", jit="on"):
         for drift in (1.5, 2.5):
-            states = [space["State"](np.arange(3.0), drift, "b" * int(drift)) for space in (theirs, ours)]
-            results = [space[name](state) for space, state in zip((theirs, ours), states, strict=True)]
+            states = [
+                space["State"](np.arange(3.0), drift, "b" * int(drift))
+                for space in (numpy_space, np2tf_space)
+            ]
+            results = [
+                space[name](state) for space, state in zip((numpy_space, np2tf_space), states, strict=True)
+            ]
             np.testing.assert_array_equal(results[1].x, results[0].x)
             assert (results[1].drift, results[1].name) == (results[0].drift, results[0].name)
 

@@ -69,66 +69,66 @@ class Filter:
 
 
 def test_a_method_reads_and_rebinds_attributes():
-    one, z = Filter(), np.arange(3.0)
+    kalman, z = Filter(), np.arange(3.0)
     before = counts.compiled
-    found = one.predict(z)
+    found = kalman.predict(z)
     assert counts.compiled == before + 1
-    assert found is one.x
-    assert one.count == 1
-    np.testing.assert_array_equal(one.x, z * 1.5)
-    one.predict(z)
-    np.testing.assert_array_equal(one.x, z * 4.5)
-    assert type(one.count) is int
-    assert one.count == 2
+    assert found is kalman.x
+    assert kalman.count == 1
+    np.testing.assert_array_equal(kalman.x, z * 1.5)
+    kalman.predict(z)
+    np.testing.assert_array_equal(kalman.x, z * 4.5)
+    assert type(kalman.count) is int
+    assert kalman.count == 2
 
 
 def test_a_counter_becomes_an_input():
-    one = Filter()
+    kalman = Filter()
     for _ in range(20):
-        one.predict(np.zeros(3))
-    assert one.count == 20
+        kalman.predict(np.zeros(3))
+    assert kalman.count == 20
     assert Filter.predict.trace_count <= 5
 
 
 def test_writes_to_attributes_and_what_they_hold():
-    one = Filter()
-    x, params, w = one.x, one.params, one.params["w"]
-    one.write(3.0)
-    assert one.x is x
+    kalman = Filter()
+    x, params, w = kalman.x, kalman.params, kalman.params["w"]
+    kalman.write(3.0)
+    assert kalman.x is x
     assert x[0] == 3
-    assert one.params is params
+    assert kalman.params is params
     assert params["w"] is not w
     np.testing.assert_array_equal(params["w"], [-0.5, -0.5, -0.5])
     np.testing.assert_array_equal(params["v"], [6, 0, 0])
 
 
 def test_what_a_method_reads_elsewhere_may_change(monkeypatch):
-    one = Filter()
-    one.write(1.0)
+    kalman = Filter()
+    kalman.write(1.0)
     monkeypatch.setitem(globals(), "SCALE", 10.0)
     monkeypatch.setattr(Filter, "gain", 0.0)
     monkeypatch.setattr(Filter, "_rate", lambda self: 0.0)
-    one.write(1.0)
-    np.testing.assert_array_equal(one.params["v"], [10, 0, 0])
-    np.testing.assert_array_equal(one.params["w"], [0.5, 0.5, 0.5])
-    one.predict(np.ones(3))
-    np.testing.assert_array_equal(one.x, [2, 0, 0])
+    kalman.write(1.0)
+    np.testing.assert_array_equal(kalman.params["v"], [10, 0, 0])
+    np.testing.assert_array_equal(kalman.params["w"], [0.5, 0.5, 0.5])
+    kalman.predict(np.ones(3))
+    np.testing.assert_array_equal(kalman.x, [2, 0, 0])
 
 
 def test_a_list_that_grows():
-    one = Filter()
-    history = one.history
+    kalman = Filter()
+    history = kalman.history
     for k in range(3):
-        assert one.record(float(k)) is history
+        assert kalman.record(float(k)) is history
     assert [float(x[0]) for x in history] == [0, 1, 2]
 
 
 def test_attributes_assigned_in_staged_loops_and_branches():
-    one = Filter()
-    assert one.accumulate(np.full(20, 0.1), 3) == pytest.approx(0.1 + 0.2 + 0.3)
-    np.testing.assert_allclose(one.x, np.full(3, 0.3))
-    assert one.accumulate(np.full(20, 0.1), 12) == pytest.approx(sum(0.3 + 0.1 * k for k in range(1, 13)))
-    np.testing.assert_array_equal(one.x, np.zeros(3))
+    kalman = Filter()
+    assert kalman.accumulate(np.full(20, 0.1), 3) == pytest.approx(0.1 + 0.2 + 0.3)
+    np.testing.assert_allclose(kalman.x, np.full(3, 0.3))
+    assert kalman.accumulate(np.full(20, 0.1), 12) == pytest.approx(sum(0.3 + 0.1 * k for k in range(1, 13)))
+    np.testing.assert_array_equal(kalman.x, np.zeros(3))
 
 
 @dataclasses.dataclass
@@ -210,9 +210,9 @@ def test_slots_and_properties():
         one.double = one.double + 2
         return one.double
 
-    one = Slotted(np.ones(2))
-    np.testing.assert_array_equal(f(one), [4, 4])
-    np.testing.assert_array_equal(one.x, [2, 2])
+    slotted = Slotted(np.ones(2))
+    np.testing.assert_array_equal(f(slotted), [4, 4])
+    np.testing.assert_array_equal(slotted.x, [2, 2])
 
 
 def test_attributes_under_computed_names():
@@ -254,9 +254,9 @@ def test_what_cannot_be_taken_apart_is_refused():
     def f(one, x):
         return x * 2
 
-    for one in (Closing(), Watched(), object(), iter([1])):
+    for argument in (Closing(), Watched(), object(), iter([1])):
         with pytest.raises(StagingError) as caught:
-            f(one, np.ones(2))
+            f(argument, np.ones(2))
         assert caught.value.code == "NP2TF520"
 
 
@@ -285,8 +285,8 @@ def test_attributes_of_classes_and_functions_must_not_change():
         np2tf.cond(x[0] > 5, lambda: setattr(type(one), "count", 5), lambda: None)
         return x * one.count
 
-    one = Counted()
-    for call in (lambda: f(one, np.ones(2)), lambda: g(np.ones(2)), lambda: h(one, np.ones(2))):
+    counted = Counted()
+    for call in (lambda: f(counted, np.ones(2)), lambda: g(np.ones(2)), lambda: h(counted, np.ones(2))):
         with pytest.raises(StagingError):
             call()
     assert Counted.count == 0
@@ -394,7 +394,7 @@ class Shifting:
         return [slice(by, None), {"a": slice(part.start, part.stop + by)}], by, self.weights * by
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("method", ["shifted", "several"])
 def test_slices_that_are_returned_hold_numbers(method: str) -> None:
     """What is staged must not get out in the slices that a compiled function returns."""

@@ -191,8 +191,8 @@ def same(found: Any, expected: Any) -> None:
     """Compare arrays, also inside tuples, lists and dicts."""
     if isinstance(expected, (tuple, list)):
         assert len(found) == len(expected)
-        for one, other in zip(found, expected, strict=True):
-            same(one, other)
+        for found_part, expected_part in zip(found, expected, strict=True):
+            same(found_part, expected_part)
     elif isinstance(expected, dict):
         same(list(found.values()), list(expected.values()))
     else:
@@ -208,7 +208,7 @@ def test_a_change_in_place_is_seen(case: str) -> None:
     for step in range(3):
         x = np.array([1.0, -2.0, 3.0]) * (step - 1.5)
         same(jitted(x), function(x))
-        for array in {id(one): one for one in everything()}.values():
+        for array in {id(array): array for array in everything()}.values():
             array += step + 1
     assert jitted.trace_count == 1
 
@@ -302,10 +302,10 @@ def test_an_argument_under_a_name() -> None:
 
 def test_a_method_of_an_argument() -> None:
     """Its module's globals, and what its class holds."""
-    f = np2tf.jit(lambda one, x: one.weighted(x))
+    f = np2tf.jit(lambda instance, x: instance.weighted(x))
     for k in range(3):
-        one = Holder()
-        same(f(one, np.ones(3)), one.weighted(np.ones(3)))
+        holder = Holder()
+        same(f(holder, np.ones(3)), holder.weighted(np.ones(3)))
         W[0], Holder.shared[1] = k, -k
     assert f.trace_count == 1
 
@@ -355,10 +355,10 @@ def test_written_on_a_side_of_a_branch() -> None:
         return HOLDER.own + x
 
     for sign in (1.0, -1.0, 1.0):
-        own = HOLDER.own.copy()
-        own[0] *= 2 if sign > 0 else 1
-        same(f(np.full(3, sign)), own + sign)
-        same(HOLDER.own, own)
+        own_array = HOLDER.own.copy()
+        own_array[0] *= 2 if sign > 0 else 1
+        same(f(np.full(3, sign)), own_array + sign)
+        same(HOLDER.own, own_array)
     assert f.trace_count == 1
 
 
@@ -378,7 +378,7 @@ NEEDS_VALUES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("case", NEEDS_VALUES)
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 def test_values_are_never_frozen(case: str) -> None:
     """Such code runs on the host, and sees what is there."""
     function = NEEDS_VALUES[case]
@@ -434,7 +434,7 @@ def test_what_the_trace_changes_is_refused_and_undone(case: str) -> None:
 
 def test_names_are_restored_after_an_exception() -> None:
     seen: list[type] = []
-    note = unseen(lambda one: seen.append(type(one)))
+    note = unseen(lambda value: seen.append(type(value)))
 
     def f(x: Any) -> Any:
         note(W)
@@ -451,11 +451,11 @@ def test_nothing_is_left_of_a_trace() -> None:
     f = np2tf.jit(lambda x: x * W + LIST[0] + HOLDER.own)
     f(np.ones(3))
     gc.collect()
-    assert not [one for one in gc.get_objects() if type(one) is StandIn]
+    assert not [stand_in for stand_in in gc.get_objects() if type(stand_in) is StandIn]
     assert HOLDER.__dict__.keys() == {"own"}
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 def test_arrays_of_other_classes_are_numpys_affair() -> None:
     """Their operators have meanings of their own."""
     matrix, masked = np.matrix([[1.0, 2.0], [3.0, 4.0]]), np.ma.array([1.0, 2.0], mask=[True, False])
@@ -479,8 +479,8 @@ def seen_elsewhere(function: Callable[[], Any]) -> Any:
             found.append(error)
 
     @unseen
-    def elsewhere(one: Any) -> None:
-        assert type(one) is StandIn
+    def elsewhere(value: Any) -> None:
+        assert type(value) is StandIn
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()

@@ -49,8 +49,8 @@ def _assert_close(found: Any, wanted: Any) -> None:
     assert type(found) is type(wanted)
     if isinstance(wanted, (list, tuple)):
         assert len(found) == len(wanted)
-        for one, other in zip(found, wanted):
-            _assert_close(one, other)
+        for found_part, wanted_part in zip(found, wanted):
+            _assert_close(found_part, wanted_part)
     elif isinstance(wanted, (str, type)):
         assert found == wanted
     else:
@@ -72,7 +72,7 @@ def test_callees(name: str, tier: str, package: Path) -> None:
     assert found[1] == wanted[1]
     _assert_close(found[0], wanted[0])
     if tier == "compile":
-        reasons = [one.reason for one in counts.fallbacks[known:]]
+        reasons = [fallback.reason for fallback in counts.fallbacks[known:]]
         assert (counts.compiled + counts.graph > before) is (made.staged is True), reasons
         if isinstance(made.staged, str):
             assert any(made.staged in reason for reason in reasons), reasons
@@ -101,4 +101,4 @@ def test_a_source_that_has_changed_since_is_not_what_is_traced(package: Path) ->
         (package / "other.py").write_text("def g(x):\n    return x / 400\n")
         known = len(counts.fallbacks)
         _assert_close(_ran(module.main), wanted)
-        assert any("has changed" in one.reason for one in counts.fallbacks[known:])
+        assert any("has changed" in fallback.reason for fallback in counts.fallbacks[known:])

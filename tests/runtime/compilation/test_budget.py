@@ -29,8 +29,8 @@ class _Time:
 
         def run() -> None:
             self.now += seconds
-            for one in inner:
-                one()
+            for call in inner:
+                call()
 
         host = HostFunction(run)
         return host, lambda: host.time(run, (), {})
@@ -76,11 +76,11 @@ def test_a_call_that_fails_leaves_nothing_behind(time: _Time) -> None:
         raise ValueError("it fails")
 
     failing = HostFunction(fail)
-    other, call_other = time.function(LONG)
+    second_function, call_other = time.function(LONG)
     with pytest.raises(ValueError, match="it fails"):
         failing.time(fail, (), {})
     call_other()
-    assert other.own_seconds == pytest.approx(LONG)
+    assert second_function.own_seconds == pytest.approx(LONG)
 
 
 def _budget(own_seconds: float) -> Budget:

@@ -12,7 +12,7 @@ import np2tf
 from np2tf import tnp
 from np2tf.counts import counts
 from np2tf.runtime.compilation.specializations import MAX_TRACES, SpecializationCache
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 
 
 def smooth(x, n):

@@ -142,7 +142,7 @@ GLOBAL = "TABLE = {}.arange(3.0)\n\n@np2tf.jit\ndef f(x):\n    TABLE[0] += x[0]\
 
 
 @pytest.mark.parametrize(("module", "mode"), [("np", "on"), ("tnp", "strict")])
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 def test_global_array(strict, module: str, mode: str):
     """An array of NumPy's own cannot be watched while tracing: then the function runs unjitted."""
     space = jitted(GLOBAL.format(module))
@@ -212,7 +212,10 @@ def test_global_list_and_dict_of_arrays(strict):
 def test_a_global_list_is_not_changed_unseen():
     """Appending to a list while tracing would happen once, and with tensors that are no values."""
     space = jitted("LOG = []\n\n@np2tf.jit\ndef f(x):\n    LOG.append(x.sum())\n    return x * 2\n")
-    with np2tf.config.using(tier="compile", jit="on"), pytest.warns(np2tf.runtime.jit.jitted.UnjittedWarning):
+    with (
+        np2tf.config.using(tier="compile", jit="on"),
+        pytest.warns(np2tf.runtime.jit.jitted_function.UnjittedWarning),
+    ):
         _ = [space["f"](np.ones(2)) for _ in range(2)]
     assert space["LOG"] == [2.0, 2.0]
 
@@ -221,7 +224,10 @@ def test_a_global_name_is_not_rebound_unseen():
     space = jitted(
         "COUNT = 0\n\n@np2tf.jit\ndef f(x):\n    global COUNT\n    COUNT += 1\n    return x * COUNT\n"
     )
-    with np2tf.config.using(tier="compile", jit="on"), pytest.warns(np2tf.runtime.jit.jitted.UnjittedWarning):
+    with (
+        np2tf.config.using(tier="compile", jit="on"),
+        pytest.warns(np2tf.runtime.jit.jitted_function.UnjittedWarning),
+    ):
         assert [space["f"](np.ones(1))[0] for _ in range(4)] == [1, 2, 3, 4]
     assert space["COUNT"] == 4
 
@@ -249,8 +255,8 @@ def test_closures_of_two_instances_stay_apart(strict):
 
         return f
 
-    one, other = make(np.full(2, 2.0)), make(np.full(2, 5.0))
-    assert (one(np.ones(2))[0], other(np.ones(2))[0], one(np.ones(2))[0]) == (2, 5, 2)
+    first, second = make(np.full(2, 2.0)), make(np.full(2, 5.0))
+    assert (first(np.ones(2))[0], second(np.ones(2))[0], first(np.ones(2))[0]) == (2, 5, 2)
 
 
 def test_module_attribute(strict):
@@ -306,6 +312,6 @@ def test_an_array_that_data_choose_is_one_array():
 
     for x in (np.ones(2), np.full(2, 5.0)):
         y = np.ones(2)
-        one, (other,), third = f(x, y)
-        assert one is other is third
-        assert np.shares_memory(one, y) == (x[0] == 1)
+        chosen, (in_list,), third = f(x, y)
+        assert chosen is in_list is third
+        assert np.shares_memory(chosen, y) == (x[0] == 1)

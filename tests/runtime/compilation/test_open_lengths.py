@@ -199,23 +199,25 @@ def _outcome(function: Any, args: tuple[Any, ...]) -> Any:
         return type(error)
 
 
-def _assert_same_call(ours: Any, numpys: Any, args: tuple[Any, ...]) -> None:
-    others = copy.deepcopy(args)
-    found, wanted = _outcome(ours, args), _outcome(numpys, others)
+def _assert_same_call(np2tf_function: Any, numpys: Any, args: tuple[Any, ...]) -> None:
+    numpy_args = copy.deepcopy(args)
+    found, wanted = _outcome(np2tf_function, args), _outcome(numpys, numpy_args)
     if isinstance(wanted, type):
         assert found is wanted
         return
     assert _same(found, wanted), (found, wanted)
     results = (found, wanted) if isinstance(found, tuple) else ((found,), (wanted,))
-    for mine, theirs in zip(args, others):
-        assert _same(mine, theirs)
-    for mine, theirs in zip(*results):
-        if isinstance(theirs, np.ndarray):
-            assert mine.flags.owndata == theirs.flags.owndata
-            assert [mine is one for one in args] == [theirs is one for one in others]
-            for one, other in zip(args, others):
-                if isinstance(other, np.ndarray):
-                    assert np.shares_memory(mine, one) == np.shares_memory(theirs, other)
+    for np2tf_array, numpy_array in zip(args, numpy_args):
+        assert _same(np2tf_array, numpy_array)
+    for np2tf_array, numpy_array in zip(*results):
+        if isinstance(numpy_array, np.ndarray):
+            assert np2tf_array.flags.owndata == numpy_array.flags.owndata
+            assert [np2tf_array is arg for arg in args] == [numpy_array is arg for arg in numpy_args]
+            for np2tf_arg, numpy_arg in zip(args, numpy_args):
+                if isinstance(numpy_arg, np.ndarray):
+                    assert np.shares_memory(np2tf_array, np2tf_arg) == np.shares_memory(
+                        numpy_array, numpy_arg
+                    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -223,16 +225,16 @@ def _assert_same_call(ours: Any, numpys: Any, args: tuple[Any, ...]) -> None:
 def test_lengths_of_arrays(name: str) -> None:
     text, given = PROGRAMS[name]
     source = "import numpy as np\n\n\n" + "\n".join(line[8:] for line in text.strip("\n").split("\n"))
-    numpys, ours = load(source)["f"], load(translation(source))["f"]
+    numpys, np2tf_function = load(source)["f"], load(translation(source))["f"]
     rng = np.random.default_rng(1)
     with np2tf.config.using(tier="compile"):
         for n in LENGTHS:
-            _assert_same_call(ours, numpys, eval(given, {"rng": rng, "n": n}))
-        traces = ours.trace_count
+            _assert_same_call(np2tf_function, numpys, eval(given, {"rng": rng, "n": n}))
+        traces = np2tf_function.trace_count
         for n in range(41, 49):
-            _assert_same_call(ours, numpys, eval(given, {"rng": rng, "n": n}))
-        assert ours.trace_count - traces <= 4
-        assert not ours.graph_count
+            _assert_same_call(np2tf_function, numpys, eval(given, {"rng": rng, "n": n}))
+        assert np2tf_function.trace_count - traces <= 4
+        assert not np2tf_function.graph_count
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -240,11 +242,11 @@ def test_lengths_of_arrays(name: str) -> None:
 def test_numbers_that_are_lengths(name: str) -> None:
     source = f"import numpy as np\n\n\ndef f(x, n):\n    {OF_NUMBERS[name]}\n"
     space = load(translation(source))
-    numpys, ours = load(source)["f"], np2tf.jit(space["f"])
+    numpys, np2tf_function = load(source)["f"], np2tf.jit(space["f"])
     with np2tf.config.using(tier="compile"):
         for n in (7, 6, 5, 4, 3, 8, 0, 1, 2, 70, -1, -70):
-            _assert_same_call(ours, numpys, (np.arange(64.0) % 7, n))
-        assert not ours.graph_count
+            _assert_same_call(np2tf_function, numpys, (np.arange(64.0) % 7, n))
+        assert not np2tf_function.graph_count
 
 
 def test_what_depends_on_lengths_is_compiled_for_each():

@@ -41,7 +41,7 @@ GAPS = (
 )
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("gap", GAPS, ids=lambda gap: gap.__name__)
 def test_gap(gap: Callable[[], bool]) -> None:
     """It still does not work."""

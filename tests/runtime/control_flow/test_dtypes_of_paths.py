@@ -96,13 +96,13 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("case", PROGRAMS)
 def test_program(case: str) -> None:
-    source, compiled, others = PROGRAMS[case]
+    source, compiled, calls = PROGRAMS[case]
     for call in compiled:
         compare(HEAD + source + "\n", call)
-    for call in others:
+    for call in calls:
         compare(HEAD + source + "\n", call, ran="fallback")
 
 

@@ -13,7 +13,7 @@ from differential import HEAD, load, translation
 
 import np2tf
 from np2tf.counts import counts
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 
 BUMP = """
 def bump(x):

@@ -30,7 +30,7 @@ from np2tf.runtime.decisions.digests import digest_of_call, digest_of_code
 from np2tf.runtime.decisions.prospect import Prospect
 from np2tf.runtime.environment.call_context import load, tensorflow
 from np2tf.runtime.host.host_function import HostFunction
-from np2tf.runtime.jit.jitted import Jitted, UnjittedWarning
+from np2tf.runtime.jit.jitted_function import JittedFunction, UnjittedWarning
 from np2tf.runtime.replacement import replacement
 from np2tf.runtime.replacement.loop_function import LoopFunction
 from np2tf.runtime.replacement.watched_loop import WatchedLoop
@@ -82,12 +82,12 @@ def test_the_second_process_knows_what_the_first_has_found_out(folder: Path) -> 
 
 
 def test_two_processes_at_once_keep_what_both_have_found_out(folder: Path) -> None:
-    one, other = Decisions(), Decisions()
-    assert one.records == other.records == {}
-    for decisions, key in ((one, "f"), (other, "g")):
+    first, second = Decisions(), Decisions()
+    assert first.records == second.records == {}
+    for decisions, key in ((first, "f"), (second, "g")):
         decisions.keep(lambda key=key: (key, RECORD))  # type: ignore[misc]
-    one.store()
-    other.store()
+    first.store()
+    second.store()
     assert set(Decisions().records) == {"f", "g"}
 
 
@@ -226,10 +226,11 @@ def test_under_unusual_settings_nothing_is_kept_or_followed(folder: Path, name: 
 
 
 def test_a_process_that_only_imports_reads_and_writes_nothing(folder: Path) -> None:
-    told = (
-        "import np2tf.runtime.jit.jitted, np2tf.runtime.decisions.decisions as d; print(d.decisions._records)"
+    code = (
+        "import np2tf.runtime.jit.jitted_function\n"
+        "from np2tf.runtime.decisions.decisions import decisions\nprint(decisions._records)"
     )
-    ran = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True, cwd=ROOT)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert ran.stdout.strip() == "None"
     assert not folder.exists()
 
@@ -275,8 +276,8 @@ def test_digests_are_the_same_in_every_process() -> None:
 
 
 def test_the_digest_of_a_function_is_of_what_it_does() -> None:
-    same = _code("\n\n# a comment\n" + SOURCE)
-    assert digest_of_code(_code(SOURCE)) == digest_of_code(same)
+    same_code = _code("\n\n# a comment\n" + SOURCE)
+    assert digest_of_code(_code(SOURCE)) == digest_of_code(same_code)
     for old, new in (("2", "3"), ("'c'", "'d'"), ("x * 2", "x + 2"), ("(x)", "(x, y=1)")):
         assert digest_of_code(_code(SOURCE)) != digest_of_code(_code(SOURCE.replace(old, new)))
 
@@ -531,7 +532,7 @@ def test_numbers_that_have_varied_are_inputs_of_the_first_code(
     def scaled(x: Any, k: float) -> Any:
         return x * k
 
-    def traces_of_four_calls() -> Jitted:
+    def traces_of_four_calls() -> JittedFunction:
         made = np2tf.jit(scaled)
         for k in (0.5, 1.5, 2.5, 3.5):
             np.testing.assert_array_equal(made(np.arange(4.0), k), np.arange(4.0) * k)

@@ -101,7 +101,7 @@ def may_fail(model, rate):
 
 
 def state(model: Any) -> Any:
-    recorders = [(one.values, one.energy, one.steps) for one in model.recorders]
+    recorders = [(recorder.values, recorder.energy, recorder.steps) for recorder in model.recorders]
     return model.x.tolist(), model.steps, model.energy, model.losses, recorders
 
 
@@ -126,7 +126,7 @@ def test_one_trace_for_every_length() -> None:
         assert counts.traces == before + 1
     assert close(state(wanted), state(found))
     assert found.losses is losses
-    assert all(type(one) is float for one in losses)
+    assert all(type(loss) is float for loss in losses)
 
 
 def test_in_loops_and_branches_of_callees() -> None:
@@ -140,7 +140,7 @@ def test_in_loops_and_branches_of_callees() -> None:
         assert translated["run"].explain(found, 30).runs == "xla"
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize(
     "name", ["reads", "tests", "gives_back", "keeps_arrays", "keeps_arrays_of_a_class", "may_fail"]
 )
@@ -155,7 +155,7 @@ def test_what_is_done_with_a_list_else(name: str) -> None:
     if name == "gives_back":
         assert results[1] is found.losses
     if name == "keeps_arrays":
-        assert all(one is found.x for one in found.snapshots)
+        assert all(snapshot is found.x for snapshot in found.snapshots)
     if name == "keeps_arrays_of_a_class":
         np.testing.assert_array_equal(found.snapshots, wanted.snapshots)
 

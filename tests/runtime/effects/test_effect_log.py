@@ -132,7 +132,7 @@ def f(x):
 """
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("lines", [3, effect_log.QUEUE_LENGTH, effect_log.QUEUE_LENGTH + 1])
 def test_outside_of_loops(lines: int, capsys: pytest.CaptureFixture[str]) -> None:
     prints = "\n        ".join(f'print("line {k}", x[1] > {k})' for k in range(lines))
@@ -142,7 +142,7 @@ def test_outside_of_loops(lines: int, capsys: pytest.CaptureFixture[str]) -> Non
         assert (translated(x).tolist(), capsys.readouterr().out) == wanted
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 def test_more_than_the_log_holds(
     monkeypatch: pytest.MonkeyPatch, logger: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

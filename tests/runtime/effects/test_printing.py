@@ -17,7 +17,7 @@ import tensorflow as tf
 from differential import HEAD, compare, load, translation
 
 import np2tf
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 
 
 @pytest.fixture(autouse=True)
@@ -169,8 +169,8 @@ def test_what_text_cannot_be_used_for(body: str, code: str, capsys: pytest.Captu
         found = repr(translated(np.arange(9.0))), capsys.readouterr()
     assert found[1] == wanted[1]
     assert found[0].replace("ndarray", "array") == wanted[0]
-    told = [str(one.message) for one in caught if one.category is UnjittedWarning]
-    assert [one.split()[0] for one in told] == [code]
+    told = [str(warning.message) for warning in caught if warning.category is UnjittedWarning]
+    assert [message.split()[0] for message in told] == [code]
 
 
 def test_types_that_text_shows() -> None:
@@ -249,6 +249,6 @@ def f(x, least):
             warnings.simplefilter("always")
             result = function(np.arange(20.0) / 7, 0.5)
         assert result == pytest.approx(190 / 7)
-        told.append(([str(one.message) for one in caught], caplog.messages))
+        told.append(([str(warning.message) for warning in caught], caplog.messages))
     assert told[0] == told[1]
     assert list(map(len, told[0])) == [4, 4]

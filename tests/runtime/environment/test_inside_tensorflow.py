@@ -16,7 +16,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 from np2tf.tnp._tensor.foreign_graphs import ForeignGraphWarning
 
 translated: Any = np2tf.import_module(Path(plain.__file__))
@@ -48,7 +48,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_under_tf_function(name: str, autograph: bool):
     args = FUNCTIONS[name]
-    given = tf.nest.map_structure(lambda one: tf.constant(one, tf.float64), args)
+    given = tf.nest.map_structure(lambda value: tf.constant(value, tf.float64), args)
     wanted = getattr(plain, name)(*args)
     function = getattr(translated, name)
     equal(tf.function(function, autograph=autograph)(*given), wanted, tf.Tensor)
@@ -94,13 +94,13 @@ def test_structures():
     found = translated.in_structures(tensors[0], tensors[1], a=tensors[2], b=tensors[3])
     wanted = plain.in_structures(X, X + 1, a=X + 2, b=X + 3)
     tf.nest.map_structure(equal, found, wanted)
-    assert all(isinstance(one, tf.Tensor) for one in tf.nest.flatten(found))
+    assert all(isinstance(leaf, tf.Tensor) for leaf in tf.nest.flatten(found))
 
 
 def test_generators():
     found = list(translated.running_totals(tf.constant(X)))
     equal(found, list(plain.running_totals(X)))
-    assert all(isinstance(one, tf.Tensor) for one in found)
+    assert all(isinstance(leaf, tf.Tensor) for leaf in found)
 
 
 # -- TensorFlow calls it -------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ BINARY = (
 
 
 @pytest.mark.parametrize("wrap", [lambda function: function, tf.function], ids=["eager", "graph"])
-@pytest.mark.parametrize("apply", BINARY, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("apply", BINARY, ids=lambda operator: operator.__name__)
 def test_operators_of_other_dtypes(apply: Any, wrap: Any):
     a, b = np.array([1, 2, 3], np.int32), np.array([1.0, 3.0, 2.0])
     tensor, array = tf.constant(a), np2tf.device_put(b)
@@ -303,8 +303,8 @@ def test_a_write_that_only_the_graph_sees_is_told(autograph: bool):
     with pytest.warns(ForeignGraphWarning, match="NP2TF537") as told:
         equal(tf.function(writing, autograph=autograph)(tf.constant(5.0, tf.float64)), 5.0)
     # (TensorFlow's own conversion of functions warns of itself on Python 3.13.)
-    ours = [one for one in told if issubclass(one.category, ForeignGraphWarning)]
-    assert [(one.filename, one.lineno) for one in ours] == [(__file__, line)]
+    foreign_warnings = [warning for warning in told if issubclass(warning.category, ForeignGraphWarning)]
+    assert [(warning.filename, warning.lineno) for warning in foreign_warnings] == [(__file__, line)]
     equal(array, [0.0, 0.0])
 
 
@@ -355,7 +355,7 @@ CALLABLES = {
 
 @pytest.mark.parametrize("tier", ["auto", "compile"])
 @pytest.mark.parametrize("name", CALLABLES)
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 def test_jit_of_callables(name: str, tier: str):
     target = CALLABLES[name]
     jitted = np2tf.jit(target, tier=tier)

@@ -37,8 +37,8 @@ def equal(found: Any, wanted: Any) -> None:
         found, wanted = list(found.values()), list(wanted.values())
     if isinstance(wanted, (tuple, list)):
         assert len(found) == len(wanted)
-        for one, other in zip(found, wanted):
-            equal(one, other)
+        for found_item, wanted_item in zip(found, wanted):
+            equal(found_item, wanted_item)
         return
     wanted = np.asarray(wanted)
     assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
@@ -89,7 +89,7 @@ def test_records(translated: Any) -> None:
     data = tf.data.Dataset.from_tensor_slices({"x": ROWS, "n": np.arange(23)})
     found = list(data.map(translated("fields"), 2).batch(10).as_numpy_iterator())
     wanted = plain.fields({"x": ROWS, "n": np.arange(23)})
-    equal({key: np.concatenate([one[key] for one in found]) for key in wanted}, wanted)
+    equal({key: np.concatenate([batch[key] for batch in found]) for key in wanted}, wanted)
 
 
 def test_filter(translated: Any) -> None:
@@ -115,10 +115,10 @@ def test_a_whole_pipeline(translated: Any) -> None:
     data = data.map(translated("batch_statistics"), tf.data.AUTOTUNE)
     kept = np.array([plain.scaled(x) for x in ROWS if plain.is_large(x)])
     found = list(data.as_numpy_iterator())
-    for one, k in zip(found, range(0, len(kept), 4), strict=True):
+    for batch, k in zip(found, range(0, len(kept), 4), strict=True):
         mean, deviation = plain.batch_statistics(kept[k : k + 4])
-        np.testing.assert_allclose(one[0], mean, atol=1e-12)
-        np.testing.assert_allclose(one[1], deviation, atol=1e-12)
+        np.testing.assert_allclose(batch[0], mean, atol=1e-12)
+        np.testing.assert_allclose(batch[1], deviation, atol=1e-12)
 
 
 def test_flat_map_and_interleave(translated: Any) -> None:

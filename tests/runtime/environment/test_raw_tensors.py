@@ -61,7 +61,7 @@ def failing(known: str) -> dict[str, str]:
         point.expression: rule_examples.difference(rule_examples.expected(point), answer)
         for point, answer in answers
     }
-    return {expression: what for expression, what in found.items() if what is not None}
+    return {expression: problem for expression, problem in found.items() if problem is not None}
 
 
 @pytest.mark.parametrize("known", KNOWN)
@@ -72,8 +72,8 @@ def test_raw_tensors_work_or_are_refused(known: str, monkeypatch: pytest.MonkeyP
     found = failing(known)
     tables = [examples for table in KNOWN[known] for examples in LIMITS[table].values()]
     listed = {example for examples in tables for example in examples} - BETTER
-    assert {example: what for example, what in found.items() if example not in listed} == {}
-    assert {what for what in found.values() if not what.startswith("raises ")} == set()
+    assert {example: problem for example, problem in found.items() if example not in listed} == {}
+    assert {problem for problem in found.values() if not problem.startswith("raises ")} == set()
     assert listed & {point.expression for point in points()} - set(found) == set(), "stale limits"
     assert len(points()) - len(found) >= LEAST[known]
 
@@ -88,9 +88,9 @@ def test_raw_tensors_work_eagerly(make: Any) -> None:
         answer = rule_examples._attempt(tnp, point, given)
         if not isinstance(answer, op_harness.Raised):
             answer = [rule_examples._known(part) for part in answer]
-        what = rule_examples.difference(rule_examples.expected(point), answer)
-        if what is not None:
-            wrong[point.expression] = what
+        problem = rule_examples.difference(rule_examples.expected(point), answer)
+        if problem is not None:
+            wrong[point.expression] = problem
     assert wrong == {}
 
 

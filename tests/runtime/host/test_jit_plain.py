@@ -19,7 +19,7 @@ from np2tf.counts import counts
 from np2tf.runtime.environment.call_context import is_on_host
 from np2tf.runtime.host.host_function import ENOUGH_CALLS, HostFunction
 from np2tf.runtime.host.originals import original_of
-from np2tf.runtime.jit.jitted import UNTIMED
+from np2tf.runtime.jit.jitted_function import UNTIMED_CALLS
 
 SCALE = 2.0
 
@@ -358,7 +358,7 @@ def lightest(call) -> list[str]:
     """The fewest functions that a call enters, after a hundred calls."""
     for _ in range(100):
         call()
-    return min((frames(call) for _ in range(2 * UNTIMED)), key=len)[1:]
+    return min((frames(call) for _ in range(2 * UNTIMED_CALLS)), key=len)[1:]
 
 
 def test_calls_on_the_host_take_one_frame_more(jitted):
@@ -378,8 +378,8 @@ def test_a_helper_takes_one_frame_more(jitted):
     for _ in range(5 * ENOUGH_CALLS):
         jitted.helper(x, 1)
     assert lightest(lambda: jitted.calling(x, 3))[:2] == ["__call__", "calling"]
-    many = [frames(lambda: jitted.calling(x, 3)) for _ in range(20)]
-    assert min(map(len, many)) == 1 + 2 + 3 * 2
+    stacks = [frames(lambda: jitted.calling(x, 3)) for _ in range(20)]
+    assert min(map(len, stacks)) == 1 + 2 + 3 * 2
 
 
 def test_calls_are_counted(jitted):

@@ -15,7 +15,7 @@ from differential import load
 import np2tf
 from np2tf.counts import counts
 from np2tf.runtime.host.recursion import DEEPEST
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 
 SOURCE = """\
 import numpy as np
@@ -95,7 +95,7 @@ X = np.arange(3.0) / 3
 
 
 @pytest.fixture
-def both() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def namespaces() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """The source and its translation, compiled at the first call."""
     text = np2tf.convert(SOURCE).text
     with np2tf.config.using(jit="on", tier="compile"), warnings.catch_warnings():
@@ -103,97 +103,99 @@ def both() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         yield load(SOURCE), load(text)
 
 
-def agree(both: tuple[dict[str, Any], dict[str, Any]], name: str, *args: Any) -> str:
+def agree(namespaces: tuple[dict[str, Any], dict[str, Any]], name: str, *args: Any) -> str:
     """Compare a call; returns where the translation ran."""
     before = counts.compiled + counts.graph
-    got = both[1][name](*(np.copy(a) if isinstance(a, np.ndarray) else a for a in args))
-    np.testing.assert_allclose(np.asarray(got), both[0][name](*args), rtol=1e-10)
+    got = namespaces[1][name](*(np.copy(a) if isinstance(a, np.ndarray) else a for a in args))
+    np.testing.assert_allclose(np.asarray(got), namespaces[0][name](*args), rtol=1e-10)
     return "compiled" if counts.compiled + counts.graph > before else "host"
 
 
 @pytest.mark.parametrize("name", ["rounds", "one", "forked", "within"])
-def test_compiled(both, name):
+def test_compiled(namespaces, name):
     x = np.arange(20.0) / 20
-    assert {agree(both, name, x, n) for n in (0, 1, 2, 3)} == {"compiled"}
+    assert {agree(namespaces, name, x, n) for n in (0, 1, 2, 3)} == {"compiled"}
 
 
-def test_what_counts_the_calls_never_becomes_an_input(both):
+def test_what_counts_the_calls_never_becomes_an_input(namespaces):
     """It is known in every trace, and too many traces are none."""
-    ran = [agree(both, "rounds", np.arange(80.0) / 80, n % 30) for n in range(40)]
+    ran = [agree(namespaces, "rounds", np.arange(80.0) / 80, n % 30) for n in range(40)]
     assert ran[:8] == ["compiled"] * 8
-    assert both[1]["rounds"].trace_count <= 20
+    assert namespaces[1]["rounds"].trace_count <= 20
 
 
-def test_other_numbers_become_inputs(both):
-    ran = {agree(both, "scaled", X, 0.1 * k, 1 + k % 2) for k in range(1, 30)}
+def test_other_numbers_become_inputs(namespaces):
+    ran = {agree(namespaces, "scaled", X, 0.1 * k, 1 + k % 2) for k in range(1, 30)}
     assert ran == {"compiled"}
-    assert both[1]["scaled"].trace_count <= 8
+    assert namespaces[1]["scaled"].trace_count <= 8
 
 
 @pytest.mark.parametrize("name", ["scaled", "one", "slow"])
 @pytest.mark.parametrize("n", [DEEPEST, DEEPEST + 40, 900])
-def test_deep(both, name, n):
+def test_deep(namespaces, name, n):
     """Where NumPy's own code gets by with Python's stack, so does the translation."""
     args = (X, 0.5, n) if name == "scaled" else (X, n)
     before = sys.getrecursionlimit()
-    agree(both, name, *args)
+    agree(namespaces, name, *args)
     assert sys.getrecursionlimit() == before
 
 
 @pytest.mark.parametrize("tier", ["auto", "compile"])
-def test_deep_in_every_tier(both, tier):
+def test_deep_in_every_tier(namespaces, tier):
     with np2tf.config.using(tier=tier):
         for name in ("one", "slow"):
-            assert agree(both, name, X, 800) == "host"
+            assert agree(namespaces, name, X, 800) == "host"
     with np2tf.config.using(tier=tier, eager="tensorflow"):
-        agree(both, "slow", X, 100)
+        agree(namespaces, "slow", X, 100)
 
 
-def test_without_end(both):
+def test_without_end(namespaces):
     with pytest.raises(RecursionError):
-        both[1]["endless"](X, 0)
-    assert agree(both, "rounds", np.arange(9.0), 1) == "compiled"
+        namespaces[1]["endless"](X, 0)
+    assert agree(namespaces, "rounds", np.arange(9.0), 1) == "compiled"
 
 
-def test_data_end_an_inner_functions_recursion(both):
-    assert agree(both, "hidden", np.arange(20.0)) == "host"
-    assert agree(both, "hidden", np.arange(20.0) * 1e270) == "host"
-    assert both[1]["hidden"].trace_count == 1
+def test_data_end_an_inner_functions_recursion(namespaces):
+    assert agree(namespaces, "hidden", np.arange(20.0)) == "host"
+    assert agree(namespaces, "hidden", np.arange(20.0) * 1e270) == "host"
+    assert namespaces[1]["hidden"].trace_count == 1
 
 
 @pytest.mark.parametrize("n", [0, 3, DEEPEST + 1, 400])
-def test_methods(both, n):
-    ours, theirs = both[1]["Counter"](), both[0]["Counter"]()
+def test_methods(namespaces, n):
+    np2tf_counter, numpy_counter = namespaces[1]["Counter"](), namespaces[0]["Counter"]()
     for _ in range(2):
-        np.testing.assert_allclose(np.asarray(ours.visit(X, n)), theirs.visit(X, n), rtol=1e-10)
-    assert ours.calls == theirs.calls
-    np.testing.assert_allclose(np.asarray(ours.total), theirs.total, rtol=1e-10)
+        np.testing.assert_allclose(
+            np.asarray(np2tf_counter.visit(X, n)), numpy_counter.visit(X, n), rtol=1e-10
+        )
+    assert np2tf_counter.calls == numpy_counter.calls
+    np.testing.assert_allclose(np.asarray(np2tf_counter.total), numpy_counter.total, rtol=1e-10)
 
 
-def test_one_warning_with_code_and_line(both):
+def test_one_warning_with_code_and_line(namespaces):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for n in (20, 30, 40):
-            agree(both, "slow", X, n)
+            agree(namespaces, "slow", X, n)
     told = [str(item.message) for item in caught if item.category is UnjittedWarning]
     assert len(told) == 1
     assert told[0].startswith("NP2TF523 ")
     assert "slow runs unjitted: data decide how often slow calls itself" in told[0]
 
 
-def test_too_many_calls_are_found_soon(both):
-    assert agree(both, "forked", X, 15) == "host"
-    assert both[1]["forked"].trace_count == 1
+def test_too_many_calls_are_found_soon(namespaces):
+    assert agree(namespaces, "forked", X, 15) == "host"
+    assert namespaces[1]["forked"].trace_count == 1
 
 
-def test_threads(both):
+def test_threads(namespaces):
     """Each thread has a depth of its own; the limit is Python's again when the last one is done."""
     before, failures = sys.getrecursionlimit(), []
 
     def work() -> None:
         try:
             for n in (5, 300, 2, 700):
-                agree(both, "slow", X, n)
+                agree(namespaces, "slow", X, n)
         except Exception as error:
             failures.append(error)
 

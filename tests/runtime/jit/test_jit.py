@@ -17,7 +17,7 @@ from np2tf.counts import counts
 from np2tf.runtime.compilation import budget
 from np2tf.runtime.compilation.compiled_code import MOST_TRACES
 from np2tf.runtime.compilation.specializations import MAX_TRACES
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 from np2tf.staging import StagingError
 
 
@@ -291,7 +291,7 @@ def test_one_warning_with_code_file_line_and_reason():
         warnings.simplefilter("always")
         for n in range(1, 5):
             assert space["f"](np.ones(n)).shape == (n,)
-    messages = [str(one.message) for one in caught if one.category is UnjittedWarning]
+    messages = [str(warning.message) for warning in caught if warning.category is UnjittedWarning]
     assert len(messages) == 1
     name = space["f"].__wrapped__.__code__.co_filename
     assert messages[0].startswith(f"NP2TF542 {name}:8: f runs unjitted: ")

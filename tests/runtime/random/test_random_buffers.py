@@ -11,7 +11,7 @@ import pytest
 from test_random_staged import LEGACY, PCG, agree, functions, philox, state, twisted
 
 import np2tf
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 from np2tf.runtime.random import call_streams, word_buffers
 
 
@@ -62,18 +62,21 @@ def test_a_program_goes_on_where_numpy_has_stopped() -> None:
     """The caller draws between the calls, or sets the state; two functions share a generator."""
     first = functions(MANY.format(integers="integers"))
     second = functions("\ndef f(rng, x):\n    while rng.random() < x:\n        x *= 0.99\n    return x\n")
-    one, other = PCG(1), PCG(1)
-    kept = one.bit_generator.state
+    numpy_generator, np2tf_generator = PCG(1), PCG(1)
+    kept = numpy_generator.bit_generator.state
     for k in range(12):
         for function in (first, second):
             args = (np.zeros(30),) if function is first else (0.999,)
-            expected, found = function[0](one, *np.copy(args)), function[1](other, *np.copy(args))
+            expected, found = (
+                function[0](numpy_generator, *np.copy(args)),
+                function[1](np2tf_generator, *np.copy(args)),
+            )
             np.testing.assert_array_equal(found, expected)
         if k % 3 == 0:
-            assert other.random() == one.random()
+            assert np2tf_generator.random() == numpy_generator.random()
         if k == 7:
-            one.bit_generator.state = other.bit_generator.state = kept
-        assert state(other) == state(one)
+            numpy_generator.bit_generator.state = np2tf_generator.bit_generator.state = kept
+        assert state(np2tf_generator) == state(numpy_generator)
 
 
 @pytest.mark.parametrize("make", [PCG, LEGACY])
@@ -112,9 +115,9 @@ def f(rng, n):
 """
     pair = functions(body)
     for n in (100, 60_000, 10):
-        one, other = make(3), make(3)
-        assert pair[1](other, n) == pair[0](one, n)
-        assert state(other) == state(one)
+        numpy_generator, np2tf_generator = make(3), make(3)
+        assert pair[1](np2tf_generator, n) == pair[0](numpy_generator, n)
+        assert state(np2tf_generator) == state(numpy_generator)
 
 
 def test_no_loop_waits_for_words_that_never_come() -> None:
@@ -147,7 +150,7 @@ def test_chances_that_are_computed(make: Callable[[int], Any]) -> None:
     assert translated.explain(make(0), np.linspace(0, 3, 17)).runs == "xla"
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("wrong", [np.array([0.5, 0.4]), np.array([1.5, -0.5]), np.array([np.nan, 1.0])])
 @pytest.mark.parametrize("make", [PCG, LEGACY])
 def test_chances_that_are_none(make: Callable[[int], Any], wrong: np.ndarray) -> None:
@@ -164,7 +167,7 @@ def test_chances_that_are_none(make: Callable[[int], Any], wrong: np.ndarray) ->
     assert state(generators[0]) == state(generators[1])
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("make", [PCG, LEGACY, twisted, legacy_pcg])
 @pytest.mark.parametrize("ahead", ["random(3)", "standard_normal(3)", "exponential(1.0, 3)"])
 def test_what_is_drawn_ahead_is_taken_back(make: Callable[[int], Any], ahead: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 from differential import HEAD, load, translation
 
 import np2tf
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 from np2tf.runtime.random import states
 from np2tf.runtime.random.bits import logarithm, normal
 
@@ -53,16 +53,16 @@ def agree(pair: tuple[Any, Any], make: Callable[[int], Any], *args: Any, seeds: 
     """See that a function of a generator and arrays gives NumPy's bits and states; returns our function."""
     reference, translated = pair
     for seed in seeds:
-        one, other = make(seed), make(seed)
+        numpy_generator, np2tf_generator = make(seed), make(seed)
         for _ in range(2):
             copies = [[np.copy(x) if isinstance(x, np.ndarray) else x for x in args] for _ in range(2)]
-            expected, found = reference(one, *copies[0]), translated(other, *copies[1])
+            expected, found = reference(numpy_generator, *copies[0]), translated(np2tf_generator, *copies[1])
             assert type(found) is type(expected)
             np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
             assert np.asarray(found).dtype == np.asarray(expected).dtype
-            for mine, theirs in zip(copies[1], copies[0], strict=True):
-                np.testing.assert_array_equal(mine, theirs)
-            assert state(other) == state(one)
+            for np2tf_array, numpy_array in zip(copies[1], copies[0], strict=True):
+                np.testing.assert_array_equal(np2tf_array, numpy_array)
+            assert state(np2tf_generator) == state(numpy_generator)
     return translated
 
 
@@ -289,23 +289,27 @@ def given(rng, x):
     x[0] = rng.random() * x.sum()
     return rng
 """
-    one, other = load(HEAD + body), load(translation(HEAD + body))
-    walkers = [space["Walker"](3) for space in (one, other)]
+    numpy_space, np2tf_space = load(HEAD + body), load(translation(HEAD + body))
+    walkers = [space["Walker"](3) for space in (numpy_space, np2tf_space)]
     for _ in range(2):
         expected, found = [walker.walk(90) for walker in walkers]
         assert found == expected
     assert state(walkers[0].rng) == state(walkers[1].rng)
     for _ in range(2):
-        np.testing.assert_array_equal(other["f"](np.zeros(80)), one["f"](np.zeros(80)))
-        assert state(other["SHARED"]) == state(one["SHARED"])
-        np.testing.assert_array_equal(other["made"](np.zeros(80), 5), one["made"](np.zeros(80), 5))
-    for same in (True, False):
-        pairs = [(a, a if same else PCG(2)) for a in (PCG(1), PCG(1))]
-        results = [s["both"](*pair, np.zeros(70)) for s, pair in zip((one, other), pairs, strict=True)]
+        np.testing.assert_array_equal(np2tf_space["f"](np.zeros(80)), numpy_space["f"](np.zeros(80)))
+        assert state(np2tf_space["SHARED"]) == state(numpy_space["SHARED"])
+        np.testing.assert_array_equal(
+            np2tf_space["made"](np.zeros(80), 5), numpy_space["made"](np.zeros(80), 5)
+        )
+    for is_shared in (True, False):
+        pairs = [(a, a if is_shared else PCG(2)) for a in (PCG(1), PCG(1))]
+        results = [
+            s["both"](*pair, np.zeros(70)) for s, pair in zip((numpy_space, np2tf_space), pairs, strict=True)
+        ]
         np.testing.assert_array_equal(*results)
         assert [state(g) for g in pairs[0]] == [state(g) for g in pairs[1]]
     rng = PCG(4)
-    assert other["given"](rng, np.ones(3)) is rng
+    assert np2tf_space["given"](rng, np.ones(3)) is rng
     assert isinstance(rng, np.random.Generator)
     assert state(rng) != state(PCG(4))
 
@@ -373,7 +377,7 @@ def f(rng, x):
         agree(pair, make, np.linspace(0, 1, 300))
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 def test_what_only_looks_like_a_draw() -> None:
     body = """
 class Plane:

@@ -37,8 +37,10 @@ def test_loops_that_are_entered(name: str, entered: Taken) -> None:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
                 outcomes.append((observe(functions["f"], arguments_of(given)), printed.getvalue()))
-    for (mine, mine_printed), (theirs, theirs_printed) in zip(found, wanted, strict=True):
-        assert mine.differs_from(theirs) is None
+    for (translated_outcome, mine_printed), (numpy_outcome, theirs_printed) in zip(
+        found, wanted, strict=True
+    ):
+        assert translated_outcome.differs_from(numpy_outcome) is None
         assert mine_printed == theirs_printed
     if over and "for " in source and "raise" not in name and name not in NOT_ENTERED:
         assert entered.over
@@ -52,9 +54,9 @@ def test_loops_of_random_programs(start: int, entered: Taken) -> None:
         made = program(seed)
         reference, function = load(made.source)["program"], imported(made.source)["program"]
         wanted = [observe(reference, arguments_of(call)) for call in made.calls]
-        for call, theirs in zip(made.calls, wanted, strict=True):
-            mine = observe(function, arguments_of(call))
-            problem = _difference(mine, theirs, made, "compiled")
+        for call, numpy_outcome in zip(made.calls, wanted, strict=True):
+            translated_outcome = observe(function, arguments_of(call))
+            problem = _difference(translated_outcome, numpy_outcome, made, "compiled")
             assert problem is None, f"seed {seed}: {problem}\n{made.source}\n{made.calls}"
     assert entered.over
 
@@ -88,24 +90,24 @@ def test_many_short_runs_of_ever_new_lengths(entered: Taken) -> None:
     """The array that the loop runs over is made by code that stays on the host."""
     wanted, found = load(SHORT_RUNS), imported(SHORT_RUNS)
     rng, watch = np.random.default_rng(3), Watch()
-    mine, theirs = found["Pairs"](), wanted["Pairs"]()
+    translated_pairs, numpy_pairs = found["Pairs"](), wanted["Pairs"]()
     try:
         for _ in range(24):
             x = rng.normal(size=40)
-            forces, energy = found["f"](mine, x, 0.5)
-            wanted_forces, wanted_energy = wanted["f"](theirs, x, 0.5)
+            forces, energy = found["f"](translated_pairs, x, 0.5)
+            wanted_forces, wanted_energy = wanted["f"](numpy_pairs, x, 0.5)
             np.testing.assert_allclose(forces, wanted_forces, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(energy, wanted_energy, rtol=1e-12)
             assert type(energy) is type(wanted_energy)
     finally:
         report = watch.stop()
-    (loop,) = (one for one in report.loops if one.name == "f")
+    (loop,) = (loop for loop in report.loops if loop.name == "f")
     assert loop.times >= 20
     (jitted,) = (
-        one
+        translation
         for loop in watched_loop.loops.values()
-        if loop.known.of == "f"
-        for one in loop.translations
+        if loop.function.of == "f"
+        for translation in loop.translations
         if loop.path == found["f"].__code__.co_filename
     )
     assert jitted.trace_count <= 6

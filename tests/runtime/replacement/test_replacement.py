@@ -506,8 +506,10 @@ def test_loops_that_are_taken_over(name: str, taken: Taken) -> None:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
                 outcomes.append((observe(functions["f"], arguments_of(given)), printed.getvalue()))
-    for (mine, mine_printed), (theirs, theirs_printed) in zip(found, wanted, strict=True):
-        assert mine.differs_from(theirs) is None
+    for (translated_outcome, mine_printed), (numpy_outcome, theirs_printed) in zip(
+        found, wanted, strict=True
+    ):
+        assert translated_outcome.differs_from(numpy_outcome) is None
         assert mine_printed == theirs_printed
     assert (taken.over > 0) == (over > 0)
 
@@ -522,9 +524,9 @@ def test_loops_of_random_programs(start: int, taken: Taken) -> None:
         made = program(seed)
         reference, function = load(made.source)["program"], imported(made.source)["program"]
         wanted = [observe(reference, arguments_of(call)) for call in made.calls]
-        for call, theirs in zip(made.calls, wanted, strict=True):
-            mine = observe(function, arguments_of(call))
-            problem = _difference(mine, theirs, made, "compiled")
+        for call, numpy_outcome in zip(made.calls, wanted, strict=True):
+            translated_outcome = observe(function, arguments_of(call))
+            problem = _difference(translated_outcome, numpy_outcome, made, "compiled")
             assert problem is None, f"seed {seed}: {problem}\n{made.source}\n{made.calls}"
     assert taken.over
 
@@ -557,7 +559,9 @@ def test_what_is_slower_compiled_ends_on_the_host(
         np.testing.assert_array_equal(found[0], wanted[0])
         assert (found[1:], type(found[1])) == (wanted[1:], type(wanted[1]))
         assert taken.over == 1
-    (loop,) = (one for key, one in watched_loop.loops.items() if key.startswith(f.__code__.co_filename))
+    (loop,) = (
+        watched for key, watched in watched_loop.loops.items() if key.startswith(f.__code__.co_filename)
+    )
     assert loop.refused
 
 
@@ -574,7 +578,7 @@ def test_a_fault_of_the_translator_breaks_nothing(taken: Taken, monkeypatch: pyt
     f = imported(f"{HEAD}def f(x):\n    for i in range(20):\n        x = x + i\n    return x\n")["f"]
     np.testing.assert_array_equal(f(np.zeros(2)), [190.0, 190.0])
     assert (taken.over, taken.refused) == (0, 1)
-    told = [one for one in counts.fallbacks if one.code == "NP2TF905"]
+    told = [fallback for fallback in counts.fallbacks if fallback.code == "NP2TF905"]
     assert told[-1].line == 5
 
 
@@ -583,7 +587,7 @@ def test_loops_that_take_no_time_are_not_watched() -> None:
     f(np.ones(3))
     loop = watched_loop.loops[_key(f)]
     assert 0.0 < loop.per_round < 1e-3
-    assert replacement.watch(range(100), loop.known.key) == (range(100),)
+    assert replacement.watch(range(100), loop.function.key) == (range(100),)
 
 
 def test_the_first_iteration_does_not_say_how_long_the_others_take(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -646,11 +650,11 @@ def test_a_report_tells_of_loops(taken: Taken) -> None:
     assert told == [("f", 5, 2, 1), ("g", 12, 2, 1)]
     assert report.loops[0].rounds == 2 * 399
     data = json.loads(as_json(report))["loops"]
-    assert [one["path"] for one in data] == [names["f"].__code__.co_filename] * 2
-    assert all(one["compiled"] > 0.0 and one["compiling"] > 0.0 for one in data)
+    assert [loop["path"] for loop in data] == [names["f"].__code__.co_filename] * 2
+    assert all(loop["compiled"] > 0.0 and loop["compiling"] > 0.0 for loop in data)
     assert "Loops that went on as compiled code:" in as_text(report)
     assert f"{data[0]['path']}:5  f: from round 1 on" in as_text(report)
-    (function,) = (one for one in report.functions.values() if one.name == "f")
+    (function,) = (function for function in report.functions.values() if function.name == "f")
     assert function.host.calls == 2
     assert function.compiled.calls > 0
 

@@ -403,7 +403,7 @@ from np2tf.tnp._front import loading
 
 loading.load()
 take_over = LoopRun._take_over
-replacement.HOT, replacement.LOADING, replacement.SHORT, replacement.FASTER = 0.0, 0, 2, float("inf")
+replacement.HOT, replacement.LOADING_ROUNDS, replacement.SHORT, replacement.FASTER = 0.0, 0, 2, float("inf")
 LoopRun._pays = lambda *_: _is_possible()
 LoopRun._take_over = lambda rounds, frame, left: take_over(rounds, frame, 1e9)
 try:
@@ -431,8 +431,8 @@ def test_np2tf_run_takes_over_a_loop_of_a_script(reporting: bool, tmp_path: Path
 
 def _as_script(source: str, call: str) -> str:
     """A program as a script: its function's body stands in the module."""
-    head, _, rest = source.partition("def program(")
-    given, _, body = rest.partition("):\n")
+    head, _, signature_and_body = source.partition("def program(")
+    given, _, body = signature_and_body.partition("):\n")
     lines = textwrap.dedent(body).splitlines()
     last = lines.pop().replace("return ", "result = ")
     return "\n".join([head, f"{given}, = {call},", *lines, last]) + "\n"

@@ -12,7 +12,7 @@ from np2tf import tnp
 from np2tf.commands.printing.reporting import as_json, as_text
 from np2tf.config import config
 from np2tf.counts import Counts, Fallback, counts
-from np2tf.runtime.jit.jitted import Jitted, UnjittedWarning
+from np2tf.runtime.jit.jitted_function import JittedFunction, UnjittedWarning
 from np2tf.runtime.report import counters as stats
 from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Report
 from np2tf.runtime.report.timing import Watch
@@ -32,7 +32,7 @@ def watch() -> Any:
 
 def entered() -> list[Any]:
     """The functions that calls enter by: of classes and of modules."""
-    owners = (Ufunc, ndarray, tnp.random.Generator, Jitted)
+    owners = (Ufunc, ndarray, tnp.random.Generator, JittedFunction)
     found = [value for owner in owners for value in vars(owner).values()]
     return [*found, *routing.interceptors, fast_flags.host]
 
@@ -111,7 +111,7 @@ def test_jitted_functions(watch: Watch):
         for _ in range(3):
             double(x)
     report = watch.stop()
-    functions = {one.name.rpartition(".")[2]: one for one in report.functions.values()}
+    functions = {function.name.rpartition(".")[2]: function for function in report.functions.values()}
     assert functions["double"].compiled.calls + functions["double"].graph.calls == 3
     assert functions["double"].compiling.calls >= 1
     assert functions["concrete"].host.calls == 3
@@ -149,12 +149,12 @@ def test_the_slowest_come_first():
 
 
 def test_counters_of_processes_add_up():
-    one = Counts(compiled=1, host=2, host_calls=1)
-    one.fell_back(Fallback("f", "why", path="a.py", line=3))
-    one.fell_back(Fallback("f", "why", path="a.py", line=3))
+    counts_of_process = Counts(compiled=1, host=2, host_calls=1)
+    counts_of_process.fell_back(Fallback("f", "why", path="a.py", line=3))
+    counts_of_process.fell_back(Fallback("f", "why", path="a.py", line=3))
     total = Counts()
-    total.add(one.to_data())
-    total.add(one.to_data())
+    total.add(counts_of_process.to_data())
+    total.add(counts_of_process.to_data())
     assert (total.compiled, total.host, total.host_calls, total.unjitted) == (2, 4, 2, 4)
     assert [str(fallback) for fallback in total.fallbacks] == ["f: why"]
 
@@ -164,7 +164,7 @@ def test_counts_of_a_block():
     with stats.collect() as found:
         counts.fell_back(Fallback("f", "in a block"))
         counts.fell_back(Fallback("g", "in a block"))
-    assert [(one.function, one.calls) for one in found.fallbacks] == [("f", 1), ("g", 1)]
+    assert [(fallback.function, fallback.calls) for fallback in found.fallbacks] == [("f", 1), ("g", 1)]
 
 
 def test_a_function_that_became_a_part_of_another(watch: Watch):
@@ -180,7 +180,7 @@ def test_a_function_that_became_a_part_of_another(watch: Watch):
         outer(tnp.ones(3))
     inner(tnp.ones(3))
     report = watch.stop()
-    functions = {one.name.rpartition(".")[2]: one for one in report.functions.values()}
+    functions = {function.name.rpartition(".")[2]: function for function in report.functions.values()}
     assert functions["inner"].inlined >= 1
     assert functions["inner"].compiled.calls == functions["inner"].graph.calls == 0
     assert functions["outer"].inlined == 0

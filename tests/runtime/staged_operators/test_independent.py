@@ -126,14 +126,14 @@ def writes_a_view(x, y, out):
 @pytest.mark.parametrize("function", [same, view, writes_another, writes_a_view])
 def test_rounds_that_need_one_another_follow_one_another(function):
     given = [np.arange(1.0, 13.0), np.zeros(2), np.zeros(12)]
-    theirs, ours = [one.copy() for one in given], [one.copy() for one in given]
+    tensorflow_arrays, jitted_arrays = [array.copy() for array in given], [array.copy() for array in given]
     with np2tf.config.using(jit="off"):
-        right = np.asarray(function(*map(tnp.asarray, theirs)))
+        right = np.asarray(function(*map(tnp.asarray, tensorflow_arrays)))
     f = np2tf.jit(function)
-    np.testing.assert_array_equal(np.asarray(f(*ours)), right)
+    np.testing.assert_array_equal(np.asarray(f(*jitted_arrays)), right)
     assert ops_of(f.lower(*given).graph) & LOOPS
-    for mine, other in zip(ours[1:], theirs[1:], strict=True):
-        np.testing.assert_array_equal(mine, other)
+    for jitted_array, right_array in zip(jitted_arrays[1:], tensorflow_arrays[1:], strict=True):
+        np.testing.assert_array_equal(jitted_array, right_array)
 
 
 @pytest.mark.usefixtures("accelerator")

@@ -14,7 +14,7 @@ from differential import HEAD, compare, load, translation
 
 import np2tf
 from np2tf.counts import counts
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 
 
 @pytest.fixture(autouse=True)
@@ -181,7 +181,7 @@ def test_strict_names_the_reason() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert f(np.arange(12.0)) == 66
-    assert [str(one.message).split()[0] for one in caught] == ["NP2TF532"]
+    assert [str(warning.message).split()[0] for warning in caught] == ["NP2TF532"]
     assert f.explain(np.arange(12.0)).code == "NP2TF532"
 
 

@@ -100,22 +100,22 @@ def _outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, 
     except Exception as error:
         return type(error), str(error)
     first = result[0] if isinstance(result, tuple) else result
-    same = [result[1] is args[1]] if isinstance(result, tuple) else []
+    identities = [result[1] is args[1]] if isinstance(result, tuple) else []
     if function in (keeping,) or getattr(function, "__wrapped__", None) is keeping:
-        same.append(args[0].kinds is args[2])
-    left = [list(vars(one).values()) if isinstance(one, Holder) else one for one in args]
-    return np.asarray(first).tolist(), same, repr(left)
+        identities.append(args[0].kinds is args[2])
+    left = [list(vars(argument).values()) if isinstance(argument, Holder) else argument for argument in args]
+    return np.asarray(first).tolist(), identities, repr(left)
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_calls(name: str) -> None:
     function, calls, is_compiled = CASES[name]
     jitted = np2tf.jit(function, tier="compile")
     for _ in range(2):
         for args in calls:
-            mine, theirs = copy.deepcopy((args, args))
-            assert _outcome(jitted, mine) == _outcome(function, theirs)
+            jitted_args, plain_args = copy.deepcopy((args, args))
+            assert _outcome(jitted, jitted_args) == _outcome(function, plain_args)
     assert (jitted.compiled_count + jitted.graph_count > 0) is is_compiled
 
 

@@ -72,7 +72,7 @@ FUNCTIONS = [in_named_tuple, in_nested_tuples, beside_a_change, in_a_change, in_
 
 @pytest.mark.parametrize("tier", ["compile", "host"])
 @pytest.mark.parametrize("count", [0, 1, 70])
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_grown_lists_in_results(function: Callable[..., Any], count: int, tier: str) -> None:
     """The result and the argument hold what they hold on NumPy, of the same classes."""
     x = np.arange(count + 1.0)[1:]

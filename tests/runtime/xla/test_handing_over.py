@@ -38,19 +38,19 @@ def test_results_are_the_callers_own() -> None:
         expected = (a + 1.0, a.copy(), np.zeros((20, 10)), np.full((20, 10), 2.5), a * 2.0, a[0].copy())
         found = several(a)
         assert found[1] is a
-        for one, other in zip(found, expected, strict=True):
-            assert type(one) is np.ndarray
-            assert one.flags.writeable
-            assert one.flags.c_contiguous
-            np.testing.assert_array_equal(one, other)
+        for found_array, expected_array in zip(found, expected, strict=True):
+            assert type(found_array) is np.ndarray
+            assert found_array.flags.writeable
+            assert found_array.flags.c_contiguous
+            np.testing.assert_array_equal(found_array, expected_array)
         assert is_handed_over(found[0]) == is_handed_over(found[4]) == (k > 1)
         assert np.shares_memory(found[5], a)
-        for one in (found[0], found[2], found[3], found[4]):
-            assert not np.shares_memory(one, a)
-            one[...] = -7.0
-            kept.append(one)
-    assert all((one == -7.0).all() for one in kept)
-    assert not any(np.shares_memory(one, kept[0]) for one in kept[1:])
+        for found_array in (found[0], found[2], found[3], found[4]):
+            assert not np.shares_memory(found_array, a)
+            found_array[...] = -7.0
+            kept.append(found_array)
+    assert all((array == -7.0).all() for array in kept)
+    assert not any(np.shares_memory(array, kept[0]) for array in kept[1:])
 
 
 def test_the_memory_lives_as_long_as_a_view_of_it() -> None:
@@ -62,7 +62,7 @@ def test_the_memory_lives_as_long_as_a_view_of_it() -> None:
     more = [several(a)[0] for _ in range(20)]
     assert (held == 2.0).all()
     held += 1.0
-    assert all((one == 2.0).all() for one in more)
+    assert all((array == 2.0).all() for array in more)
 
 
 def test_what_numpy_does_with_it() -> None:
@@ -86,13 +86,13 @@ def test_arguments_that_are_results_are_written_to() -> None:
     x = np.arange(400.0)
     for _ in range(4):
         expected = x * 2.0
-        same, other = doubled(x)
-        assert same is x
+        same_array, new_array = doubled(x)
+        assert same_array is x
         np.testing.assert_array_equal(x, expected)
-        np.testing.assert_array_equal(other, expected)
-        assert not np.shares_memory(x, other)
-        other[:] = 0.0
-        assert doubled(other)[0] is other
+        np.testing.assert_array_equal(new_array, expected)
+        assert not np.shares_memory(x, new_array)
+        new_array[:] = 0.0
+        assert doubled(new_array)[0] is new_array
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float32", "complex128"])
@@ -110,19 +110,20 @@ def test_types(dtype: str) -> None:
 
 def test_what_shares_memory_is_copied() -> None:
     """A constant of the program, an input that is a result, two results that are one."""
-    constant, other = tf.zeros(500), tf.ones(500)
-    same = ZeroCopyResults()
-    assert not any(is_handed_over(same.array(0, [constant], [])) for _ in range(5))
+    constant, other_tensor = tf.zeros(500), tf.ones(500)
+    of_constant = ZeroCopyResults()
+    assert not any(is_handed_over(of_constant.array(0, [constant], [])) for _ in range(5))
     of_input = ZeroCopyResults()
     assert not any(
-        is_handed_over(of_input.array(0, [one], [one])) for one in map(tf.identity, [other * 1.0] * 4)
+        is_handed_over(of_input.array(0, [tensor], [tensor]))
+        for tensor in map(tf.identity, [other_tensor * 1.0] * 4)
     )
     twins = ZeroCopyResults()
     for _ in range(4):
-        one = other + 1.0
-        assert not is_handed_over(twins.array(0, [one, one], []))
+        tensor = other_tensor + 1.0
+        assert not is_handed_over(twins.array(0, [tensor, tensor], []))
     fresh = ZeroCopyResults()
-    assert [is_handed_over(fresh.array(0, [other + k], [other])) for k in range(4)] == [
+    assert [is_handed_over(fresh.array(0, [other_tensor + k], [other_tensor])) for k in range(4)] == [
         False,
         False,
         True,

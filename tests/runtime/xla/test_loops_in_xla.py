@@ -104,7 +104,7 @@ def test_any_and_all_see_every_element(shape: tuple[int, ...]) -> None:
     @tf.function(jit_compile=True)
     def found(x: tf.Tensor) -> tuple[tf.Tensor, ...]:
         pairs = (tnp.any(x), tnp.all(x), tnp.any(~x, keepdims=True), tnp.all(~x, keepdims=True))
-        return tuple(tf.convert_to_tensor(one) for one in pairs)
+        return tuple(tf.convert_to_tensor(pair) for pair in pairs)
 
     size = int(np.prod(shape))
     for place in {0, 1, size // 2, size - 1}:
@@ -112,8 +112,8 @@ def test_any_and_all_see_every_element(shape: tuple[int, ...]) -> None:
         x[place] = True
         for given in (x.reshape(shape), ~x.reshape(shape)):
             expected = (given.any(), given.all(), (~given).any(keepdims=True), (~given).all(keepdims=True))
-            for one, other in zip(found(tf.constant(given)), expected, strict=True):
-                np.testing.assert_array_equal(one, other)
+            for found_tensor, expected_array in zip(found(tf.constant(given)), expected, strict=True):
+                np.testing.assert_array_equal(found_tensor, expected_array)
 
 
 def test_values_with_several_uses_are_kept_and_right(monkeypatch: pytest.MonkeyPatch) -> None:

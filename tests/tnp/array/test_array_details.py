@@ -44,8 +44,8 @@ def written(x: Any, key: Any, value: Any) -> Any:
     return x
 
 
-def went_through(it: Any) -> list[Any]:
-    return [int(next(it)), [int(one) for one in it], it.index, list(it)]
+def went_through(iterator: Any) -> list[Any]:
+    return [int(next(iterator)), [int(number) for number in iterator], iterator.index, list(iterator)]
 
 
 EXPRESSIONS: list[Callable[[Any], Any]] = [
@@ -158,11 +158,11 @@ def outcome(expression: Callable[[Any], Any], module: Any) -> tuple[Any, ...]:
         try:
             value = expression(module)
         except Exception as error:
-            return type(error), str(error), [str(one.message) for one in told]
+            return type(error), str(error), [str(warning.message) for warning in told]
     if module is tnp and isinstance(value, np.ndarray):
         value = np.asarray(value)
     shown = (value.dtype, value.shape, value.tolist()) if isinstance(value, np.ndarray) else value
-    return shown, [(one.category, str(one.message)) for one in told]
+    return shown, [(warning.category, str(warning.message)) for warning in told]
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS, ids=range(len(EXPRESSIONS)))
@@ -259,7 +259,7 @@ def test_a_class_may_write_while_it_is_made() -> None:
 def test_outputs_of_another_class_say_what_the_result_is() -> None:
     class Output:
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> str:
-            return f"{ufunc.__name__} {[type(one) is Output for one in named['out']]}"
+            return f"{ufunc.__name__} {[type(output) is Output for output in named['out']]}"
 
     assert tnp.sin(tnp.arange(2.0), Output()) == np.sin(np.arange(2.0), Output())  # type: ignore[comparison-overlap]
     assert tnp.modf(tnp.arange(2.0), None, Output()) == np.modf(np.arange(2.0), None, Output())  # type: ignore[comparison-overlap]

@@ -316,8 +316,8 @@ def test_of_compiled_code(name: str, order: str) -> None:
     assert there.strides == here.strides
     found = np2tf.jit(lambda x: program(tnp, x))(there)
     wanted = program(np, here)
-    for one, other in zip((found, there), (wanted, here), strict=True):
-        np.testing.assert_equal(one, other)
+    for found_value, wanted_value in zip((found, there), (wanted, here), strict=True):
+        np.testing.assert_equal(found_value, wanted_value)
     if isinstance(wanted, np.ndarray) and wanted.ndim > 1:
         assert found.strides == wanted.strides
 

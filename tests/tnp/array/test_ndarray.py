@@ -313,8 +313,8 @@ def test_programs_of_views_and_writes(program: list[tuple[int, str]], shape: tup
     ],
 )
 def test_of_a_list_that_does_not_fit_what_stands_before_is_written(shape, key, values):
-    ours, numpys = tensor_array(tf.zeros(shape, tf.uint8)), np.zeros(shape, np.uint8)
-    for array in (ours, numpys):
+    np2tf_array, numpys = tensor_array(tf.zeros(shape, tf.uint8)), np.zeros(shape, np.uint8)
+    for array in (np2tf_array, numpys):
         with pytest.raises(OverflowError):
             array[key] = values
-    np.testing.assert_array_equal(np.asarray(ours), numpys)
+    np.testing.assert_array_equal(np.asarray(np2tf_array), numpys)

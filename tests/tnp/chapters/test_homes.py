@@ -43,7 +43,7 @@ def exports() -> dict[str, str]:
         for name in names:
             module = f"np2tf.tnp.{name}"
             public = getattr(importlib.import_module(module), "__all__", ())
-            found.update({f"{package}.{each}": module for each in public})
+            found.update({f"{package}.{name}": module for name in public})
     return found
 
 
@@ -93,13 +93,13 @@ def homes(name: str, rule: rules.Rule) -> set[str]:
     """Where the object of a native name may be defined."""
     found = set(folders(rule))
     if rule.chapter == "methods":
-        same = RULES.get(f"numpy.{name.rpartition('.')[2]}")
-        return found | set(folders(same) if same is not None else ())
+        namesake = RULES.get(f"numpy.{name.rpartition('.')[2]}")
+        return found | set(folders(namesake) if namesake is not None else ())
     # An alias lives where the function of its other name does: `linalg.matrix_transpose`.
-    mine = routing.IMPLEMENTATIONS.get(name)
-    for other, its in RULES.items():
-        if mine is not None and routing.IMPLEMENTATIONS.get(other) is mine:
-            found |= set(folders(its))
+    implementation = routing.IMPLEMENTATIONS.get(name)
+    for other_name, other_rule in RULES.items():
+        if implementation is not None and routing.IMPLEMENTATIONS.get(other_name) is implementation:
+            found |= set(folders(other_rule))
     return found
 
 
@@ -133,6 +133,6 @@ def test_an_export_is_in_the_folder_of_its_rules_stem() -> None:
 
 def test_methods_of_ufuncs_live_in_the_folder_of_ufuncs() -> None:
     """`reduce`, `accumulate`, `reduceat` and `at`; sums and the like are functions of their chapter."""
-    own = [Ufunc.scatter, Ufunc.segments, Ufunc.reducers["gcd"], Ufunc.accumulators["add"]]
-    assert {definition(function).rpartition(".")[0] for function in own} == {"np2tf.tnp._chapters.ufuncs"}
+    methods = [Ufunc.scatter, Ufunc.segments, Ufunc.reducers["gcd"], Ufunc.accumulators["add"]]
+    assert {definition(function).rpartition(".")[0] for function in methods} == {"np2tf.tnp._chapters.ufuncs"}
     assert definition(Ufunc.at) == "np2tf.tnp._ufuncs.tensor_ufunc"

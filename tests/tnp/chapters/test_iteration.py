@@ -23,24 +23,24 @@ def elements(m: ModuleType) -> Any:
 
 def one_list_of_flags(m: ModuleType) -> Any:
     a = m.zeros((2, 3))
-    it = m.nditer(a, ["multi_index"], [["writeonly", "allocate"]])
-    for x in it:
-        x[...] = it.multi_index[0] - it.multi_index[1]
+    iterator = m.nditer(a, ["multi_index"], [["writeonly", "allocate"]])
+    for x in iterator:
+        x[...] = iterator.multi_index[0] - iterator.multi_index[1]
     return a
 
 
 def into_another(m: ModuleType) -> Any:
     a, b = m.arange(6.0).reshape(2, 3), m.zeros((3, 2))
-    with m.nditer([a, b.T], op_flags=[["readonly"], ["readwrite"]]) as it:
-        for x, y in it:
+    with m.nditer([a, b.T], op_flags=[["readonly"], ["readwrite"]]) as iterator:
+        for x, y in iterator:
             y[...] = x + y
     return a, b
 
 
 def buffered(m: ModuleType) -> Any:
     a = m.arange(6)
-    with m.nditer(a, ["buffered"], ["readwrite"], op_dtypes=["f8"], casting="unsafe") as it:
-        for x in it:
+    with m.nditer(a, ["buffered"], ["readwrite"], op_dtypes=["f8"], casting="unsafe") as iterator:
+        for x in iterator:
             x[...] = x / 2
     return a
 
@@ -54,12 +54,12 @@ def whole(m: ModuleType) -> Any:
 
 def by_hand(m: ModuleType) -> Any:
     a = m.arange(4.0)
-    it = m.nditer(a, [], ["readwrite"])
+    iterator = m.nditer(a, [], ["readwrite"])
     seen = []
-    while not it.finished:
-        it[0] = it[0] * 3
-        seen.append(float(a[it.iterindex]))
-        it.iternext()
+    while not iterator.finished:
+        iterator[0] = iterator[0] * 3
+        seen.append(float(a[iterator.iterindex]))
+        iterator.iternext()
     return a, seen
 
 
@@ -73,8 +73,8 @@ def seen_at_once(m: ModuleType) -> Any:
 
 def left_early(m: ModuleType) -> Any:
     a = m.zeros(3)
-    with m.nditer(a, op_flags=["readwrite"]) as it:
-        for x in it:
+    with m.nditer(a, op_flags=["readwrite"]) as iterator:
+        for x in iterator:
             x[...] = 5
             break
     return a
@@ -88,10 +88,10 @@ def only_read(m: ModuleType) -> Any:
 
 
 def allocated(m: ModuleType) -> Any:
-    it = m.nditer([m.arange(3.0), None])
-    for x, y in it:
+    iterator = m.nditer([m.arange(3.0), None])
+    for x, y in iterator:
         y[...] = x**2
-    return it.operands[1]
+    return iterator.operands[1]
 
 
 @pytest.mark.parametrize("eager", ["auto", "tensorflow"])

@@ -38,9 +38,9 @@ def evaluate(expression: str, namespace: Any, arrays: dict[str, Any]) -> Any:
 def difference(wanted: Any, got: Any) -> str:
     """How `got` (of np2tf) differs from `wanted` (of NumPy); empty if it does not."""
     if isinstance(wanted, Exception) or isinstance(got, Exception):
-        both = isinstance(wanted, Exception) and isinstance(got, Exception)
+        both_raise = isinstance(wanted, Exception) and isinstance(got, Exception)
         # NumPy's own subclasses (AxisError, UFuncTypeError) may stand for the builtin ones.
-        fits = both and (isinstance(got, type(wanted)) or isinstance(wanted, type(got)))
+        fits = both_raise and (isinstance(got, type(wanted)) or isinstance(wanted, type(got)))
         return "" if fits and type(got) is not Exception else f"{got!r} where NumPy has {wanted!r}"
     if isinstance(wanted, (tuple, list)):
         if not isinstance(got, (tuple, list)) or len(got) != len(wanted):
@@ -56,11 +56,11 @@ def value_difference(wanted: np.ndarray, got: np.ndarray) -> str:
     if (wanted.shape, wanted.dtype) != (got.shape, got.dtype):
         return f"{got.dtype}{got.shape} where NumPy has {wanted.dtype}{wanted.shape}"
     if wanted.dtype.kind not in "fc":
-        same = np.array_equal(wanted, got)
+        is_equal = np.array_equal(wanted, got)
     else:
         close = _TOLERANCE[wanted.dtype.char]
-        same = np.allclose(got, wanted, rtol=close, atol=close / 10, equal_nan=True)
-    return "" if same else f"{got!r} where NumPy has {wanted!r}"
+        is_equal = np.allclose(got, wanted, rtol=close, atol=close / 10, equal_nan=True)
+    return "" if is_equal else f"{got!r} where NumPy has {wanted!r}"
 
 
 def on_host(expression: str) -> Any:

@@ -55,9 +55,9 @@ def axis_cases(name: str, nan: bool = False, thorough: bool = True) -> Iterator[
 
 def special_cases(name: str) -> Iterator[Case]:
     array, mask = values("float32", (2, 3)), np.array([[True, False, True], [False, False, False]])
-    many = np.full(3000, 1000, "float16")
+    thousands = np.full(3000, 1000, "float16")
     if name in ("sum", "mean", "var", "std"):
-        yield Case(name, (many / 100,))
+        yield Case(name, (thousands / 100,))
     if name in ("sum", "prod", "mean", "std", "var", "nansum", "nanmean"):
         yield Case(name, (array,), {"dtype": np.float64})
         yield Case(name, (values("int8", (2, 3)),), {"dtype": np.float32, "axis": 0})

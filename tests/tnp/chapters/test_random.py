@@ -75,15 +75,15 @@ MODERN = {
 WITHOUT_SHAPE = ("normal", "random", "uniform", "poisson", "standard_normal")
 
 
-def same(ours: Any, numpys: Any) -> None:
+def same(np2tf_array: Any, numpys: Any) -> None:
     """The same bits, an array where new arrays live for an array of NumPy's, and a number for a number."""
     if isinstance(numpys, np.ndarray):
-        assert is_array(ours) is (np2tf.config.eager == "tensorflow")
-        assert ours.dtype == numpys.dtype
-        np.testing.assert_array_equal(np.asarray(ours), numpys)
+        assert is_array(np2tf_array) is (np2tf.config.eager == "tensorflow")
+        assert np2tf_array.dtype == numpys.dtype
+        np.testing.assert_array_equal(np.asarray(np2tf_array), numpys)
     else:
-        assert type(ours) is type(numpys)
-        assert ours == numpys
+        assert type(np2tf_array) is type(numpys)
+        assert np2tf_array == numpys
 
 
 @pytest.mark.parametrize("eager", ["auto", "tensorflow"])
@@ -91,24 +91,24 @@ def test_functions_draw_from_numpys_global_stream(eager: str) -> None:
     with np2tf.config.using(eager=eager):
         for name, args in LEGACY.items():
             tnp.random.seed(7)
-            ours = getattr(tnp.random, name)(*args)
+            np2tf_numbers = getattr(tnp.random, name)(*args)
             np.random.seed(7)
-            same(ours, getattr(np.random, name)(*args))
+            same(np2tf_numbers, getattr(np.random, name)(*args))
 
 
 @pytest.mark.parametrize("eager", ["auto", "tensorflow"])
 def test_generators_draw_numpys_stream(eager: str) -> None:
     with np2tf.config.using(eager=eager):
-        ours, numpys = tnp.random.default_rng(7), np.random.default_rng(7)
+        np2tf_generator, numpys = tnp.random.default_rng(7), np.random.default_rng(7)
         for name, args in MODERN.items():
-            same(getattr(ours, name)(*args), getattr(numpys, name)(*args))
+            same(getattr(np2tf_generator, name)(*args), getattr(numpys, name)(*args))
 
 
 def test_random_states_draw_numpys_stream() -> None:
-    ours, numpys = tnp.random.RandomState(7), np.random.RandomState(7)
+    np2tf_generator, numpys = tnp.random.RandomState(7), np.random.RandomState(7)
     for name, args in LEGACY.items():
         if name not in ("ranf", "sample"):
-            same(getattr(ours, name)(*args), getattr(numpys, name)(*args))
+            same(getattr(np2tf_generator, name)(*args), getattr(numpys, name)(*args))
 
 
 @pytest.mark.parametrize("name", WITHOUT_SHAPE)
@@ -186,8 +186,8 @@ def test_state_goes_round() -> None:
 
 
 def test_default_rng_shares_what_it_is_given() -> None:
-    ours, numpys = tnp.random.default_rng(1), np.random.default_rng(1)
-    assert tnp.random.default_rng(ours) is ours
+    np2tf_generator, numpys = tnp.random.default_rng(1), np.random.default_rng(1)
+    assert tnp.random.default_rng(np2tf_generator) is np2tf_generator
     first, second = tnp.random.default_rng(numpys).random(), numpys.random()
     again = np.random.default_rng(1)
     assert [first, second] == [again.random(), again.random()]
@@ -196,9 +196,9 @@ def test_default_rng_shares_what_it_is_given() -> None:
 def test_spawned_generators() -> None:
     for eager, kind in (("auto", np.random.Generator), ("tensorflow", tnp.random.Generator)):
         with np2tf.config.using(eager=eager):
-            ours, numpys = tnp.random.default_rng(1).spawn(2), np.random.default_rng(1).spawn(2)
-            assert [type(rng) for rng in ours] == [kind] * 2
-            same(ours[1].random(3), numpys[1].random(3))
+            np2tf_generators, numpys = tnp.random.default_rng(1).spawn(2), np.random.default_rng(1).spawn(2)
+            assert [type(rng) for rng in np2tf_generators] == [kind] * 2
+            same(np2tf_generators[1].random(3), numpys[1].random(3))
 
 
 def test_bit_generators_are_numpys() -> None:
@@ -241,7 +241,7 @@ def by_bound_method(x: Any) -> Any:
     return x + DRAW(2)
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 def test_numpys_generators_draw_at_every_call() -> None:
     x, expected = np.zeros(2), np.random.default_rng(0)
     for draw in (
@@ -254,10 +254,10 @@ def test_numpys_generators_draw_at_every_call() -> None:
             np.testing.assert_array_equal(draw(), expected.random(2))
 
 
-@pytest.mark.filterwarnings("error::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.filterwarnings("error::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
 def test_a_generators_method_as_an_argument_is_compiled(make: Any) -> None:
     """It is machine code: bound to anything but a generator it reads what is not its own."""
-    ours, numpys, x = make(0).standard_normal, make(0).standard_normal, np.zeros(2)
+    np2tf_method, numpys, x = make(0).standard_normal, make(0).standard_normal, np.zeros(2)
     for _ in range(2):
-        np.testing.assert_array_equal(by_argument(ours, x), numpys(2))
+        np.testing.assert_array_equal(by_argument(np2tf_method, x), numpys(2))

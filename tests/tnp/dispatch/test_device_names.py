@@ -31,7 +31,7 @@ def test_devices_that_are_not_there(name: str) -> None:
         np2tf.device(name)
 
 
-@pytest.mark.parametrize("name", [one for one in np2tf.devices() if not one.startswith("cpu")])
+@pytest.mark.parametrize("name", [device for device in np2tf.devices() if not device.startswith("cpu")])
 def test_accelerators(name: str) -> None:
     """In a block on an accelerator new arrays are there, and come back equal."""
     with np2tf.device(name):

@@ -21,7 +21,7 @@ CHAPTERS = [stem for stem in rules.chapters() if stem != "removed"]
 def _described(value: Any, operands: dict[str, Any]) -> Any:
     """The parts of a result that a caller can tell apart, the numbers themselves left aside."""
     if isinstance(value, np.ndarray):
-        owners = [name for name, one in operands.items() if one is value or one is value.base]
+        owners = [name for name, operand in operands.items() if operand is value or operand is value.base]
         flags = {name: getattr(value.flags, name) for name in ("c_contiguous", "f_contiguous", "writeable")}
         base = type(value.base), value.flags.owndata
         return type(value), value.dtype, value.shape, value.strides, flags, base, owners
@@ -94,8 +94,8 @@ def test_every_name_hands_host_operands_to_numpy_as_they_are() -> None:
 def test_every_name_stands_for_numpys() -> None:
     """A front's function is NumPy's own object; there is one universal function for each of NumPy's."""
     for name, value in _functions().items():
-        ours = operator.attrgetter(name.removeprefix("numpy."))(tnp)
+        tnp_object = operator.attrgetter(name.removeprefix("numpy."))(tnp)
         if isinstance(value, np.ufunc):
-            assert ours is universal_function(value), name
-        elif ours is not value:
-            assert ours.numpy == value, name
+            assert tnp_object is universal_function(value), name
+        elif tnp_object is not value:
+            assert tnp_object.numpy == value, name

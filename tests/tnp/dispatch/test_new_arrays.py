@@ -98,35 +98,41 @@ def test_new_arrays_are_tensors_in_graphs(name: str) -> None:
 
 
 def test_kind_in_kind_out() -> None:
-    host, ours = np.arange(3.0), np2tf.device_put(np.arange(3.0))
+    host, on_tensorflow = np.arange(3.0), np2tf.device_put(np.arange(3.0))
     with tf.GradientTape():
         assert type(tnp.sin(host)) is np.ndarray
         assert type(tnp.asarray(host)) is np.ndarray
         assert tnp.asarray(host) is host
-    assert type(tnp.sin(ours)) is tnp.ndarray
-    for mixed in (host + ours, ours + host, np.add(host, ours), tnp.add(ours, host), host * ours**2):
+    assert type(tnp.sin(on_tensorflow)) is tnp.ndarray
+    for mixed in (
+        host + on_tensorflow,
+        on_tensorflow + host,
+        np.add(host, on_tensorflow),
+        tnp.add(on_tensorflow, host),
+        host * on_tensorflow**2,
+    ):
         assert type(mixed) is tnp.ndarray
-    assert type(np.concatenate([host, ours])) is tnp.ndarray
-    assert (host == ours).all()
-    np.testing.assert_array_equal(np.asarray(host @ ours), host @ host)
+    assert type(np.concatenate([host, on_tensorflow])) is tnp.ndarray
+    assert (host == on_tensorflow).all()
+    np.testing.assert_array_equal(np.asarray(host @ on_tensorflow), host @ host)
 
 
 def test_tensors_into_host_arrays() -> None:
-    host, ours = np.zeros(3), np2tf.device_put(np.arange(3.0))
-    host[0] = ours[2]
-    host[1:] = ours[1:]
+    host, on_tensorflow = np.zeros(3), np2tf.device_put(np.arange(3.0))
+    host[0] = on_tensorflow[2]
+    host[1:] = on_tensorflow[1:]
     assert host.tolist() == [2.0, 1.0, 2.0]
     alias = host
-    host += ours
+    host += on_tensorflow
     assert host is alias
     assert host.tolist() == [2.0, 2.0, 4.0]
-    assert np.add(ours, 1, out=host) is host
-    assert tnp.multiply(ours, 2, out=host) is host
+    assert np.add(on_tensorflow, 1, out=host) is host
+    assert tnp.multiply(on_tensorflow, 2, out=host) is host
     assert host.tolist() == [0.0, 2.0, 4.0]
-    assert tnp.at(host)[0].set(ours[1]) is host
-    assert tnp.at(host)[ours > 1].add(ours[0] + 1) is host
+    assert tnp.at(host)[0].set(on_tensorflow[1]) is host
+    assert tnp.at(host)[on_tensorflow > 1].add(on_tensorflow[0] + 1) is host
     assert host.tolist() == [1.0, 2.0, 5.0]
-    assert tnp.copyto(host, ours) is host
+    assert tnp.copyto(host, on_tensorflow) is host
     assert host.tolist() == [0.0, 1.0, 2.0]
 
 
@@ -142,13 +148,13 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.mark.parametrize("name", WRITES)
 def test_no_gradient_is_lost_in_a_host_array(name: str) -> None:
-    host, ours = np.zeros(3), np2tf.device_put(np.arange(3.0))
+    host, on_tensorflow = np.zeros(3), np2tf.device_put(np.arange(3.0))
     with tf.GradientTape() as tape:
-        WRITES[name](host, ours)  # followed by no tape
-        tape.watch(ours)
+        WRITES[name](host, on_tensorflow)  # followed by no tape
+        tape.watch(on_tensorflow)
         before = host.copy()
         with pytest.raises(np2tf.StagingError, match="gradient would be lost"):
-            WRITES[name](host, ours * 2)
+            WRITES[name](host, on_tensorflow * 2)
         np.testing.assert_array_equal(host, before)
 
 
@@ -184,11 +190,11 @@ def test_buffers_are_differentiated(jit: str) -> None:
 
 def test_device_put_and_get() -> None:
     host = np.arange(3.0)
-    ours = np2tf.device_put(host)
+    on_tensorflow = np2tf.device_put(host)
     host[0] = 9.0
-    assert type(ours) is tnp.ndarray
-    assert ours.tolist() == [0.0, 1.0, 2.0]
-    back = np2tf.device_get({"a": [ours, host], "b": (ours, "text")})
+    assert type(on_tensorflow) is tnp.ndarray
+    assert on_tensorflow.tolist() == [0.0, 1.0, 2.0]
+    back = np2tf.device_get({"a": [on_tensorflow, host], "b": (on_tensorflow, "text")})
     assert type(back["a"][0]) is np.ndarray
     assert back["a"][1] is host
     assert back["b"][1] == "text"
@@ -387,8 +393,8 @@ def test_covariance_of_one_variable_is_an_array() -> None:
     ],
 )
 def test_views_of_numbers_are_numbers_where_they_are_in_numpy(text: str) -> None:
-    ours = {"np": tnp, "x": tensor_array(tf.constant([1.5]))}
+    tnp_names = {"np": tnp, "x": tensor_array(tf.constant([1.5]))}
     numpys = {"np": np, "x": np.array([1.5])}
-    made, wanted = [eval(text, {**names, "s": names["x"].sum()}) for names in (ours, numpys)]
+    made, wanted = [eval(text, {**names, "s": names["x"].sum()}) for names in (tnp_names, numpys)]
     assert (type(made) is ndarray) == (type(wanted) is np.ndarray)
     assert made.shape == wanted.shape

@@ -107,7 +107,7 @@ def _names(np: Any) -> dict[str, Any]:
     class Derived(np.ndarray):  # type: ignore[name-defined,misc]
         pass
 
-    given = {one.__name__: one for one in (Given, Answering, Other, Derived)}
+    given = {kind.__name__: kind for kind in (Given, Answering, Other, Derived)}
     return {"np": np, "A": np.arange(12.0).reshape(4, 3), "V": np.arange(3.0), **given}
 
 
@@ -119,7 +119,9 @@ def _outcome(module: Any, expression: str) -> Any:
             found: Any = eval(expression, _names(module))
         except Exception as error:
             found = type(error).__name__
-    return found, [(one.category.__name__, str(one.message).partition(".")[0][:60]) for one in heard]
+    return found, [
+        (warning.category.__name__, str(warning.message).partition(".")[0][:60]) for warning in heard
+    ]
 
 
 def _plain(value: Any) -> Any:
@@ -147,8 +149,8 @@ def _assert_close(found: Any, wanted: Any) -> None:
     assert type(found) is type(wanted), (found, wanted)
     if isinstance(wanted, (tuple, list)):
         assert len(found) == len(wanted)
-        for one, other in zip(found, wanted, strict=True):
-            _assert_close(one, other)
+        for found_part, wanted_part in zip(found, wanted, strict=True):
+            _assert_close(found_part, wanted_part)
     elif isinstance(wanted, (float, complex)):
         np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=0)
         assert str(found).startswith("-") == str(wanted).startswith("-")
@@ -169,7 +171,7 @@ def test_warnings_name_the_line_that_called(expression: str) -> None:
         warnings.simplefilter("always")
         with np2tf.config.using(eager="tensorflow"):
             eval(compile(expression, "the caller", "eval"), {"np": tnp})
-    assert [one.filename for one in heard] == ["the caller"]
+    assert [warning.filename for warning in heard] == ["the caller"]
 
 
 def test_gradient_of_a_complex_logarithm_near_one() -> None:

@@ -91,7 +91,9 @@ def ufuncs() -> set[str]:
     """The qualified names of NumPy's public universal functions of numbers and dates."""
     named = {name: getattr(np, name) for name in np.__all__}
     listed = overrides.get_overridable_numpy_ufuncs()
-    return {f"numpy.{name}" for name, one in named.items() if isinstance(one, np.ufunc) and one in listed}
+    return {
+        f"numpy.{name}" for name, ufunc in named.items() if isinstance(ufunc, np.ufunc) and ufunc in listed
+    }
 
 
 def kind(name: str) -> str:
@@ -126,8 +128,8 @@ def test_every_ufunc_of_the_list_is_known() -> None:
     """The list has the main namespace's, those of strings, and private ones."""
     listed = overrides.get_overridable_numpy_ufuncs()
     public = {name for name in np.__all__ if isinstance(getattr(np, name), np.ufunc)}
-    rest = {one.__name__ for one in listed} - public - set(np.strings.__all__) - OF_FUNCTIONS
-    assert {name for name in rest if not name.startswith("_")} == set()
+    other_names = {ufunc.__name__ for ufunc in listed} - public - set(np.strings.__all__) - OF_FUNCTIONS
+    assert {name for name in other_names if not name.startswith("_")} == set()
 
 
 def test_exceptions_are_not_stale() -> None:
@@ -141,8 +143,10 @@ def test_exceptions_are_not_stale() -> None:
         of_module = {name for name in every if name.rpartition(".")[0] == module}
         # Those of numpy.strings cannot be overridden in every version.
         numpys = importlib.import_module(module)
-        own = [getattr(numpys, name) for name in numpys.__all__]
-        assert bool(of_module) == any(hasattr(one, "_implementation") for one in own), module
+        own_functions = [getattr(numpys, name) for name in numpys.__all__]
+        assert bool(of_module) == any(hasattr(function, "_implementation") for function in own_functions), (
+            module
+        )
         known = {**rules.rules(), **rules.kept_names()}
         assert not [name for name in of_module if name in known and known[name].kind == "native"], module
 
@@ -164,6 +168,11 @@ def test_native_ones_have_an_implementation() -> None:
     """They are no function that hands its arguments to NumPy."""
     for name in functions() | ufuncs():
         if excepted(name) is None:
-            ours = implementation(name)
-            assert not getattr(ours, "host_only", False) or name.rpartition(".")[2] in ALSO_NATIVE, name
-            assert not (isinstance(ours, Ufunc) and ours.implementation is _refuse), name
+            implementation_of_name = implementation(name)
+            assert (
+                not getattr(implementation_of_name, "host_only", False)
+                or name.rpartition(".")[2] in ALSO_NATIVE
+            ), name
+            assert not (
+                isinstance(implementation_of_name, Ufunc) and implementation_of_name.implementation is _refuse
+            ), name

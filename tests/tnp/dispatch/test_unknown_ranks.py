@@ -150,8 +150,8 @@ def test_views_share_memory() -> None:
         return tuple(part.tensor for part in steps(tnp, tensor_array(a)))
 
     wanted = steps(np, A.copy())
-    for mine, right in zip(staged(A), wanted, strict=True):
-        np.testing.assert_array_equal(mine.numpy(), right)
+    for staged_array, right in zip(staged(A), wanted, strict=True):
+        np.testing.assert_array_equal(staged_array.numpy(), right)
 
 
 def test_gradients_go_through_the_branch_taken() -> None:

@@ -119,8 +119,8 @@ LIMITS: dict[str, str] = {
 
 def _difference(found: Any, wanted: Any) -> str:
     if isinstance(wanted, Exception) and isinstance(found, Exception):
-        same = type(found) is type(wanted)
-        return "" if same else f"{type(found).__name__} and not {type(wanted).__name__}"
+        has_same_type = type(found) is type(wanted)
+        return "" if has_same_type else f"{type(found).__name__} and not {type(wanted).__name__}"
     if isinstance(wanted, Exception) or isinstance(found, Exception):
         return f"{found!r} and not {wanted!r}"
     if wanted is None:

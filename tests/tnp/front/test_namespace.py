@@ -57,24 +57,24 @@ def test_names_are_there_if_numpy_has_them() -> None:
 
 @pytest.mark.parametrize("path", SUBMODULES)
 def test_every_public_name_of_a_submodule_resolves(path: str) -> None:
-    ours, original = importlib.import_module(f"np2tf.tnp.{path}"), numpys(path)
+    tnp_module, original = importlib.import_module(f"np2tf.tnp.{path}"), numpys(path)
     reached: Any = tnp
     for part in path.split("."):
         reached = getattr(reached, part)
-    assert reached is ours
+    assert reached is tnp_module
     public = [name for name in dir(original) if not name.startswith("_")]
-    assert [name for name in public if not hasattr(ours, name)] == []
-    assert set(public) <= set(dir(ours))
+    assert [name for name in public if not hasattr(tnp_module, name)] == []
+    assert set(public) <= set(dir(tnp_module))
 
 
 @pytest.mark.parametrize("path", ["", *SUBMODULES])
 def test_star_import_gives_numpys_names(path: str) -> None:
-    ours: dict[str, Any] = {}
-    theirs: dict[str, Any] = {}
-    exec(f"from np2tf.tnp{'.' + path if path else ''} import *", ours)
-    exec(f"from {(numpys(path) if path else np).__name__} import *", theirs)
+    tnp_names: dict[str, Any] = {}
+    numpy_names: dict[str, Any] = {}
+    exec(f"from np2tf.tnp{'.' + path if path else ''} import *", tnp_names)
+    exec(f"from {(numpys(path) if path else np).__name__} import *", numpy_names)
     # A module that warns of what it is asked for leaves a note of that.
-    assert set(ours) - {"__warningregistry__"} == set(theirs) - {"__warningregistry__"}
+    assert set(tnp_names) - {"__warningregistry__"} == set(numpy_names) - {"__warningregistry__"}
 
 
 def test_ops_stand_under_their_names() -> None:
@@ -249,8 +249,11 @@ def test_real_and_imag() -> None:
 
 
 def test_indexing_objects() -> None:
-    for ours, theirs in ((tnp.r_[1:4, 0], np.r_[1:4, 0]), (tnp.c_[[1, 2], [3, 4]], np.c_[[1, 2], [3, 4]])):
-        np.testing.assert_array_equal(np.asarray(ours), theirs)
+    for tnp_array, numpy_array in (
+        (tnp.r_[1:4, 0], np.r_[1:4, 0]),
+        (tnp.c_[[1, 2], [3, 4]], np.c_[[1, 2], [3, 4]]),
+    ):
+        np.testing.assert_array_equal(np.asarray(tnp_array), numpy_array)
     np.testing.assert_array_equal(np.asarray(tnp.r_[tensor([1.0]), 2.0]), [1.0, 2.0])
     np.testing.assert_array_equal(np.asarray(tnp.mgrid[:2, :3]), np.mgrid[:2, :3])
     assert tnp.s_[1:2, ...] == np.s_[1:2, ...]

@@ -121,9 +121,9 @@ def test_exceptions_are_not_stale() -> None:
         assert value is operator.attrgetter(path)(np), path
         assert not _is_known_to_tensorflow(value), path
     for path in HOST_ON_PURPOSE:
-        own = vars(ndarray).get(path[8:]) or getattr(tnp, path, None)
-        assert own is not None, path
-        assert getattr(own, "implementation", None) is not _refuse, path
+        tnp_object = vars(ndarray).get(path[8:]) or getattr(tnp, path, None)
+        assert tnp_object is not None, path
+        assert getattr(tnp_object, "implementation", None) is not _refuse, path
 
 
 def test_native_names_have_examples() -> None:
@@ -156,8 +156,8 @@ def test_the_most_used_functions_are_native() -> None:
     """The first 150, and nearly all that follow."""
     names = most_used()
     kinds = {name: rules.rules()[f"numpy.{name}"].kind for name in names}
-    other = {name for name, kind in kinds.items() if kind != "native"}
-    assert other == set(NOT_NUMERICAL) & set(names) == set(NOT_NUMERICAL)
+    not_native = {name for name, kind in kinds.items() if kind != "native"}
+    assert not_native == set(NOT_NUMERICAL) & set(names) == set(NOT_NUMERICAL)
     numerical = [name for name in names if name not in NOT_NUMERICAL]
     assert len(numerical) >= WANTED
     assert all(provided(f"numpy.{name}") == "native" for name in numerical[:WANTED])

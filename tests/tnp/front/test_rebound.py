@@ -21,7 +21,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.jit.jitted_function import JittedFunction
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAD = """
@@ -255,7 +255,7 @@ def _mean(x: Any) -> Any:
     return tnp.mean(x * 2.0)
 
 
-def _counts(function: Jitted) -> tuple[int, int]:
+def _counts(function: JittedFunction) -> tuple[int, int]:
     return function.trace_count, function.compiled_count + function.graph_count
 
 
@@ -287,18 +287,18 @@ def test_the_array_type_and_tnps_own_names_come_back() -> None:
 
 
 def test_what_stands_for_numpys_own_does_not_get_into_numpy() -> None:
-    own = np.sum
+    numpy_sum = np.sum
     with patch.object(np, "sum", max):
-        tnp.sum = own
-        assert np.sum is own
+        tnp.sum = numpy_sum
+        assert np.sum is numpy_sum
     with patch.object(np, "sum", max):
-        np.sum = np2tf.tnp._front.front.provide(own, "numpy.sum")
-        assert np.sum is own
-    ours = tnp.sum
+        np.sum = np2tf.tnp._front.front.provide(numpy_sum, "numpy.sum")
+        assert np.sum is numpy_sum
+    tnp_sum = tnp.sum
     with patch.object(tnp, "sum", max):
         assert np.sum is max
-    assert (np.sum, tnp.sum) == (own, ours)
-    assert pickle.loads(pickle.dumps(tnp.sum)) == own
+    assert (np.sum, tnp.sum) == (numpy_sum, tnp_sum)
+    assert pickle.loads(pickle.dumps(tnp.sum)) == numpy_sum
 
 
 def test_numpys_modules_are_otherwise_as_they_were() -> None:

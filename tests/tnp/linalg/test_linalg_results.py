@@ -17,63 +17,63 @@ def tensor(value: np.ndarray) -> Any:
     return np2tf.device_put(value)
 
 
-def assert_close(ours: Any, numpys: Any) -> None:
-    tolerance = 1e-4 if np.asarray(numpys).dtype.itemsize in (4, 8) and ours.dtype.char in "fF" else 1e-9
-    assert ours.dtype == numpys.dtype
-    assert ours.shape == numpys.shape
-    np.testing.assert_allclose(ours.numpy(), numpys, atol=tolerance)
+def assert_close(found: Any, numpys: Any) -> None:
+    tolerance = 1e-4 if np.asarray(numpys).dtype.itemsize in (4, 8) and found.dtype.char in "fF" else 1e-9
+    assert found.dtype == numpys.dtype
+    assert found.shape == numpys.shape
+    np.testing.assert_allclose(found.numpy(), numpys, atol=tolerance)
 
 
 @pytest.mark.parametrize("a", [STACK, TALL, TALL.T, COMPLEX, SINGLE, WHOLE, np.ones((3, 3))])
 @pytest.mark.parametrize("full", [True, False])
 def test_svd_rebuilds_the_matrix(a: np.ndarray, full: bool) -> None:
-    ours, numpys = tnp.linalg.svd(tensor(a), full_matrices=full), np.linalg.svd(a, full_matrices=full)
-    assert type(ours) is type(numpys)
-    assert ours.U.shape == numpys.U.shape
-    assert ours.Vh.shape == numpys.Vh.shape
-    assert_close(ours.S, numpys.S)
+    tnp_result, numpys = tnp.linalg.svd(tensor(a), full_matrices=full), np.linalg.svd(a, full_matrices=full)
+    assert type(tnp_result) is type(numpys)
+    assert tnp_result.U.shape == numpys.U.shape
+    assert tnp_result.Vh.shape == numpys.Vh.shape
+    assert_close(tnp_result.S, numpys.S)
     least = min(a.shape[-2:])
-    u, s, vh = (part.numpy() for part in ours)
+    u, s, vh = (part.numpy() for part in tnp_result)
     np.testing.assert_allclose((u[..., :least] * s[..., None, :]) @ vh[..., :least, :], a, atol=1e-5)
 
 
 @pytest.mark.parametrize("a", [POSITIVE, HERMITIAN, STACK + STACK.swapaxes(-1, -2) - 9 * np.eye(3)])
 def test_svd_of_hermitian_matrices(a: np.ndarray) -> None:
-    ours, numpys = tnp.linalg.svd(tensor(a), hermitian=True), np.linalg.svd(a, hermitian=True)
-    assert_close(ours.S, numpys.S)
-    u, s, vh = (part.numpy() for part in ours)
+    tnp_result, numpys = tnp.linalg.svd(tensor(a), hermitian=True), np.linalg.svd(a, hermitian=True)
+    assert_close(tnp_result.S, numpys.S)
+    u, s, vh = (part.numpy() for part in tnp_result)
     np.testing.assert_allclose((u * s[..., None, :]) @ vh, a, atol=1e-9)
 
 
 @pytest.mark.parametrize("a", [STACK, TALL, TALL.T, COMPLEX, SINGLE, WHOLE])
 @pytest.mark.parametrize("mode", ["reduced", "complete"])
 def test_qr_rebuilds_the_matrix(a: np.ndarray, mode: str) -> None:
-    ours, numpys = tnp.linalg.qr(tensor(a), mode), np.linalg.qr(a, mode)
-    assert type(ours) is type(numpys)
-    assert ours.Q.shape == numpys.Q.shape
-    assert_close(ours.R, numpys.R)
-    np.testing.assert_allclose(ours.Q.numpy() @ ours.R.numpy(), a, atol=1e-5)
+    tnp_result, numpys = tnp.linalg.qr(tensor(a), mode), np.linalg.qr(a, mode)
+    assert type(tnp_result) is type(numpys)
+    assert tnp_result.Q.shape == numpys.Q.shape
+    assert_close(tnp_result.R, numpys.R)
+    np.testing.assert_allclose(tnp_result.Q.numpy() @ tnp_result.R.numpy(), a, atol=1e-5)
     assert_close(tnp.linalg.qr(tensor(a), "r"), np.linalg.qr(a, "r"))
 
 
 @pytest.mark.parametrize("a", [POSITIVE, HERMITIAN, POSITIVE.astype("float32"), PAIR])
 @pytest.mark.parametrize("triangle", ["L", "U"])
 def test_eigh_rebuilds_the_matrix(a: np.ndarray, triangle: str) -> None:
-    ours, numpys = tnp.linalg.eigh(tensor(a), triangle), np.linalg.eigh(a, triangle)
-    assert type(ours) is type(numpys)
-    assert_close(ours.eigenvalues, numpys.eigenvalues)
-    vectors = ours.eigenvectors.numpy()
+    tnp_result, numpys = tnp.linalg.eigh(tensor(a), triangle), np.linalg.eigh(a, triangle)
+    assert type(tnp_result) is type(numpys)
+    assert_close(tnp_result.eigenvalues, numpys.eigenvalues)
+    vectors = tnp_result.eigenvectors.numpy()
     assert vectors.dtype == numpys.eigenvectors.dtype
-    rebuilt = (vectors * ours.eigenvalues.numpy()[..., None, :]) @ vectors.conj().swapaxes(-1, -2)
+    rebuilt = (vectors * tnp_result.eigenvalues.numpy()[..., None, :]) @ vectors.conj().swapaxes(-1, -2)
     np.testing.assert_allclose(rebuilt, a, atol=1e-4)
 
 
 @pytest.mark.parametrize("a", [STACK, COMPLEX, PAIR])
 def test_eig_rebuilds_the_matrix(a: np.ndarray) -> None:
-    ours, numpys = tnp.linalg.eig(tensor(a)), np.linalg.eig(a)
-    assert type(ours) is type(numpys)
-    assert ours.eigenvalues.dtype == numpys.eigenvalues.dtype
-    values, vectors = (part.numpy() for part in ours)
+    tnp_result, numpys = tnp.linalg.eig(tensor(a)), np.linalg.eig(a)
+    assert type(tnp_result) is type(numpys)
+    assert tnp_result.eigenvalues.dtype == numpys.eigenvalues.dtype
+    values, vectors = (part.numpy() for part in tnp_result)
     np.testing.assert_allclose(a @ vectors, vectors * values[..., None, :], atol=1e-9)
     np.testing.assert_allclose(np.sort_complex(values), np.sort_complex(numpys.eigenvalues), atol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=-2), 1)

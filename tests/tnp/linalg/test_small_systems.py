@@ -34,10 +34,12 @@ def test_solutions_inverses_and_determinants(n: int, dtype: str) -> None:
     found = solved(a, b)
     wanted = np.linalg.solve(a, b), np.linalg.inv(a), np.linalg.det(a), *np.linalg.slogdet(a)
     tolerance = 2e-5 if dtype == "float32" else 1e-12
-    for one, other in zip(found, wanted, strict=True):
-        assert one.dtype == other.dtype
-        assert one.shape == other.shape
-        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance * np.abs(other).max())
+    for found_array, wanted_array in zip(found, wanted, strict=True):
+        assert found_array.dtype == wanted_array.dtype
+        assert found_array.shape == wanted_array.shape
+        np.testing.assert_allclose(
+            found_array, wanted_array, rtol=tolerance, atol=tolerance * np.abs(wanted_array).max()
+        )
     assert solved.lower(a, b).how == "xla"
 
 
@@ -115,10 +117,10 @@ def test_the_order_of_equal_elements_is_numpys(key: str):
     source = (
         f"import numpy as np\n\n\ndef f(x):\n    return ({key}).argsort(), np.argsort({key}, kind='stable')\n"
     )
-    ours, numpys = np2tf.jit(load(translation(source))["f"]), load(source)["f"]
+    jitted, numpys = np2tf.jit(load(translation(source))["f"]), load(source)["f"]
     rng = np.random.default_rng(1)
     with np2tf.config.using(tier="compile"):
         for x in (rng.integers(0, 4, 60).astype(float), rng.random(60)):
-            for found, wanted in zip(ours(x), numpys(x)):
+            for found, wanted in zip(jitted(x), numpys(x)):
                 np.testing.assert_array_equal(found, wanted)
-    assert ours.compiled_count + ours.graph_count >= (0 if "nan" in key else 1)
+    assert jitted.compiled_count + jitted.graph_count >= (0 if "nan" in key else 1)

@@ -188,7 +188,7 @@ def test_equal_values_have_equal_numbers() -> None:
         return tf.while_loop(lambda k, z: k < 2, body, (tf.constant(0), x))[1]
 
     staged(tf.zeros(4, tf.float64), tf.zeros(4, tf.float64))
-    assert {name for name, same in seen.items() if same} == {
+    assert {name for name, is_same in seen.items() if is_same} == {
         *("the same", "deep", "captured", "complements in a loop")
     }
 

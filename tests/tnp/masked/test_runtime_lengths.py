@@ -147,17 +147,17 @@ def test_rows_of_a_sparse_matrix(loops: list[int]) -> None:
     """An index that does not count may be out of bounds; one that counts is NumPy's error."""
     start = "np.array([0, 3, 3, 80, 700])"
     columns = "np.arange(704) * 7 % 50 - 5 * (np.arange(704) % 2)"
-    rest = "np.arange(704.0), np.arange(50.0)"
+    further_arguments = "np.arange(704.0), np.arange(50.0)"
     source = HEAD + SPARSE.replace("        part = slice(start[i], start[i + 1])\n", "")
     compare(
         source,
-        f"{start}, {columns}, {rest}",
-        f"{start}, np.where(np.arange(704) < 700, {columns}, 99), {rest}",
+        f"{start}, {columns}, {further_arguments}",
+        f"{start}, np.where(np.arange(704) < 700, {columns}, 99), {further_arguments}",
         ways=("jitted",),
     )
     assert loops
     bad = f"np.where(np.arange(704) < 699, {columns}, 99)"
-    compare(source, f"{start}, {bad}, {rest}", ways=("jitted",), ran=None)
+    compare(source, f"{start}, {bad}, {further_arguments}", ways=("jitted",), ran=None)
 
 
 def test_what_is_not_taken_may_be_anything(loops: list[int]) -> None:
@@ -227,8 +227,8 @@ def test_sums_are_as_accurate_as_numpys() -> None:
     exact = np.array([x[:k].sum(dtype=np.float64) for k in lengths])
     with np2tf.config.using(jit="on", tier="compile"):
         found = load(translation(source))["f"](x, lengths)
-    theirs = np.array([x[:k].sum() for k in lengths])
-    assert np.all(abs(found - exact) <= np.maximum(4 * abs(theirs - exact), 2e-7 * exact))
+    numpy_sums = np.array([x[:k].sum() for k in lengths])
+    assert np.all(abs(found - exact) <= np.maximum(4 * abs(numpy_sums - exact), 2e-7 * exact))
 
 
 GRADIENT = """
@@ -262,8 +262,8 @@ def test_gradients_are_those_of_whole_arrays(loops: list[int], monkeypatch: pyte
     monkeypatch.setattr(chunked_loops, "elements_of_round", lambda *_: None)
     whole, wanted = gradients()
     np.testing.assert_allclose(value, whole, rtol=1e-12)
-    for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-11)
+    for found_gradient, wanted_gradient in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(found_gradient, wanted_gradient, rtol=1e-11, atol=1e-11)
     step = 1e-6 * tf.one_hot(40, 704, dtype=tf.float64)
     with np2tf.config.using(jit="off"):
         plain = load(source)["f"]

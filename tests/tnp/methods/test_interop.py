@@ -331,14 +331,14 @@ def test_copies_go_between_devices() -> None:
 def test_memory_given_to_numpy_belongs_to_it():
     """SciPy makes its arrays writable again after np.broadcast_arrays; that must be allowed to it."""
     x = np2tf.device_put(np.arange(12.0).reshape(3, 4))
-    for ours in (x, x.T, x[::-1], x[:, ::2], x[1], x > 2, x * 1j, x[:0]):
-        host = np.asarray(ours)
-        assert host.dtype == ours.dtype
-        np.testing.assert_array_equal(host, ours.numpy())
+    for view in (x, x.T, x[::-1], x[:, ::2], x[1], x > 2, x * 1j, x[:0]):
+        host = np.asarray(view)
+        assert host.dtype == view.dtype
+        np.testing.assert_array_equal(host, view.numpy())
         host.flags.writeable = False
         host.flags.writeable = True
         kept = host.copy()
-        del ours
+        del view
         np.testing.assert_array_equal(host, kept)
 
 

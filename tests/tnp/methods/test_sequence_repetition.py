@@ -34,13 +34,13 @@ def outcome(function: Any, *operands: Any) -> Any:
 @pytest.mark.parametrize("sequence", [[1, 2], (1, 2), "ab"])
 @pytest.mark.parametrize("number", NUMBERS)
 def test_as_in_numpy(number: str, sequence: Any, function: Any, eager: str) -> None:
-    def both(m: ModuleType) -> Any:
+    def result_of(m: ModuleType) -> Any:
         n = NUMBERS[number](m)
         return outcome(function, n, sequence), outcome(function, sequence, n)
 
     with np2tf.config.using(eager=eager):
-        found = both(tnp)
-    assert found == both(np)
+        found = result_of(tnp)
+    assert found == result_of(np)
 
 
 def test_staged() -> None:

@@ -53,7 +53,7 @@ def told(function) -> tuple[list[str], np.ndarray]:
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         made = function()
-    return sorted(str(one.message) for one in found), np.asarray(made)
+    return sorted(str(warning.message) for warning in found), np.asarray(made)
 
 
 @pytest.mark.parametrize("wanted", table.INTEGERS)
@@ -79,12 +79,14 @@ def test_conversion_of_each_number_in_arrays_of_many_sizes(wanted):
 def test_staged_conversion(source, mode):
     arrays = [numbers(source, wanted) for wanted in table.INTEGERS]
     made = run(
-        lambda *given: [one.astype(wanted) for one, wanted in zip(given, table.INTEGERS, strict=True)],
+        lambda *given: [array.astype(wanted) for array, wanted in zip(given, table.INTEGERS, strict=True)],
         mode,
         *arrays,
     )
-    for array, wanted, one in zip(arrays, table.INTEGERS, made, strict=True):
-        np.testing.assert_array_equal(one, array.astype(wanted), err_msg=f"{array} to {wanted}", strict=True)
+    for array, wanted, converted in zip(arrays, table.INTEGERS, made, strict=True):
+        np.testing.assert_array_equal(
+            converted, array.astype(wanted), err_msg=f"{array} to {wanted}", strict=True
+        )
 
 
 # -- bfloat16 -----------------------------------------------------------------------------------------------
@@ -111,10 +113,12 @@ def test_bfloat16(name):
     if isinstance(expected, type):
         assert made is expected
         return
-    for one, wanted in zip(made, expected, strict=True):
-        one = np.asarray(one)
-        assert one.dtype == wanted.dtype
-        np.testing.assert_allclose(one.astype("float32"), wanted.astype("float32"), rtol=2**-7, atol=1e-38)
+    for rounded, wanted in zip(made, expected, strict=True):
+        rounded = np.asarray(rounded)
+        assert rounded.dtype == wanted.dtype
+        np.testing.assert_allclose(
+            rounded.astype("float32"), wanted.astype("float32"), rtol=2**-7, atol=1e-38
+        )
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "std", "var", "prod", "max", "min", "argmax"])
@@ -155,8 +159,10 @@ def test_sums_have_rounding_errors_like_numpys(dtype, mode):
         exact = {"sum": wide.sum(axes), "mean": wide.mean(axes)}
         for name in names:
             right = exact.get(name, exact["sum"])
-            both = next(remaining), getattr(np, name)(arrays[shape], axis=axes)
-            ours, theirs = (np.max(np.abs(np.asarray(one, "float64") / right - 1)) for one in both)
-            assert ours <= 4 * theirs + slack, (
-                f"{name} of {shape} over {axes}: {ours:.1e}, NumPy {theirs:.1e}"
+            results = next(remaining), getattr(np, name)(arrays[shape], axis=axes)
+            error, numpy_error = (
+                np.max(np.abs(np.asarray(result, "float64") / right - 1)) for result in results
+            )
+            assert error <= 4 * numpy_error + slack, (
+                f"{name} of {shape} over {axes}: {error:.1e}, NumPy {numpy_error:.1e}"
             )

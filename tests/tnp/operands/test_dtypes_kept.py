@@ -60,7 +60,8 @@ COMPUTING = tuple(
         ),
     )
 ) + tuple(
-    f"np.asarray(x) {rest}" for rest in ("+ 1", "+ 1.5", "/ 2", "// 2", "** 2", "> 1", "* np.asarray(x)")
+    f"np.asarray(x) {operation}"
+    for operation in ("+ 1", "+ 1.5", "/ 2", "// 2", "** 2", "> 1", "* np.asarray(x)")
 )
 #: Expression -> its `x`. The dtype that is asked for decides, and what numbers are beside it.
 ASKED = (
@@ -109,11 +110,11 @@ def _difference(found: Any, wanted: Any, ulps: int = 4) -> str:
         close = ulps * np.finfo(wanted.dtype).eps
         # Rounding errors about zero count by the greatest element.
         scale = np.max(np.abs(wanted), initial=0, where=np.isfinite(wanted))
-        same = np.allclose(found, wanted, rtol=close, atol=close * scale, equal_nan=True)
+        is_equal = np.allclose(found, wanted, rtol=close, atol=close * scale, equal_nan=True)
     else:
         # As text: NaN is equal to NaN then, whatever the dtype.
-        same = str(found.tolist()) == str(wanted.tolist())
-    return "" if same else f"{found!r} where NumPy has {wanted!r}"
+        is_equal = str(found.tolist()) == str(wanted.tolist())
+    return "" if is_equal else f"{found!r} where NumPy has {wanted!r}"
 
 
 @pytest.mark.parametrize("name", SOURCES)

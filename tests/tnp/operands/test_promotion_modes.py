@@ -17,7 +17,7 @@ from promotion_tables import DEFAULTS, DTYPES, NUMBERS, ones
 import np2tf
 from np2tf import StagingError, config, tnp
 from np2tf.config import Config
-from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.jit.jitted_function import UnjittedWarning
 from np2tf.staging import PromotionError
 from np2tf.tnp._dispatch.devices import device_put
 from np2tf.tnp._front.promotion_mode import promotion_scope
@@ -86,13 +86,13 @@ def test_modes_are_tensorflows(mode: str) -> None:
     """Every pair, either way around, is what TensorFlow's mode of the same meaning gives, but for a few."""
     found = {}
     with config.using(promotion=mode):
-        for (a, b), theirs in tables.tensorflow_tables()[mode].items():
+        for (a, b), tensorflow_dtype in tables.tensorflow_tables()[mode].items():
             x = device_put(ones(a))
             y = NUMBERS[b] if b in NUMBERS else device_put(ones(b))
-            ours = dtype_of(multiply, x, y)
-            assert dtype_of(multiply, y, x) == ours, (a, b)
-            if ours != theirs:
-                found[a, b] = ours, theirs
+            found_dtype = dtype_of(multiply, x, y)
+            assert dtype_of(multiply, y, x) == found_dtype, (a, b)
+            if found_dtype != tensorflow_dtype:
+                found[a, b] = found_dtype, tensorflow_dtype
     assert found == {pair: cell[:2] for pair, cell in DEVIATIONS[mode].items()}
 
 

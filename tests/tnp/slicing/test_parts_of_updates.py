@@ -52,12 +52,12 @@ def test_as_numpy(seed: int) -> None:
     source = program(rng)
     space: dict[str, Any] = {}
     exec(source, space)
-    ours = [rng.standard_normal((4, 5)) for _ in range(2)]
-    theirs = [array.copy() for array in ours]
+    np2tf_arrays = [rng.standard_normal((4, 5)) for _ in range(2)]
+    numpy_arrays = [array.copy() for array in np2tf_arrays]
     jitted = np2tf.jit(space["kernel"], tier="compile")
-    results, expected = jitted(*ours), space["kernel"](*theirs)
+    results, expected = jitted(*np2tf_arrays), space["kernel"](*numpy_arrays)
     assert jitted.compiled_count == 1, source
-    for result, wanted in zip([*results, *ours], [*expected, *theirs], strict=True):
+    for result, wanted in zip([*results, *np2tf_arrays], [*expected, *numpy_arrays], strict=True):
         np.testing.assert_allclose(np.asarray(result), wanted, rtol=1e-12, err_msg=source)
 
 

@@ -50,15 +50,15 @@ def test_reads_and_writes(at_run_time: str) -> None:
 
     @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int64), *[tf.TensorSpec([], tf.int64)] * 3])
     def unknown(x: tf.Tensor, *places: tf.Tensor) -> list[tf.Tensor]:
-        return [tf.convert_to_tensor(one) for one in f(tnp.asarray(x), *map(tnp.asarray, places))]
+        return [tf.convert_to_tensor(tensor) for tensor in f(tnp.asarray(x), *map(tnp.asarray, places))]
 
     same(unknown(ARRAY, *places.values()), wanted)
 
 
 def same(found: list[Any], wanted: list[Any]) -> None:
     """See that they are equal."""
-    for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_array_equal(np.asarray(one), other, strict=True)
+    for found_array, wanted_array in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(np.asarray(found_array), wanted_array, strict=True)
 
 
 @pytest.mark.parametrize(

@@ -73,22 +73,22 @@ def test_writing_a_source_hides_the_merged_storage(trace: Trace):
 
 
 def test_two_merged_storages_of_one_source_may_be_the_same():
-    source, one, other = Storage(ONE), Storage(ONE), Storage(ONE)
-    link_aliases(one, [source])
-    link_aliases(other, [source])
-    assert set(aliases(one)) == {source, other}
-    one.write(TWO)
+    source, first, second = Storage(ONE), Storage(ONE), Storage(ONE)
+    link_aliases(first, [source])
+    link_aliases(second, [source])
+    assert set(aliases(first)) == {source, second}
+    first.write(TWO)
     with pytest.raises(StagingError):
-        other.value
+        second.value
 
 
 def test_storages_with_one_mark_are_different_memory():
-    source, one, other = Storage(ONE), Storage(ONE), Storage(ONE)
-    link_aliases(one, [source])
-    link_aliases(other, [source])
-    one.distinct = other.distinct = object()
-    one.write(TWO)
-    assert other.value is ONE
+    source, first, second = Storage(ONE), Storage(ONE), Storage(ONE)
+    link_aliases(first, [source])
+    link_aliases(second, [source])
+    first.distinct = second.distinct = object()
+    first.write(TWO)
+    assert second.value is ONE
     with pytest.raises(StagingError):
         source.value
 

@@ -53,10 +53,10 @@ def test_intervals_hold_with_a_known_number(name: str, left: tuple[int, int], ri
         (a, right, combine(name, a, right, tf.constant(0, tf.int64))),
         (right, a, combine(name, right, a, tf.constant(0, tf.int64))),
     ):
-        for one in range(lower_bound(m), upper_bound(m) + 1):
-            for other in range(lower_bound(n), upper_bound(n) + 1):
-                if other or name not in ("floor_divide", "remainder"):
-                    value = OPERATIONS[name](one, other)
+        for value_of_m in range(lower_bound(m), upper_bound(m) + 1):
+            for value_of_n in range(lower_bound(n), upper_bound(n) + 1):
+                if value_of_n or name not in ("floor_divide", "remainder"):
+                    value = OPERATIONS[name](value_of_m, value_of_n)
                     assert known.low is None or known.low <= value
                     assert known.high is None or known.high >= value
 
@@ -72,9 +72,9 @@ def test_distances(first: int, second: int, value: int):
 
 
 def test_distance_of_strangers_is_unknown():
-    one, other = (SymInt.fresh(tf.constant(3, tf.int64)) for _ in range(2))
-    assert distance(one, other) is None
-    assert distance(combine("multiply", one, 2, one.tensor * 2), one) is None
+    first, second = (SymInt.fresh(tf.constant(3, tf.int64)) for _ in range(2))
+    assert distance(first, second) is None
+    assert distance(combine("multiply", first, 2, first.tensor * 2), first) is None
 
 
 def test_distance_from_the_left():

@@ -109,8 +109,8 @@ def mixed_cases() -> Iterator[Case]:
         "maximum",
         "logical_or",
     )
-    for one, other in MIXED:
-        a, b = sample(one, 12, 3), sample(other, 12, 4)
+    for dtype, other_dtype in MIXED:
+        a, b = sample(dtype, 12, 3), sample(other_dtype, 12, 4)
         for name in names:
             yield Case(name, (a, b))
             yield Case(name, (b, a))
@@ -175,7 +175,7 @@ def _of_complex(operands: int) -> set[str]:
         value.__name__
         for value in vars(np).values()
         if isinstance(value, np.ufunc) and value.nin == operands and not value.signature
-        if "D" * operands in {one.partition("->")[0] for one in value.types}
+        if "D" * operands in {signature.partition("->")[0] for signature in value.types}
     }
 
 

@@ -59,9 +59,9 @@ def vanishing(row: Row, arrays: tuple[np.ndarray, ...], results: tuple[np.ndarra
     found = np.any([exponent < lowest for exponent in exponents], axis=0)
     if any(array.dtype.kind == "c" for array in arrays):
         operands = [_exponents(part) for array in arrays for part in _parts(array)]
-        for one in operands:
-            for other in operands:
-                found |= (one + other < lowest) | (one - other < lowest)
+        for size in operands:
+            for other_size in operands:
+                found |= (size + other_size < lowest) | (size - other_size < lowest)
     return found
 
 
@@ -202,7 +202,7 @@ def differences(row: Row, mode: str, arrays: tuple[np.ndarray, ...], made, used:
 
 def eager_differences(row: Row, used: set[Limit]) -> Iterator[str]:
     full = table.operands(row)
-    inputs = [arrays for size, most in PIECES.items() for arrays in table.pieces(full, size, most)]
+    inputs = [arrays for size, limit in PIECES.items() for arrays in table.pieces(full, size, limit)]
     for arrays in [*inputs, full]:
         made, told = table.eagerly(row, arrays)
         yield from differences(row, "eager", arrays, made, used)

@@ -87,12 +87,18 @@ class PrivateLists:
         use = arg.value
         if not isinstance(use, cst.Name):  # a tuple that holds it: who takes that apart is not followed
             return False
-        others = [other for other in self._uses[use.value] if other is not use]
-        bindings = [other for other in others if isinstance(self._facts.parents[other], cst.AssignTarget)]
+        other_uses = [other_use for other_use in self._uses[use.value] if other_use is not use]
+        bindings = [
+            other_use
+            for other_use in other_uses
+            if isinstance(self._facts.parents[other_use], cst.AssignTarget)
+        ]
         here = self._facts.position(use)
-        changes = [other for other in others if other not in bindings and self._changes(other)]
-        return any(self._loop(one) is self._loop(use) for one in bindings) and all(
-            self._facts.position(other) < here for other in changes
+        changes = [
+            other_use for other_use in other_uses if other_use not in bindings and self._changes(other_use)
+        ]
+        return any(self._loop(binding) is self._loop(use) for binding in bindings) and all(
+            self._facts.position(change) < here for change in changes
         )
 
     def _changes(self, use: cst.Name) -> bool:

@@ -43,9 +43,9 @@ class Refusals:
         static: Static,
         unknown: Collection[cst.Call],
         methods: Collection[cst.Call],
-        lowered: Collection[type[cst.CSTNode]] = (),
+        lowered_kinds: Collection[type[cst.CSTNode]] = (),
     ) -> None:
-        self._statements = {kind: why for kind, why in _STATEMENTS.items() if kind not in lowered}
+        self._statements = {kind: why for kind, why in _STATEMENTS.items() if kind not in lowered_kinds}
         self._unknown = frozenset(unknown)
         self._methods = frozenset(methods)
         self._facts = facts

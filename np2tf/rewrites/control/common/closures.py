@@ -41,20 +41,20 @@ class Closures:
         """The names that loose inner functions read or rebind."""
         inner = self._collect(function)
         named: dict[str, list[Inner]] = {}
-        for one in inner:
-            name = self._name(one)
+        for inner_function in inner:
+            name = self._name(inner_function)
             if name is not None:
-                named.setdefault(name, []).append(one)
-            elif not self._is_immediate(one):
-                self.loose |= free_names(one)
+                named.setdefault(name, []).append(inner_function)
+            elif not self._is_immediate(inner_function):
+                self.loose |= free_names(inner_function)
         escaping = {
             node.value  # type: ignore[attr-defined]
             for node in self._parents
             if type(node) is cst.Name and not self._is_call(node)  # type: ignore[arg-type]
         }
-        for name, ones in named.items():
-            found = _NO_NAMES.union(*map(free_names, ones))
-            self._reads[name], self._rebinds[name] = found, _NO_NAMES.union(*map(rebound, ones))
+        for name, functions in named.items():
+            found = _NO_NAMES.union(*map(free_names, functions))
+            self._reads[name], self._rebinds[name] = found, _NO_NAMES.union(*map(rebound, functions))
             self.loose |= found if name in escaping else _NO_NAMES
         self._follow_calls()
         self._parents = {}
@@ -71,11 +71,11 @@ class Closures:
                 stack.append(child)
         return found
 
-    def _name(self, one: Inner) -> str | None:
+    def _name(self, function: Inner) -> str | None:
         """Return the name under which an inner function is called."""
-        if isinstance(one, cst.FunctionDef):
-            return one.name.value
-        assign = self._parents[one]
+        if isinstance(function, cst.FunctionDef):
+            return function.name.value
+        assign = self._parents[function]
         target = assign.targets[0].target if isinstance(assign, cst.Assign) else None
         return target.value if isinstance(target, cst.Name) and len(assign.targets) == 1 else None  # type: ignore[attr-defined]
 
@@ -109,7 +109,9 @@ class Closures:
             while True:
                 grown = {
                     name: found
-                    | _NO_NAMES.union(*(table.get(other, _NO_NAMES) for other in self._reads[name]))
+                    | _NO_NAMES.union(
+                        *(table.get(called_name, _NO_NAMES) for called_name in self._reads[name])
+                    )
                     for name, found in table.items()
                 }
                 if grown == table:

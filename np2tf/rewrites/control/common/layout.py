@@ -15,11 +15,11 @@ from np2tf.tree.walk import every_child
 _BLOCKS = frozenset({cst.FunctionDef, cst.If, cst.For, cst.While, cst.With, cst.Try, cst.SimpleStatementLine})
 
 
-def line(text: str, leading: Sequence[cst.EmptyLine] = ()) -> cst.SimpleStatementLine:
+def line(text: str, leading_lines: Sequence[cst.EmptyLine] = ()) -> cst.SimpleStatementLine:
     """Return one simple statement from its text."""
     node = cst.parse_statement(text)
     assert isinstance(node, cst.SimpleStatementLine)
-    return node.with_changes(leading_lines=list(leading))
+    return node.with_changes(leading_lines=list(leading_lines))
 
 
 def code(node: cst.CSTNode) -> str:
@@ -56,9 +56,9 @@ def assignment_target(state: Sequence[str]) -> str:
     return f"{', '.join(state)} = " if state else ""
 
 
-def blank(leading: Sequence[cst.EmptyLine] = ()) -> list[cst.EmptyLine]:
+def blank(leading_lines: Sequence[cst.EmptyLine] = ()) -> list[cst.EmptyLine]:
     """Return leading lines that begin with a blank line."""
-    lines = list(leading)
+    lines = list(leading_lines)
     if lines and lines[0].comment is None:
         return lines
     return [cst.EmptyLine(indent=False), *lines]
@@ -130,29 +130,32 @@ def helper(
     name: str,
     params: Sequence[str],
     body: Sequence[Statement],
-    leading: Sequence[cst.EmptyLine] = (),
+    leading_lines: Sequence[cst.EmptyLine] = (),
     header: cst.TrailingWhitespace | None = None,
 ) -> cst.FunctionDef:
     """Return a helper function with a blank line above it."""
     made = cst.parse_statement(f"def {name}({', '.join(params)}): pass")
     assert isinstance(made, cst.FunctionDef)
-    return made.with_changes(body=suite(body, header), leading_lines=blank(leading))
+    return made.with_changes(body=suite(body, header), leading_lines=blank(leading_lines))
 
 
-def rename_parameters(params: Sequence[str], shared: Sequence[str], naming: Naming) -> list[str]:
+def rename_parameters(params: Sequence[str], shared_names: Sequence[str], naming: Naming) -> list[str]:
     """Return the parameters, renamed where a helper rebinds the name itself because inner functions see
     it.
     """
-    return [naming.name(f"{param}_now") if param in shared else param for param in params]
+    return [naming.name(f"{param}_now") if param in shared_names else param for param in params]
 
 
-def rebind_parameters(params: Sequence[str], shared: Sequence[str], naming: Naming) -> list[Statement]:
+def rebind_parameters(params: Sequence[str], shared_names: Sequence[str], naming: Naming) -> list[Statement]:
     """Return the first lines of a helper with shared names: `nonlocal k` and `k = k_now`."""
-    if not shared:
+    if not shared_names:
         return []
-    own = [param for param in params if param in shared]
-    values = ", ".join(rename_parameters(own, shared, naming))
-    return [line(f"nonlocal {', '.join(shared)}"), *([line(f"{', '.join(own)} = {values}")] if own else [])]
+    shared_params = [param for param in params if param in shared_names]
+    values = ", ".join(rename_parameters(shared_params, shared_names, naming))
+    return [
+        line(f"nonlocal {', '.join(shared_names)}"),
+        *([line(f"{', '.join(shared_params)} = {values}")] if shared_params else []),
+    ]
 
 
 def return_statement(

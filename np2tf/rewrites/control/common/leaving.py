@@ -58,12 +58,12 @@ def jump_of(statement: cst.CSTNode) -> cst.CSTNode | None:
     return None
 
 
-def returns_like(rest: Sequence[Statement], body: Sequence[Statement]) -> bool:
+def returns_like(behind: Sequence[Statement], body: Sequence[Statement]) -> bool:
     """Return whether a loop only returns the expression that the function returns right behind it.
 
     Such a return needs only to break.
     """
-    following = jump_of(rest[0]) if rest else None
+    following = jump_of(behind[0]) if behind else None
     returns = [jump for jump in jumps_in(body) if isinstance(jump, cst.Return)]
     if not isinstance(following, cst.Return) or not returns:
         return False

@@ -28,8 +28,8 @@ class Naming:
     its use.
     """
 
-    def __init__(self, taken: Collection[str]) -> None:
-        self._used_names = set(taken)
+    def __init__(self, used_names: Collection[str]) -> None:
+        self._used_names = set(used_names)
         self._name_of_purpose: dict[str, str] = {}
 
     def name(self, purpose: str) -> str:

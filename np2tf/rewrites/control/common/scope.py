@@ -63,10 +63,10 @@ class Scope:
     def helper(self, body: Sequence[cst.CSTNode], params: Sequence[str]) -> Scope:
         """Return the scope of a helper function with this body."""
         given = frozenset(params)
-        own = writes(body)
+        written_names = writes(body)
         return Scope(
             self.locals,
-            (self.bound_names - own) | given,
+            (self.bound_names - written_names) | given,
             given,
             self.depth + 1,
             self.width,

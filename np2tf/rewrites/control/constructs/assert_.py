@@ -19,14 +19,14 @@ def is_lowered(judge: Judge, node: cst.Assert) -> bool:
 
 
 def lower(
-    lowering: Lowers, node: cst.Assert, scope: Scope, leading: Sequence[cst.EmptyLine]
+    lowering: Lowers, node: cst.Assert, scope: Scope, leading_lines: Sequence[cst.EmptyLine]
 ) -> list[Statement]:
     """Return the helper that raises, and the call of `np2tf.cond`."""
     name = lowering.naming.name("otherwise")
     message = f"({code(node.msg)})" if node.msg is not None else ""
     arguments = [code(node.test), "lambda: None", name]
     return [
-        helper(name, (), [line(f"raise AssertionError{message}")], leading),
+        helper(name, (), [line(f"raise AssertionError{message}")], leading_lines),
         line(call("", "np2tf.cond", arguments, scope.depth, scope.width), blank()),
     ]
 

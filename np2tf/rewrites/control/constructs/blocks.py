@@ -66,27 +66,29 @@ class Blocks:
         self._marks.lowered_nodes.add(made)
         return made
 
-    def _if(self, node: cst.If, then: Sequence[Statement], other: Sequence[Statement]) -> cst.If:
+    def _if(self, node: cst.If, then_body: Sequence[Statement], other_body: Sequence[Statement]) -> cst.If:
         header = node.body.header if isinstance(node.body, cst.IndentedBlock) else None
-        body = block_of(then, header).with_changes(footer=footer_of(node))
-        made = node.with_changes(body=body, orelse=self._orelse(node.orelse, other))
+        body = block_of(then_body, header).with_changes(footer=footer_of(node))
+        made = node.with_changes(body=body, orelse=self._orelse(node.orelse, other_body))
         self._marks.carry(node, made)
         return made
 
-    def _orelse(self, old: cst.If | cst.Else | None, other: Sequence[Statement]) -> cst.If | cst.Else | None:
-        if not other:
+    def _orelse(
+        self, old: cst.If | cst.Else | None, other_body: Sequence[Statement]
+    ) -> cst.If | cst.Else | None:
+        if not other_body:
             return None
-        if isinstance(old, cst.If) and len(other) == 1 and isinstance(other[0], cst.If):
-            return other[0]
+        if isinstance(old, cst.If) and len(other_body) == 1 and isinstance(other_body[0], cst.If):
+            return other_body[0]
         if isinstance(old, cst.Else):
             header = old.body.header if isinstance(old.body, cst.IndentedBlock) else None
-            return old.with_changes(body=block_of(other, header).with_changes(footer=footer_of(old)))
-        return cst.Else(body=block_of(other))
+            return old.with_changes(body=block_of(other_body, header).with_changes(footer=footer_of(old)))
+        return cst.Else(body=block_of(other_body))
 
     def _map_branches(self, node: cst.If, change: Callable[[Sequence[Statement]], list[Statement]]) -> cst.If:
-        then, other = statements_of(node), else_of(node)
-        new_then, new_other = change(reachable(then)), change(reachable(other))
-        if new_then == then and new_other == other:
+        then, other_body = statements_of(node), else_of(node)
+        new_then, new_other = change(reachable(then)), change(reachable(other_body))
+        if new_then == then and new_other == other_body:
             return node
         return self._if(node, new_then, new_other)
 

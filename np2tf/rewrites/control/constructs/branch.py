@@ -91,8 +91,8 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
     """Return the helpers and the call for an `if`."""
     sources = _without_pass(statements_of(node)), _without_pass(else_of(node))
     returns = bool(list(jumps_in([node])))
-    both = [*sources[0], *sources[1]]
-    written = lowering.closures.written_names(node, both, scope)
+    statements = [*sources[0], *sources[1]]
+    written = lowering.closures.written_names(node, statements, scope)
     if returns:
         if not tail:
             raise CannotLower("NP2TF303", node)  # it leaves a `with` block
@@ -101,8 +101,8 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
             reason = f"a return behind a write to `{late[0]}`, which is nonlocal"
             raise CannotLower("NP2TF301", node, kind="if", reason=reason)
         _same_kind_of_return(node, sources)
-    shared = lowering.closures.shared_names(node, both, written, scope)
-    live |= lowering.closures.kept_names(both, scope) | frozenset(shared)
+    shared = lowering.closures.shared_names(node, statements, written, scope)
+    live |= lowering.closures.kept_names(statements, scope) | frozenset(shared)
     after: Names = frozenset() if returns else live
     goes_on = writes([part for source in sources if not _raises(source) for part in source])
     outputs = (
@@ -189,18 +189,18 @@ def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Stat
         raise CannotLower("NP2TF304", node)
 
 
-def _as_lambda(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -> str | None:
+def _as_lambda(branch: _Branch, outputs: Sequence[str], bindings: dict[str, str]) -> str | None:
     """Return the branch as a lambda that reads the names around it; None if it is more than one
     expression.
     """
     if branch.has_comment:
         return None
     if not branch.source:
-        values = [bound.get(name, name) for name in outputs]
+        values = [bindings.get(name, name) for name in outputs]
         text = f"({', '.join(values)})" if len(values) > 1 else values[0] if values else "None"
         return f"lambda: {text}"
     if len(branch.statements) != 1:
-        return _several_values(branch, outputs, bound)
+        return _several_values(branch, outputs, bindings)
     if not isinstance(branch.statements[0], cst.SimpleStatementLine) or len(branch.statements[0].body) != 1:
         return None
     only = branch.statements[0].body[0]
@@ -208,16 +208,16 @@ def _as_lambda(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -
         return f"lambda: {code(only.value)}"
     if isinstance(only, cst.Return):
         return f"lambda: {_parenthesize(only.value)}" if only.value is not None else "lambda: None"
-    name, value = _assignment(only, branch.counters, bound)
-    return _values({name: value}, outputs, bound) if name in outputs else None
+    name, value = _assignment(only, branch.counters, bindings)
+    return _values({name: value}, outputs, bindings) if name in outputs else None
 
 
-def _assignment(statement: cst.CSTNode, counters: Names, bound: dict[str, str]) -> tuple[str, str]:
+def _assignment(statement: cst.CSTNode, counters: Names, bindings: dict[str, str]) -> tuple[str, str]:
     """Return the name and the value of an assignment; two empty strings for other statements."""
     step = step_of(statement)
     if step is not None and isinstance(statement, cst.AugAssign):
         name = code(statement.target)
-        return (name, step) if name in counters and bound.get(name, name) == name else ("", "")
+        return (name, step) if name in counters and bindings.get(name, name) == name else ("", "")
     if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
         target = statement.targets[0].target
         if isinstance(target, cst.Name):
@@ -225,18 +225,18 @@ def _assignment(statement: cst.CSTNode, counters: Names, bound: dict[str, str]) 
     return "", ""
 
 
-def _several_values(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -> str | None:
+def _several_values(branch: _Branch, outputs: Sequence[str], bindings: dict[str, str]) -> str | None:
     """Return a few assignments of short, independent values as one expression."""
     found: dict[str, str] = {}
     for statement in branch.statements:
         if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
             return None
         only = statement.body[0]
-        name, value = _assignment(only, branch.counters, bound)
+        name, value = _assignment(only, branch.counters, bindings)
         if name not in outputs or name in found or reads(only) & found.keys() or _may_have_effects(only):
             return None
         found[name] = value
-    text = _values(found, outputs, bound)
+    text = _values(found, outputs, bindings)
     return text if len(text) <= _SHORT else None
 
 
@@ -244,8 +244,8 @@ def _may_have_effects(node: cst.CSTNode) -> bool:
     return any(isinstance(part, (cst.Call, cst.NamedExpr, cst.Await, cst.Yield)) for part in walk(node))
 
 
-def _values(found: dict[str, str], outputs: Sequence[str], bound: dict[str, str]) -> str:
-    values = [found.get(output) or bound.get(output, output) for output in outputs]
+def _values(new_values: dict[str, str], outputs: Sequence[str], bindings: dict[str, str]) -> str:
+    values = [new_values.get(output) or bindings.get(output, output) for output in outputs]
     return f"lambda: ({', '.join(values)})" if len(values) > 1 else f"lambda: {values[0]}"
 
 

@@ -53,30 +53,30 @@ def map_loop(node: cst.For, live: Names) -> MapLoop | None:
     if stored is None or not isinstance(last, cst.SimpleStatementLine):
         return None
     out, value = stored
-    own = [name for statement in before for name in _assigned_names(statement)]
-    if None in own or {node.target.value, out} & set(own) or node.target.value in live:
+    body_names = [name for statement in before for name in _assigned_names(statement)]
+    if None in body_names or {node.target.value, out} & set(body_names) or node.target.value in live:
         return None
     seen_outside = (loop_head(node, live) - {out}) | live
-    if seen_outside & {*own, node.target.value} or _mentions([*before, value, node.iter], out):
+    if seen_outside & {*body_names, node.target.value} or _mentions([*before, value, node.iter], out):
         return None
     return MapLoop(out, before, value, last)
 
 
-def lower(lowering: Lowers, node: cst.For, found: MapLoop, scope: Scope) -> list[Statement]:
+def lower(lowering: Lowers, node: cst.For, map_loop: MapLoop, scope: Scope) -> list[Statement]:
     """Return the helper that computes one element, and the call that fills the array."""
     (item,) = bound_targets(node.target)
     result = cst.SimpleStatementLine(
-        [cst.Return(found.value)],
-        leading_lines=[*found.last.leading_lines, *footer_of(node)],
-        trailing_whitespace=found.last.trailing_whitespace,
+        [cst.Return(map_loop.value)],
+        leading_lines=[*map_loop.last.leading_lines, *footer_of(node)],
+        trailing_whitespace=map_loop.last.trailing_whitespace,
     )
-    body: list[Statement] = [*found.before, result]
+    body: list[Statement] = [*map_loop.before, result]
     inner = scope.helper(body, [item])
     stepped = lowering.scope_body(body, frozenset(), inner, tail=True)
     name = lowering.naming.name(f"value_{item}" if item != "_" else "value")
     made = helper(name, [item], stepped, node.leading_lines, comment_of(node.body))
-    arguments = [code(node.iter), name, scope.value(found.out)]
-    filled = line(call(f"{found.out} = ", "np2tf.map_loop", arguments, scope.depth, scope.width), blank())
+    arguments = [code(node.iter), name, scope.value(map_loop.out)]
+    filled = line(call(f"{map_loop.out} = ", "np2tf.map_loop", arguments, scope.depth, scope.width), blank())
     return [made, filled]
 
 
@@ -121,10 +121,20 @@ def _assigned_names(statement: cst.CSTNode) -> list[str | None]:
         return [None]
     names: list[str | None] = []
     for small in statement.body:
-        targets = [one.target for one in small.targets] if isinstance(small, cst.Assign) else [None]
-        names += [one.value if isinstance(one, cst.Name) else None for one in targets]
+        targets = (
+            [assign_target.target for assign_target in small.targets]
+            if isinstance(small, cst.Assign)
+            else [None]
+        )
+        names += [
+            assign_target.value if isinstance(assign_target, cst.Name) else None for assign_target in targets
+        ]
     return names
 
 
 def _mentions(nodes: list[cst.CSTNode], name: str) -> bool:
-    return any(isinstance(one, cst.Name) and one.value == name for node in nodes for one in walk(node))
+    return any(
+        isinstance(inner_node, cst.Name) and inner_node.value == name
+        for node in nodes
+        for inner_node in walk(node)
+    )

@@ -73,7 +73,7 @@ class JumpFree(Blocks):
                 out.append(self._change_blocks(statement, lambda part: self._loops(part, depth)))
         return out
 
-    def _loop(self, loop: cst.For | cst.While, rest: Sequence[Statement], depth: int) -> list[Statement]:
+    def _loop(self, loop: cst.For | cst.While, behind: Sequence[Statement], depth: int) -> list[Statement]:
         lowered = loop in self._marks
         assigns: list[Statement] = []
         if lowered and isinstance(loop, cst.While):
@@ -84,7 +84,7 @@ class JumpFree(Blocks):
             changed = self._plain_body(body)
             return [self._with_body(loop, changed)]  # type: ignore[type-var]
         jumps = list(jumps_in(body))
-        frame = _Frame(returns_break=returns_like(rest, body))
+        frame = _Frame(returns_break=returns_like(behind, body))
         if not frame.returns_break:
             frame.returns = [jump for jump in jumps if isinstance(jump, cst.Return)]
         frame.has_break = len(frame.returns) < sum(not isinstance(jump, cst.Continue) for jump in jumps)
@@ -178,45 +178,45 @@ class JumpFree(Blocks):
             return [*out, *self._guarded_if(statement, body[index + 1 :], frame)]
         return out
 
-    def _guarded_guard(self, guard: cst.If, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
+    def _guarded_guard(self, guard: cst.If, behind: Sequence[Statement], frame: _Frame) -> list[Statement]:
         """Return the guard behind an inner loop that may have set the flags and the result."""
         if frame.plain or frame.stop is None:
             raise CannotLower("NP2TF303", guard)
         returned = self._naming.name("returned")
         stop = [line(f"{frame.stop} = True")] if frame.stop != returned else []
-        if not rest:
+        if not behind:
             return [self._lowered_if(returned, stop)] if stop else []
         changed = (
             self._lowered_if(returned, stop) if stop else self._lowered_if(f"np2tf.not_({returned})", ())
         )
         if stop:
-            return [self._if(changed, stop, self._guard(rest, frame))]
-        return [self._if(changed, self._guard(rest, frame), ())]
+            return [self._if(changed, stop, self._guard(behind, frame))]
+        return [self._if(changed, self._guard(behind, frame), ())]
 
-    def _guarded_if(self, node: cst.If, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
-        then, other = statements_of(node), else_of(node)
-        then_leaves, other_leaves = leaves(then), leaves(other)
-        left = [*other, *([] if other_leaves else rest)]
+    def _guarded_if(self, node: cst.If, behind: Sequence[Statement], frame: _Frame) -> list[Statement]:
+        then, other_body = statements_of(node), else_of(node)
+        then_leaves, other_leaves = leaves(then), leaves(other_body)
+        left = [*other_body, *([] if other_leaves else behind)]
         if self._only_leaves(node, then, frame) and all(
             isinstance(jump, cst.Continue) for jump in jumps_in(left)
         ):
             return self._flag_first(node, then[0], left, frame)
-        if not rest or then_leaves or other_leaves:
-            # `rest` goes where control still flows; behind two jumps it is never reached.
-            then += [] if then_leaves else rest
-            other += [] if other_leaves else rest
-            return [self._if(node, self._guard(then, frame), self._guard(other, frame))]
+        if not behind or then_leaves or other_leaves:
+            # `behind` goes where control still flows; behind two jumps it is never reached.
+            then += [] if then_leaves else behind
+            other_body += [] if other_leaves else behind
+            return [self._if(node, self._guard(then, frame), self._guard(other_body, frame))]
         flags = self._flags(node, frame)
-        first = self._if(node, self._guard(then, frame), self._guard(other, frame))
-        return [first, self._unless(flags, self._guard(rest, frame))]
+        first = self._if(node, self._guard(then, frame), self._guard(other_body, frame))
+        return [first, self._unless(flags, self._guard(behind, frame))]
 
-    def _guarded_with(self, node: cst.With, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
+    def _guarded_with(self, node: cst.With, behind: Sequence[Statement], frame: _Frame) -> list[Statement]:
         """Return a `with` block (of np.errstate) that jumps leave."""
         flags = self._flags(node, frame)
         first = self._with_body(node, self._guard(statements_of(node.body), frame))
-        return [first, *([self._unless(flags, self._guard(rest, frame))] if rest else [])]
+        return [first, *([self._unless(flags, self._guard(behind, frame))] if behind else [])]
 
-    def _guarded_try(self, node: cst.Try, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
+    def _guarded_try(self, node: cst.Try, behind: Sequence[Statement], frame: _Frame) -> list[Statement]:
         """Return a `try` with jumps out of it: each block sets the flags, and its `else` tests them."""
         tries.refuse_jumps_at_its_end(node)
         flags = self._flags(node, frame)
@@ -226,7 +226,7 @@ class JumpFree(Blocks):
             return [self._unless(flags, changed)] if list(jumps_in(statements_of(node.body))) else changed
 
         first = self._try(node, lambda part: self._guard(part, frame), unless_left)
-        return [first, *([self._unless(flags, self._guard(rest, frame))] if rest else [])]
+        return [first, *([self._unless(flags, self._guard(behind, frame))] if behind else [])]
 
     def _flags(self, node: cst.CSTNode, frame: _Frame) -> list[str]:
         """Return the flags that the jumps in a statement set."""
@@ -241,12 +241,12 @@ class JumpFree(Blocks):
             flags.append(frame.stop)
         return flags
 
-    def _unless(self, flags: Sequence[str], rest: Sequence[Statement]) -> cst.If:
-        either = flags[0] if len(flags) == 1 else f"np2tf.or_({flags[0]}, lambda: {flags[1]})"
-        return self._lowered_if(f"np2tf.not_({either})", rest)
+    def _unless(self, flags: Sequence[str], behind: Sequence[Statement]) -> cst.If:
+        any_flag = flags[0] if len(flags) == 1 else f"np2tf.or_({flags[0]}, lambda: {flags[1]})"
+        return self._lowered_if(f"np2tf.not_({any_flag})", behind)
 
     def _flag_first(
-        self, node: cst.If, leave: Statement, left: Sequence[Statement], frame: _Frame
+        self, node: cst.If, leave: Statement, behind: Sequence[Statement], frame: _Frame
     ) -> list[Statement]:
         """Return `done = test` for `if test: break`: nothing else has set the flag, so it equals the test."""
         assert frame.stop is not None
@@ -255,19 +255,19 @@ class JumpFree(Blocks):
         if isinstance(jump, cst.Return) and jump.value is not None and not frame.returns_break:
             answer = line(f"{self._naming.name('result')} = {code(jump.value)}")
             guard = self._lowered_if(frame.stop, ())
-            return [flag, self._if(guard, [answer], self._guard(left, frame))]
-        rest = [self._lowered_if(f"np2tf.not_({frame.stop})", self._guard(left, frame))]
-        return [flag, *(rest if left else [])]
+            return [flag, self._if(guard, [answer], self._guard(behind, frame))]
+        guarded = [self._lowered_if(f"np2tf.not_({frame.stop})", self._guard(behind, frame))]
+        return [flag, *(guarded if behind else [])]
 
-    def _only_leaves(self, node: cst.If, then: Sequence[Statement], frame: _Frame) -> bool:
+    def _only_leaves(self, node: cst.If, body: Sequence[Statement], frame: _Frame) -> bool:
         """Return whether an `if` only leaves the loop, and its test can be the flag."""
-        if frame.stop is None or node not in self._marks or len(then) != 1 or not is_bool(node.test):
+        if frame.stop is None or node not in self._marks or len(body) != 1 or not is_bool(node.test):
             return False
         if isinstance(node.orelse, cst.Else) and (
             has_comment(node.orelse.body) or any(map(has_comment, node.orelse.leading_lines))
         ):
             return False
-        only = jump_of(then[0])
+        only = jump_of(body[0])
         if isinstance(only, cst.Return):
             return frame.returns_break or frame.stop == self._naming.name("returned")
         return isinstance(only, cst.Break)
@@ -310,23 +310,25 @@ class JumpFree(Blocks):
             return [*body[:index], *self._tail_if(statement, body[index + 1 :])]
         return list(body)
 
-    def _tail_if(self, node: cst.If, rest: Sequence[Statement]) -> list[Statement]:
-        then, other = statements_of(node), else_of(node)
-        then_leaves, other_leaves = leaves(then), leaves(other)
-        short = len(rest) == 1 and jump_of(rest[0]) is not None and len(code(rest[0]).strip()) <= _SHORT
-        if rest and not then_leaves and not other_leaves and not short:
-            return self._tail_by_flag(node, rest)
+    def _tail_if(self, node: cst.If, behind: Sequence[Statement]) -> list[Statement]:
+        then, other_body = statements_of(node), else_of(node)
+        then_leaves, other_leaves = leaves(then), leaves(other_body)
+        short = len(behind) == 1 and jump_of(behind[0]) is not None and len(code(behind[0]).strip()) <= _SHORT
+        if behind and not then_leaves and not other_leaves and not short:
+            return self._tail_by_flag(node, behind)
         if not then_leaves:
-            then += rest
+            then += behind
         if not other_leaves:
-            other += [part.deep_clone() for part in rest] if not then_leaves else rest
-        return [self._if(node, self._tail(then), self._tail(other))]
+            other_body += [part.deep_clone() for part in behind] if not then_leaves else behind
+        return [self._if(node, self._tail(then), self._tail(other_body))]
 
-    def _tail_by_flag(self, node: cst.If | cst.With | cst.Try, rest: Sequence[Statement]) -> list[Statement]:
+    def _tail_by_flag(
+        self, node: cst.If | cst.With | cst.Try, behind: Sequence[Statement]
+    ) -> list[Statement]:
         returned = self._naming.name("returned")
         returns = [jump for jump in jumps_in([node]) if isinstance(jump, cst.Return)]
         frame = _Frame(stop=returned, returns=returns)
         start = line(f"{returned} = False", node.leading_lines)
         bare = self._marks.carry(node, node.with_changes(leading_lines=()))
         changed = self._guard([bare], frame)  # type: ignore[list-item]
-        return [start, *changed, *self._tail_if(self._return_guard(frame), rest)]
+        return [start, *changed, *self._tail_if(self._return_guard(frame), behind)]

@@ -16,9 +16,9 @@ from np2tf.tree.templates import Statement, expression
 Change = Callable[[list[Statement]], list[Statement]]
 
 
-def on_host(updated: cst.CSTNode) -> cst.CSTNode:
+def on_host(updated_node: cst.CSTNode) -> cst.CSTNode:
     """Return `except np2tf.on_host(ValueError)` for `except ValueError`."""
-    handler = cst.ensure_type(updated, cst.ExceptHandler)
+    handler = cst.ensure_type(updated_node, cst.ExceptHandler)
     kinds = handler.type if handler.type is not None else cst.Name("BaseException")
     return handler.with_changes(
         type=expression("np2tf.on_host({kinds})", kinds=kinds),
@@ -50,7 +50,7 @@ def map_blocks(node: cst.Try, change: Change, orelse: Change | None = None) -> c
 
     made = node.with_changes(
         body=part(node.body),
-        handlers=[one.with_changes(body=part(one.body)) for one in node.handlers],
+        handlers=[handler.with_changes(body=part(handler.body)) for handler in node.handlers],
     )
     if node.orelse is not None:
         made = made.with_changes(

@@ -14,9 +14,9 @@ from np2tf.tree.templates import expression
 def rename_to(path: str) -> Edit:
     """A name or attribute becomes a dotted path, or another short expression."""
 
-    def edit(updated: cst.Name | cst.Attribute) -> cst.BaseExpression:
+    def edit(updated_node: cst.Name | cst.Attribute) -> cst.BaseExpression:
         new = name_node(path) if path.replace(".", "").isidentifier() else expression(path)
-        return new.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+        return new.with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
 
     return edit
 
@@ -24,11 +24,11 @@ def rename_to(path: str) -> Edit:
 def function_of(path: str) -> Edit:
     """`x.sum(axis=0)` -> `path(x, axis=0)`."""
 
-    def edit(updated: cst.Call) -> cst.Call:
-        assert isinstance(updated.func, cst.Attribute)
-        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated.args else None
-        first = cst.Arg(updated.func.value, comma=comma) if comma else cst.Arg(updated.func.value)
-        return updated.with_changes(func=name_node(path), args=[first, *updated.args])
+    def edit(updated_node: cst.Call) -> cst.Call:
+        assert isinstance(updated_node.func, cst.Attribute)
+        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated_node.args else None
+        first = cst.Arg(updated_node.func.value, comma=comma) if comma else cst.Arg(updated_node.func.value)
+        return updated_node.with_changes(func=name_node(path), args=[first, *updated_node.args])
 
     return edit
 
@@ -36,8 +36,8 @@ def function_of(path: str) -> Edit:
 def wrap_in(path: str) -> Edit:
     """An expression becomes the argument of a call."""
 
-    def edit(updated: cst.BaseExpression) -> cst.BaseExpression:
-        return expression("{f}({x})", f=name_node(path), x=updated)
+    def edit(updated_node: cst.BaseExpression) -> cst.BaseExpression:
+        return expression("{f}({x})", f=name_node(path), x=updated_node)
 
     return edit
 
@@ -45,8 +45,8 @@ def wrap_in(path: str) -> Edit:
 def operator_call(path: str) -> Edit:
     """`a // b` -> `path(a, b)`."""
 
-    def edit(updated: cst.BinaryOperation) -> cst.BaseExpression:
-        return expression("{f}({a}, {b})", f=name_node(path), a=updated.left, b=updated.right)
+    def edit(updated_node: cst.BinaryOperation) -> cst.BaseExpression:
+        return expression("{f}({a}, {b})", f=name_node(path), a=updated_node.left, b=updated_node.right)
 
     return edit
 
@@ -54,9 +54,9 @@ def operator_call(path: str) -> Edit:
 def tail(path: str) -> Edit:
     """`f(x).name` -> `path(f(x))`."""
 
-    def edit(updated: cst.Attribute) -> cst.BaseExpression:
-        made = expression("{f}({x})", f=name_node(path), x=updated.value)
-        return made.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+    def edit(updated_node: cst.Attribute) -> cst.BaseExpression:
+        made = expression("{f}({x})", f=name_node(path), x=updated_node.value)
+        return made.with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
 
     return edit
 
@@ -69,7 +69,7 @@ def key_expression(elements: Sequence[cst.SubscriptElement]) -> cst.BaseExpressi
         return parts[0]
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     last = cst.Element(parts[-1], comma=cst.Comma()) if len(parts) == 1 else cst.Element(parts[-1])
-    return cst.Tuple([*(cst.Element(one, comma=comma) for one in parts[:-1]), last])
+    return cst.Tuple([*(cst.Element(part, comma=comma) for part in parts[:-1]), last])
 
 
 def _part(part: cst.BaseSlice) -> cst.BaseExpression:
@@ -91,8 +91,8 @@ def argument(value: cst.BaseExpression) -> cst.BaseExpression:
 def item_assignment(helper: str) -> Edit:
     """`x[key] = value` -> `x = helper(x, key, value)`."""
 
-    def edit(updated: cst.Assign) -> cst.Assign:
-        (target,) = updated.targets
+    def edit(updated_node: cst.Assign) -> cst.Assign:
+        (target,) = updated_node.targets
         place = target.target
         assert isinstance(place, cst.Subscript)
         assert isinstance(place.value, cst.Name)
@@ -101,9 +101,9 @@ def item_assignment(helper: str) -> Edit:
             f=name_node(helper),
             x=place.value,
             key=key_expression(place.slice),
-            value=argument(updated.value),
+            value=argument(updated_node.value),
         )
-        return updated.with_changes(targets=[target.with_changes(target=place.value)], value=call)
+        return updated_node.with_changes(targets=[target.with_changes(target=place.value)], value=call)
 
     return edit
 
@@ -123,26 +123,28 @@ _NEED_PARENTHESES = (
 )
 
 
-def combine(updated: cst.AugAssign, place: cst.BaseExpression, operation: str | None) -> cst.BaseExpression:
+def combine(
+    updated_node: cst.AugAssign, place: cst.BaseExpression, operation: str | None
+) -> cst.BaseExpression:
     """`place + value`, or `operation(place, value)`."""
-    value = argument(updated.value)
+    value = argument(updated_node.value)
     if operation is not None:
         return expression("{f}({a}, {b})", f=name_node(operation), a=place, b=value)
     if isinstance(value, _NEED_PARENTHESES) and not value.lpar:
         value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    return expression("{a} " + SYMBOLS[type(updated.operator)] + " {b}", a=place, b=value)
+    return expression("{a} " + SYMBOLS[type(updated_node.operator)] + " {b}", a=place, b=value)
 
 
 def augment_with(helper: str | None, operation: str | None) -> Edit:
     """`x += v` -> `x = helper(x, x + v)`, or `x = x + v` without a helper."""
 
-    def edit(updated: cst.AugAssign) -> cst.Assign:
-        assert isinstance(updated.target, cst.Name)
-        new = combine(updated, cst.Name(updated.target.value), operation)
+    def edit(updated_node: cst.AugAssign) -> cst.Assign:
+        assert isinstance(updated_node.target, cst.Name)
+        new = combine(updated_node, cst.Name(updated_node.target.value), operation)
         if helper is not None:
-            old = cst.Name(updated.target.value)
+            old = cst.Name(updated_node.target.value)
             new = expression("{f}({x}, {new})", f=name_node(helper), x=old, new=new)
-        return cst.Assign([cst.AssignTarget(updated.target)], new, semicolon=updated.semicolon)
+        return cst.Assign([cst.AssignTarget(updated_node.target)], new, semicolon=updated_node.semicolon)
 
     return edit
 
@@ -150,8 +152,8 @@ def augment_with(helper: str | None, operation: str | None) -> Edit:
 def augmented_item(helper: str, operation: str | None) -> Edit:
     """`x[key] += v` -> `x = helper(x, key, x[key] + v)`."""
 
-    def edit(updated: cst.AugAssign) -> cst.Assign:
-        place = updated.target
+    def edit(updated_node: cst.AugAssign) -> cst.Assign:
+        place = updated_node.target
         assert isinstance(place, cst.Subscript)
         assert isinstance(place.value, cst.Name)
         call = expression(
@@ -159,10 +161,10 @@ def augmented_item(helper: str, operation: str | None) -> Edit:
             f=name_node(helper),
             x=place.value,
             key=key_expression(place.slice),
-            new=combine(updated, place.deep_clone(), operation),
+            new=combine(updated_node, place.deep_clone(), operation),
         )
         target = cst.AssignTarget(cst.Name(place.value.value))
-        return cst.Assign([target], call, semicolon=updated.semicolon)
+        return cst.Assign([target], call, semicolon=updated_node.semicolon)
 
     return edit
 
@@ -170,7 +172,9 @@ def augmented_item(helper: str, operation: str | None) -> Edit:
 def assigned_to(name: str) -> Edit:
     """A statement that is an expression becomes an assignment."""
 
-    def edit(updated: cst.Expr) -> cst.Assign:
-        return cst.Assign([cst.AssignTarget(cst.Name(name))], updated.value, semicolon=updated.semicolon)
+    def edit(updated_node: cst.Expr) -> cst.Assign:
+        return cst.Assign(
+            [cst.AssignTarget(cst.Name(name))], updated_node.value, semicolon=updated_node.semicolon
+        )
 
     return edit

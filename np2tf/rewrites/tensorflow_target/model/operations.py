@@ -9,10 +9,10 @@ import libcst as cst
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.results import product
 from np2tf.rewrites.tensorflow_target.model.values import (
-    ANY,
+    ANY_KIND,
     ARRAYS,
     CONTAINERS,
-    NOTHING,
+    NO_VALUE,
     NUMBERS,
     Value,
     array,
@@ -44,8 +44,8 @@ def element_of(value: Value) -> Value:
     """Return what iteration over a value gives."""
     found: Value | None = None
     if value.is_undetermined:
-        return NOTHING
-    if value.may(ANY):
+        return NO_VALUE
+    if value.may(ANY_KIND):
         found = unknown(*value.memory, certain=False)
     if value.may("array"):
         rank = None if value.rank is None else value.rank - 1
@@ -53,7 +53,7 @@ def element_of(value: Value) -> Value:
         found = join(found, array(value.dtype, rank, memory, scalar=True))
     if value.may("range", "shape"):
         found = join(found, plain("int"))
-    if value.may("str", "dict") and not value.may(ANY):
+    if value.may("str", "dict") and not value.may(ANY_KIND):
         found = join(found, plain("str", "int", "float"))
     if value.items is not None:
         found = join(found, union(value.items)) if value.items else found
@@ -65,10 +65,10 @@ def element_of(value: Value) -> Value:
 def helper_of(operator: cst.CSTNode, values: Sequence[Value]) -> str | None:
     """The helper that must take an operator's place."""
     name = HELPERS.get(type(operator))
-    if name is None or not any(one.may(*ARRAYS) for one in values):
-        return name if name and not all(one.is_plain for one in values) else None
+    if name is None or not any(value.may(*ARRAYS) for value in values):
+        return name if name and not all(value.is_plain for value in values) else None
     dtype = promote(values)
-    whole = dtype is not None and dtype.startswith("int") and all(one.certain for one in values)
+    whole = dtype is not None and dtype.startswith("int") and all(value.certain for value in values)
     return None if whole else name
 
 
@@ -95,12 +95,12 @@ def _symbol(operator: cst.CSTNode) -> str:
 def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
     """Return why an operator's operands are such that TensorFlow's result may differ."""
     sides = (left, right)
-    arrays = any(one.may("array", "scalar") and not one.may(ANY) for one in sides)
-    if arrays and any(one.only("list", "tuple") for one in sides):
+    arrays = any(side.may("array", "scalar") and not side.may(ANY_KIND) for side in sides)
+    if arrays and any(side.only("list", "tuple") for side in sides):
         return "an array stands beside a list"
-    if isinstance(operator, _SHIFTS) and not all(one.is_plain for one in sides):
+    if isinstance(operator, _SHIFTS) and not all(side.is_plain for side in sides):
         return "tensors have no shift operators"
-    if isinstance(operator, _POWERS) and arrays and any(one.dtype == "bool" for one in sides):
+    if isinstance(operator, _POWERS) and arrays and any(side.dtype == "bool" for side in sides):
         return "powers of truth values have another dtype"
     return None
 
@@ -108,12 +108,12 @@ def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
 def result_of(operator: cst.CSTNode, left: Value, right: Value, node: cst.CSTNode) -> Value:
     """The value of an operation on two values that fit."""
     if left.is_undetermined or right.is_undetermined:
-        return NOTHING
+        return NO_VALUE
     left, right = _without_none(left), _without_none(right)
     if isinstance(operator, _PRODUCTS):
         return product(left, right)
     sequences = left.may(*CONTAINERS, "str", "shape") and right.may(*CONTAINERS, "str", "shape", "int")
-    if sequences and not left.may(ANY) and not right.may(ANY, *ARRAYS):
+    if sequences and not left.may(ANY_KIND) and not right.may(ANY_KIND, *ARRAYS):
         return _sequences(left, right)
     if right.may(*CONTAINERS, "str") and left.only("int"):
         return right
@@ -144,28 +144,28 @@ def arithmetic(
     values: Sequence[Value], node: cst.CSTNode, divides: bool = False, power: bool = False
 ) -> Value:
     """The value of arithmetic: an array where one is an array, and in new memory."""
-    if any(one.is_undetermined for one in values):
-        return NOTHING
-    if all(one.only(*NUMBERS) for one in values):
+    if any(value.is_undetermined for value in values):
+        return NO_VALUE
+    if all(value.only(*NUMBERS) for value in values):
         return _number(values, divides, power)
     rank = broadcast_rank(values)
-    certainly = any(one.only("array") and (one.rank or 0) > 0 for one in values)
-    if any(one.may(ANY) for one in values) and not certainly:
+    certainly = any(value.only("array") and (value.rank or 0) > 0 for value in values)
+    if any(value.may(ANY_KIND) for value in values) and not certainly:
         return unknown(node, certain=False)
     dtype = promote(values)
     if divides and dtype in ("bool", "int32", "int64"):
         dtype = "float64"
     if power and dtype in ("int32", "int64") and values[-1].only("float"):
         dtype = "float64"
-    if all(one.only(*NUMBERS, "scalar") for one in values):
+    if all(value.only(*NUMBERS, "scalar") for value in values):
         made = array(dtype, 0)
-        if all(one.may(*NUMBERS) for one in values):
-            made = join(made, _number([_numbers(one) for one in values], divides, power)) or made
+        if all(value.may(*NUMBERS) for value in values):
+            made = join(made, _number([_numbers(value) for value in values], divides, power)) or made
         return made
     if certainly or (rank or 0) > 0:
         return array(dtype, rank, [node])
     made = array(dtype, rank, [node], scalar=True)
-    if all(one.may(*NUMBERS) for one in values):
+    if all(value.may(*NUMBERS) for value in values):
         made = join(made, plain("int", "float")) or made
     return made
 
@@ -176,7 +176,7 @@ def _numbers(value: Value) -> Value:
 
 def _number(values: Sequence[Value], divides: bool, power: bool) -> Value:
     """Arithmetic on Python's numbers."""
-    kinds = {_ORDER[max(1, _ORDER.index(kind))] for one in values for kind in one.kinds}
+    kinds = {_ORDER[max(1, _ORDER.index(kind))] for value in values for kind in value.kinds}
     if kinds == {"int"}:
         return plain("float") if divides else plain("int", "float") if power else plain("int")
     if divides:
@@ -195,7 +195,7 @@ def choose(
     """Return the part of an array that a key chooses."""
     advanced = any(_is_advanced(element, value) for element, value in zip(elements, key))
     rank = base.rank
-    if base.may(ANY) and not base.only("array", "scalar"):
+    if base.may(ANY_KIND) and not base.only("array", "scalar"):
         return unknown(*base.memory, node, certain=False)
     doubtful = any(_may_be_advanced(element, value) for element, value in zip(elements, key))
     if advanced:
@@ -223,7 +223,7 @@ def _is_advanced(element: cst.SubscriptElement, value: Value) -> bool:
 def _may_be_advanced(element: cst.SubscriptElement, value: Value) -> bool:
     if not isinstance(element.slice, cst.Index):
         return False
-    return value.may("array", "list", "tuple", ANY)
+    return value.may("array", "list", "tuple", ANY_KIND)
 
 
 def _advanced_rank(base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value]) -> int | None:

@@ -20,7 +20,7 @@ from np2tf.rewrites.tensorflow_target.model.values import (
 )
 
 #: Parameter -> what is given for it, and the expression that gives it.
-Given = Mapping[str, tuple[Value, cst.BaseExpression]]
+ArgumentValues = Mapping[str, tuple[Value, cst.BaseExpression]]
 
 
 def product(left: Value, right: Value) -> Value:
@@ -33,49 +33,49 @@ def product(left: Value, right: Value) -> Value:
     return array(dtype, rank, scalar=True)
 
 
-def _values(given: Given) -> list[Value]:
-    return [value for value, _ in given.values()]
+def _values(arguments: ArgumentValues) -> list[Value]:
+    return [value for value, _ in arguments.values()]
 
 
-def _first(given: Given) -> Value:
-    return next(iter(given.values()))[0] if given else unknown()
+def _first(arguments: ArgumentValues) -> Value:
+    return next(iter(arguments.values()))[0] if arguments else unknown()
 
 
 def _as_float(dtype: str | None) -> str | None:
     return "float64" if dtype in ("int32", "int64", "bool") else dtype
 
 
-def _elementwise(given: Given) -> Value:
-    values = [one for one in _values(given) if not one.only("none")]
+def _elementwise(arguments: ArgumentValues) -> Value:
+    values = [value for value in _values(arguments) if not value.only("none")]
     return array(promote(values), broadcast_rank(values), scalar=True)
 
 
-def _float(given: Given) -> Value:
-    values = _values(given)
+def _float(arguments: ArgumentValues) -> Value:
+    values = _values(arguments)
     return array(_as_float(promote(values)), broadcast_rank(values), scalar=True)
 
 
-def _bool(given: Given) -> Value:
-    return array("bool", broadcast_rank(_values(given)), scalar=True)
+def _bool(arguments: ArgumentValues) -> Value:
+    return array("bool", broadcast_rank(_values(arguments)), scalar=True)
 
 
-def _where(given: Given) -> Value:
-    if len(given) == 1:
-        return _indices(given)
-    condition, *others = _values(given)
-    return array(promote(others), broadcast_rank([condition, *others]), scalar=True)
+def _where(arguments: ArgumentValues) -> Value:
+    if len(arguments) == 1:
+        return _indices(arguments)
+    condition, *branches = _values(arguments)
+    return array(promote(branches), broadcast_rank([condition, *branches]), scalar=True)
 
 
-def _indices(given: Given) -> Value:
-    rank = _first(given).rank
+def _indices(arguments: ArgumentValues) -> Value:
+    rank = _first(arguments).rank
     index = array("int64", 1)
     return tuple_value([index] * rank) if rank else Value(frozenset(["tuple"]), item=index)
 
 
-def _reduction(given: Given, dtype: str | None) -> Value:
-    first = _first(given)
-    axis, written = given.get("axis", (plain("none"), None))
-    keepdims = given.get("keepdims")
+def _reduction(arguments: ArgumentValues, dtype: str | None) -> Value:
+    first = _first(arguments)
+    axis, written = arguments.get("axis", (plain("none"), None))
+    keepdims = arguments.get("keepdims")
     kept = keepdims is not None and not _is(keepdims[1], "False")
     if axis.only("none") and not kept:
         return array(dtype, 0)
@@ -94,69 +94,72 @@ def _is(node: cst.CSTNode, name: str) -> bool:
     return isinstance(node, cst.Name) and node.value == name
 
 
-def _sum(given: Given) -> Value:
-    dtype = promote([_first(given)])
-    return _reduction(given, "int64" if dtype in ("int32", "bool") else dtype)
+def _sum(arguments: ArgumentValues) -> Value:
+    dtype = promote([_first(arguments)])
+    return _reduction(arguments, "int64" if dtype in ("int32", "bool") else dtype)
 
 
-def _mean(given: Given) -> Value:
-    return _reduction(given, _as_float(promote([_first(given)])))
+def _mean(arguments: ArgumentValues) -> Value:
+    return _reduction(arguments, _as_float(promote([_first(arguments)])))
 
 
-def _extremum(given: Given) -> Value:
-    return _reduction(given, promote([_first(given)]))
+def _extremum(arguments: ArgumentValues) -> Value:
+    return _reduction(arguments, promote([_first(arguments)]))
 
 
-def _norm(given: Given) -> Value:
-    dtype = _as_float(promote([_first(given)]))
-    return _reduction(given, None if dtype == "complex128" else dtype)
+def _norm(arguments: ArgumentValues) -> Value:
+    dtype = _as_float(promote([_first(arguments)]))
+    return _reduction(arguments, None if dtype == "complex128" else dtype)
 
 
-def _cumulative(given: Given) -> Value:
-    first = _first(given)
+def _cumulative(arguments: ArgumentValues) -> Value:
+    first = _first(arguments)
     dtype = promote([first])
-    rank = first.rank if "axis" in given else 1
+    rank = first.rank if "axis" in arguments else 1
     return array("int64" if dtype in ("int32", "bool") else dtype, rank)
 
 
-def _like(given: Given) -> Value:
-    first = _first(given)
+def _like(arguments: ArgumentValues) -> Value:
+    first = _first(arguments)
     dtype, rank = _of_elements(first)
-    if "axis" in given and not given["axis"][0].only("int"):
+    if "axis" in arguments and not arguments["axis"][0].only("int"):
         rank = None
-    return array(_dtype(given) or (dtype if "dtype" not in given else None), rank)
+    return array(_dtype(arguments) or (dtype if "dtype" not in arguments else None), rank)
 
 
-def _dtype(given: Given) -> str | None:
+def _dtype(arguments: ArgumentValues) -> str | None:
     """The dtype that a call asks for."""
-    return given["dtype"][0].dtype if "dtype" in given else None
+    return arguments["dtype"][0].dtype if "dtype" in arguments else None
 
 
-def _rank_of_shape(given: Given) -> int | None:
-    value, written = given.get("shape", (unknown(), None))
+def _rank_of_shape(arguments: ArgumentValues) -> int | None:
+    value, written = arguments.get("shape", (unknown(), None))
     if value.only("int", "bool", "scalar"):
         return 1
     if isinstance(written, (cst.Tuple, cst.List)):
         parts = written.elements
-        return None if any(isinstance(one, cst.StarredElement) for one in parts) else len(parts)
+        return None if any(isinstance(part, cst.StarredElement) for part in parts) else len(parts)
     if value.items is not None and value.only("tuple"):
         return len(value.items)
     return value.rank if value.only("shape") else None
 
 
-def _shape(given: Given) -> Value:
-    asked = _dtype(given) or ("float64" if "dtype" not in given else None)
-    return array(asked, _rank_of_shape(given), scalar=False)
+def _shape(arguments: ArgumentValues) -> Value:
+    asked = _dtype(arguments) or ("float64" if "dtype" not in arguments else None)
+    return array(asked, _rank_of_shape(arguments), scalar=False)
 
 
-def _fill(given: Given) -> Value:
-    value = given.get("fill_value", (unknown(), None))[0]
-    return array(_dtype(given) or ("dtype" not in given and promote([value])) or None, _rank_of_shape(given))
+def _fill(arguments: ArgumentValues) -> Value:
+    value = arguments.get("fill_value", (unknown(), None))[0]
+    return array(
+        _dtype(arguments) or ("dtype" not in arguments and promote([value])) or None,
+        _rank_of_shape(arguments),
+    )
 
 
-def _array(given: Given) -> Value:
-    dtype, rank = _of_elements(_first(given))
-    return array(_dtype(given) or (dtype if "dtype" not in given else None), rank, scalar=False)
+def _array(arguments: ArgumentValues) -> Value:
+    dtype, rank = _of_elements(_first(arguments))
+    return array(_dtype(arguments) or (dtype if "dtype" not in arguments else None), rank, scalar=False)
 
 
 def _of_elements(value: Value) -> tuple[str | None, int | None]:
@@ -167,7 +170,7 @@ def _of_elements(value: Value) -> tuple[str | None, int | None]:
         return value.dtype, value.rank
     if value.only("list", "tuple"):
         inside = [value.item] if value.items is None else list(value.items)
-        found = [_of_elements(one) for one in inside if one is not None]
+        found = [_of_elements(item) for item in inside if item is not None]
         ranks = {rank for _, rank in found}
         rank = ranks.pop() if len(ranks) == 1 else None
         known = [array(dtype, 1) for dtype, _ in found]
@@ -175,62 +178,62 @@ def _of_elements(value: Value) -> tuple[str | None, int | None]:
     return None, None
 
 
-def _range(given: Given) -> Value:
-    ends = [value for name, (value, _) in given.items() if name != "dtype"]
-    dtype = "int64" if all(one.only("int", "bool") for one in ends) else None
-    if dtype is None and any(one.only("float") for one in ends):
+def _range(arguments: ArgumentValues) -> Value:
+    ends = [value for name, (value, _) in arguments.items() if name != "dtype"]
+    dtype = "int64" if all(value.only("int", "bool") for value in ends) else None
+    if dtype is None and any(value.only("float") for value in ends):
         dtype = "float64"
-    return array(_dtype(given) or (dtype if "dtype" not in given else None), 1)
+    return array(_dtype(arguments) or (dtype if "dtype" not in arguments else None), 1)
 
 
-def _matrix(given: Given) -> Value:
-    made = _dtype(given) or ("float64" if "dtype" not in given else None)
+def _matrix(arguments: ArgumentValues) -> Value:
+    made = _dtype(arguments) or ("float64" if "dtype" not in arguments else None)
     return array(made, 2)
 
 
-def _outer(given: Given) -> Value:
-    return array(promote(_values(given)), 2)
+def _outer(arguments: ArgumentValues) -> Value:
+    return array(promote(_values(arguments)), 2)
 
 
-def _product(given: Given) -> Value:
-    values = _values(given)
+def _product(arguments: ArgumentValues) -> Value:
+    values = _values(arguments)
     return product(values[0], values[1]) if len(values) == 2 else array(None, None, scalar=True)
 
 
-def _reshape(given: Given) -> Value:
-    return array(_first(given).dtype, _rank_of_shape(given), scalar=True)
+def _reshape(arguments: ArgumentValues) -> Value:
+    return array(_first(arguments).dtype, _rank_of_shape(arguments), scalar=True)
 
 
-def _join(given: Given) -> Value:
-    held = _first(given)
+def _join(arguments: ArgumentValues) -> Value:
+    held = _first(arguments)
     inside = held.items if held.items is not None else (held.item,)
-    one = union(inside)
-    return array(one.dtype, one.rank if "axis" not in given or one.rank != 0 else None, scalar=False)
+    item = union(inside)
+    return array(item.dtype, item.rank if "axis" not in arguments or item.rank != 0 else None, scalar=False)
 
 
-def _any(given: Given) -> Value:
+def _any_array(arguments: ArgumentValues) -> Value:
     return array(None, None, scalar=True)
 
 
-def _list(given: Given) -> Value:
-    values = [value for name, (value, _) in given.items() if name != "indexing"]
-    if any(one.rank != 1 for one in values):
+def _list(arguments: ArgumentValues) -> Value:
+    values = [value for name, (value, _) in arguments.items() if name != "indexing"]
+    if any(value.rank != 1 for value in values):
         return list_value(array(None, None), ())
-    return tuple_value(array(one.dtype, len(values)) for one in values)
+    return tuple_value(array(value.dtype, len(values)) for value in values)
 
 
-def _complex(given: Given) -> Value:
-    first = _first(given)
+def _complex(arguments: ArgumentValues) -> Value:
+    first = _first(arguments)
     return array("complex128" if first.dtype not in (None, "float32") else None, first.rank)
 
 
-def _magnitude(given: Given) -> Value:
-    first = _first(given)
+def _magnitude(arguments: ArgumentValues) -> Value:
+    first = _first(arguments)
     dtype = promote([first])
     return array("float64" if dtype == "complex128" else dtype, broadcast_rank([first]), scalar=True)
 
 
-RESULTS: dict[str, Callable[[Given], Value]] = {
+RESULTS: dict[str, Callable[[ArgumentValues], Value]] = {
     "elementwise": _elementwise,
     "float": _float,
     "bool": _bool,
@@ -240,31 +243,31 @@ RESULTS: dict[str, Callable[[Given], Value]] = {
     "mean": _mean,
     "norm": _norm,
     "extremum": _extremum,
-    "count": lambda given: _reduction(given, "int64"),
-    "truth": lambda given: _reduction(given, "bool"),
+    "count": lambda arguments: _reduction(arguments, "int64"),
+    "truth": lambda arguments: _reduction(arguments, "bool"),
     "running": _cumulative,
     "like": _like,
     "shape": _shape,
     "filled": _fill,
     "array": _array,
     "range": _range,
-    "vector": lambda given: array("float64", 1),
-    "flat": lambda given: array(_first(given).dtype, 1),
-    "counts": lambda given: array("int64", 1),
+    "vector": lambda arguments: array("float64", 1),
+    "flat": lambda arguments: array(_first(arguments).dtype, 1),
+    "counts": lambda arguments: array("int64", 1),
     "complex": _complex,
     "magnitude": _magnitude,
-    "contracted": lambda given: array(promote(_values(given)), 0),
+    "contracted": lambda arguments: array(promote(_values(arguments)), 0),
     "matrix": _matrix,
     "outer": _outer,
-    "matrix_like": lambda given: array(_as_float(_first(given).dtype), _first(given).rank),
-    "solved": lambda given: array(None, _values(given)[-1].rank),
-    "scalar": lambda given: array(None, 0),
+    "matrix_like": lambda arguments: array(_as_float(_first(arguments).dtype), _first(arguments).rank),
+    "solved": lambda arguments: array(None, _values(arguments)[-1].rank),
+    "scalar": lambda arguments: array(None, 0),
     "product": _product,
     "reshaped": _reshape,
     "joined": _join,
     "list": _list,
-    "any": _any,
-    "python_bool": lambda given: plain("bool"),
-    "python_int": lambda given: plain("int"),
-    "shape_of": lambda given: Value(frozenset(["shape"]), rank=_first(given).rank),
+    "any": _any_array,
+    "python_bool": lambda arguments: plain("bool"),
+    "python_int": lambda arguments: plain("int"),
+    "shape_of": lambda arguments: Value(frozenset(["shape"]), rank=_first(arguments).rank),
 }

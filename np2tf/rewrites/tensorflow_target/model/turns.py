@@ -41,10 +41,10 @@ class Turns:
 
     def _bring_together(self, names: Sequence[str], state: Env) -> None:
         for position, name in enumerate(names):
-            for other in names[position + 1 :]:
-                known = name in state and other in state
-                if known and not state[name].memory.isdisjoint(state[other].memory):
-                    self._leader[self._of(other)] = self._of(name)
+            for other_name in names[position + 1 :]:
+                known = name in state and other_name in state
+                if known and not state[name].memory.isdisjoint(state[other_name].memory):
+                    self._leader[self._of(other_name)] = self._of(name)
 
     def _of(self, name: str) -> str:
         while self._leader.get(name, name) != name:

@@ -19,7 +19,7 @@ NUMBERS = words("int float bool complex")
 #: An array with axes, and a NumPy scalar, which is an array without axes in TensorFlow.
 ARRAYS = words("array scalar")
 CONTAINERS = words("tuple list dict")
-ANY = "any"
+ANY_KIND = "any"
 #: How NumPy promotes the dtypes that are translated.
 _RANK = {"bool": 0, "int32": 1, "int64": 2, "float32": 3, "float64": 4, "complex128": 5}
 _PYTHON = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
@@ -61,7 +61,7 @@ class Value:
 
     def may(self, *kinds: str) -> bool:
         """Return whether it can be of one of these kinds."""
-        return ANY in self.kinds or not self.kinds.isdisjoint(kinds)
+        return ANY_KIND in self.kinds or not self.kinds.isdisjoint(kinds)
 
     def only(self, *kinds: str) -> bool:
         """Return whether it is of these kinds alone."""
@@ -76,21 +76,21 @@ class Value:
     def may_be_array(self) -> bool:
         """Return whether it, or something that it holds, can be an array or a NumPy scalar."""
         inside = self.items or ((self.item,) if self.item is not None else ())
-        return self.may(*ARRAYS) or any(one.may_be_array for one in inside)
+        return self.may(*ARRAYS) or any(item.may_be_array for item in inside)
 
     @property
     def is_plain(self) -> bool:
         """Return whether it is Python's own for sure, whoever calls."""
         return self.certain and not self.may_be_array
 
-    def doubtful(self, *others: Value) -> Value:
+    def doubtful(self, *other_values: Value) -> Value:
         """Return this value, no more certain than others."""
-        return self if all(one.certain for one in others) else replace(self, certain=False)
+        return self if all(value.certain for value in other_values) else replace(self, certain=False)
 
 
 def in_memory(value: Value, memory: frozenset[object]) -> Value:
     """A value and what it holds, all in one memory; what has none stays so."""
-    items = value.items and tuple(in_memory(one, memory) for one in value.items)
+    items = value.items and tuple(in_memory(item, memory) for item in value.items)
     item = value.item and in_memory(value.item, memory)
     return replace(value, memory=memory if value.memory else frozenset(), items=items, item=item)
 
@@ -102,7 +102,7 @@ def plain(*kinds: str) -> Value:
 
 def unknown(*memory: object, certain: bool = True) -> Value:
     """Something of which nothing is known."""
-    return Value(frozenset([ANY]), memory=frozenset(memory), certain=certain)
+    return Value(frozenset([ANY_KIND]), memory=frozenset(memory), certain=certain)
 
 
 def array(
@@ -115,7 +115,7 @@ def array(
     return Value(kinds, dtype, rank, memory=frozenset(memory))
 
 
-NOTHING = Value(frozenset())
+NO_VALUE = Value(frozenset())
 
 
 def list_value(item: Value, memory: Iterable[object]) -> Value:
@@ -126,8 +126,8 @@ def list_value(item: Value, memory: Iterable[object]) -> Value:
 def tuple_value(items: Iterable[Value]) -> Value:
     """A tuple of these values."""
     held = tuple(items)
-    memory = frozenset(root for one in held for root in one.memory)
-    return Value(frozenset(["tuple"]), items=held, memory=memory, certain=all(one.certain for one in held))
+    memory = frozenset(root for item in held for root in item.memory)
+    return Value(frozenset(["tuple"]), items=held, memory=memory, certain=all(item.certain for item in held))
 
 
 def join(left: Value | None, right: Value | None) -> Value | None:
@@ -136,10 +136,10 @@ def join(left: Value | None, right: Value | None) -> Value | None:
         return left or right
     if left.is_undetermined or right.is_undetermined:
         return right if left.is_undetermined else left
-    kinds = frozenset([ANY]) if left.may(ANY) or right.may(ANY) else left.kinds | right.kinds
-    arrays = [one for one in (left, right) if one.may(*ARRAYS)]
-    dtypes = {one.dtype for one in arrays}
-    ranks = {one.rank for one in arrays if one.may("array")} or {0}
+    kinds = frozenset([ANY_KIND]) if left.may(ANY_KIND) or right.may(ANY_KIND) else left.kinds | right.kinds
+    arrays = [side for side in (left, right) if side.may(*ARRAYS)]
+    dtypes = {array_value.dtype for array_value in arrays}
+    ranks = {array_value.rank for array_value in arrays if array_value.may("array")} or {0}
     items = None
     if left.items is not None and right.items is not None and len(left.items) == len(right.items):
         items = tuple(union(pair) for pair in zip(left.items, right.items))
@@ -164,8 +164,8 @@ def _union_of_parts(value: Value) -> Value | None:
 def union(values: Iterable[Value | None]) -> Value:
     """Return the value of an expression that gives one of several values; unknown for none."""
     found: Value | None = None
-    for one in values:
-        found = join(found, one)
+    for value in values:
+        found = join(found, value)
     return found if found is not None else unknown()
 
 
@@ -173,15 +173,15 @@ def promote(values: Iterable[Value]) -> str | None:
     """The dtype of arithmetic on these, by NumPy's rules: Python's numbers only ask for their kind."""
     arrays: list[str] = []
     numbers: list[str] = []
-    for one in values:
-        if one.only(*NUMBERS):
-            if "complex" in one.kinds and len(one.kinds) > 1:
+    for value in values:
+        if value.only(*NUMBERS):
+            if "complex" in value.kinds and len(value.kinds) > 1:
                 return None
-            numbers += [_PYTHON[kind] for kind in one.kinds]
-        elif one.dtype is None or not one.only(*ARRAYS):
+            numbers += [_PYTHON[kind] for kind in value.kinds]
+        elif value.dtype is None or not value.only(*ARRAYS):
             return None
         else:
-            arrays.append(one.dtype)
+            arrays.append(value.dtype)
     if not arrays:
         return max(numbers, key=_RANK.__getitem__) if numbers else None
     dtype = max(arrays, key=_RANK.__getitem__)
@@ -202,6 +202,6 @@ def _weight(dtype: str) -> int:
 
 def broadcast_rank(values: Iterable[Value]) -> int | None:
     """Return how many axes arithmetic on these has; None where it is not known."""
-    ranks = [0 if one.only(*NUMBERS, "scalar") else one.rank for one in values]
+    ranks = [0 if value.only(*NUMBERS, "scalar") else value.rank for value in values]
     known = [rank for rank in ranks if rank is not None]
     return max(known, default=0) if len(known) == len(ranks) else None

@@ -70,7 +70,7 @@ class World:
         self.globals: dict[str, Value] = {}
         self.decisions: dict[cst.CSTNode, Decision] = {}
         self.passages: dict[cst.CSTNode, Passage] = {}
-        self.shared: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
+        self.shared_owners: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
         """Names that several functions bind: function (None for the module) and name -> whose name it is."""
         self.changed = False
         """Whether something was found out in this round."""
@@ -103,23 +103,23 @@ class World:
             self._helper_names[name] = self.facts.fresh_name(self.facts.module, name)
         return self._helper_names[name]
 
-    def name(self, wanted: str, node: cst.CSTNode, frame: Frame) -> str:
+    def name(self, base_name: str, node: cst.CSTNode, frame: Frame) -> str:
         """A name that nobody uses, for what a statement needs; the same in every round."""
-        if (node, wanted) not in self._names:
+        if (node, base_name) not in self._names:
             where = frame.function if frame.function is not None else self.facts.module
-            self._names[node, wanted] = self.facts.fresh_name(where, wanted)
-        return self._names[node, wanted]
+            self._names[node, base_name] = self.facts.fresh_name(where, base_name)
+        return self._names[node, base_name]
 
     def summary(self, node: cst.FunctionDef | cst.Lambda) -> Summary:
         """Return the known facts of a function."""
         return self.summaries.setdefault(node, Summary(node))
 
-    def learn(self, known: dict[str, Value], name: str, value: Value | None) -> None:
+    def learn(self, known_values: dict[str, Value], name: str, value: Value | None) -> None:
         """Add a value to the possible values of a name."""
-        before = known.get(name)
+        before = known_values.get(name)
         after = join(before, value)
         if after is not None and after != before:
-            known[name] = after
+            known_values[name] = after
             self.changed = True
 
 
@@ -136,7 +136,7 @@ class Frame:
     """Names that inner functions may read at any time."""
     breaks: list[dict[str, Value]] = field(default_factory=list)
     continues: list[dict[str, Value]] = field(default_factory=list)
-    raised: list[list[dict[str, Value]]] = field(default_factory=list)
+    raise_states: list[list[dict[str, Value]]] = field(default_factory=list)
     """Of each `try` around: what names may be where its body is left by an exception."""
     is_returned: bool = False
     """What follows runs when a result has been computed: a `finally`."""
@@ -153,7 +153,7 @@ class Frame:
     def bind(self, name: str, value: Value) -> None:
         """A name is bound in this scope."""
         self.env[name] = value
-        if (self.function, name) in self.world.shared:
+        if (self.function, name) in self.world.shared_owners:
             self.world.learn(self.shared_names(name), name, value)
             return
         summary = self.summary
@@ -162,7 +162,7 @@ class Frame:
 
     def shared_names(self, name: str) -> dict[str, Value]:
         """Return where the values of a name are, that several functions bind."""
-        owner = self.world.shared[self.function, name]
+        owner = self.world.shared_owners[self.function, name]
         return self.world.globals if owner is None else self.world.summary(owner).history  # type: ignore[arg-type]
 
     def inner(self) -> Frame:
@@ -181,4 +181,4 @@ def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
 
 def positional(parameters: Sequence[str]) -> str:
     """Parameters as a text, for messages."""
-    return ", ".join(one for one in parameters if one != "_")
+    return ", ".join(parameter for parameter in parameters if parameter != "_")

@@ -36,21 +36,21 @@ _NOT_COMPUTED = (
 _SHOW = frozenset(
     {"str", "repr", "print", "format", "float", "int", "bool", "complex", "round", "tolist", "item"}
 )
-_FEW = 8
+_MOST_ELEMENTS = 8
 
 
 def plan_loops(world: World) -> None:
     """Plan the loops of a module whose values have all been followed."""
     loops = [node for node in world.passages if isinstance(node, (cst.For, cst.While))]
     done: set[cst.CSTNode] = set()
-    for node in sorted(loops, key=lambda one: len(list(world.facts.parents.above(one)))):
+    for node in sorted(loops, key=lambda loop: len(list(world.facts.parents.above(loop)))):
         if node in done or any(up in done for up in world.facts.parents.above(node)):
             continue
         made = _Planner(world)
         if made.loop(node):
             done.add(node)
-            for one, edit, helper in made.edits:
-                world.edit(one, edit, helper)
+            for edited_node, edit, helper in made.edits:
+                world.edit(edited_node, edit, helper)
 
 
 class _Planner:
@@ -79,17 +79,17 @@ class _Planner:
             return False
         body = block(node.body)
         counter = bound_targets(node.target) if isinstance(node, cst.For) else []
-        lists = () if is_inner or isinstance(node, cst.While) else self._appended(body, passage)
+        lists = () if is_inner or isinstance(node, cst.While) else self._appended_lists(body, passage)
         state = self._state(node, body, passage, {*counter, *lists}, loop_head(node, live))
         if not state or not live.isdisjoint(counter):
             return False
         before, self._lists = self._lists, lists
-        fits = all(self._statement(one) for one in body)
+        fits = all(self._statement(statement) for statement in body)
         self._lists = before
         if not fits:
             return False
         helper = "_for_loop" if isinstance(node, cst.For) else "_while_loop"
-        names = [self.world.name(one, node, passage.frame) for one in ("step", "keep_going")]
+        names = [self.world.name(helper_name, node, passage.frame) for helper_name in ("step", "keep_going")]
         edit = loop_as_function(
             names, state, lists, self.world.helper(helper), _is_first(self.facts.parents[node], node)
         )
@@ -110,7 +110,7 @@ class _Planner:
         literal = all(isinstance(arg.value, cst.Integer) for arg in call.args)
         if literal and not is_inner and max(int(arg.value.value) for arg in call.args) < 64:  # type: ignore[attr-defined]
             return False
-        return all(self._is_index(one) for one in _names(block(node.body), node.target.value))
+        return all(self._is_index(name_node) for name_node in _names(block(node.body), node.target.value))
 
     def _is_index(self, node: cst.CSTNode) -> bool:
         """Return whether a name is, with numbers added, the index of an element."""
@@ -129,7 +129,7 @@ class _Planner:
     def _tests(self, node: cst.While, passage: Passage) -> bool:
         return passage.value.may(*ARRAYS) and self._computes(node.test)
 
-    def _appended(self, body: Sequence[cst.CSTNode], passage: Passage) -> tuple[str, ...]:
+    def _appended_lists(self, body: Sequence[cst.CSTNode], passage: Passage) -> tuple[str, ...]:
         """The lists of which each round appends something, and that it does not use otherwise."""
         found = []
         for statement in body:
@@ -137,7 +137,7 @@ class _Planner:
             value = passage.before.get(name) if name is not None else None
             if value is not None and value.only("list") and name not in found:
                 used = len(list(_names(body, str(name))))
-                if used == sum(_append_to(one) == name for one in body):
+                if used == sum(_append_to(statement) == name for statement in body):
                     found.append(str(name))
         return tuple(found)
 
@@ -146,17 +146,17 @@ class _Planner:
         node: cst.For | cst.While | cst.If,
         body: Sequence[cst.CSTNode],
         passage: Passage,
-        own: set[str],
+        own_names: set[str],
         live: frozenset[str],
     ) -> list[str]:
         """The names that a round hands on; none where one of them cannot be handed on."""
-        bound = [name for name in ordered_writes(body) if name not in own]
+        bound = [name for name in ordered_writes(body) if name not in own_names]
         state = [name for name in bound if name in passage.before and self._is_bound(name, node, passage)]
-        others = {*bound, *own} - set(state)
-        shared = {name for function, name in self.world.shared if function is passage.frame.function}
-        if not passage.frame.always_live.isdisjoint({*bound, *own}) or not shared.isdisjoint(bound):
+        other_names = {*bound, *own_names} - set(state)
+        shared = {name for function, name in self.world.shared_owners if function is passage.frame.function}
+        if not passage.frame.always_live.isdisjoint({*bound, *own_names}) or not shared.isdisjoint(bound):
             return []
-        if not live.isdisjoint(others - set(self._lists) - own):
+        if not live.isdisjoint(other_names - set(self._lists) - own_names):
             return []
         for name in state:
             value = passage.before[name]
@@ -176,13 +176,13 @@ class _Planner:
                 return False
             if isinstance(up, cst.For) and name in bound_targets(up.target):
                 return True
-            for one in getattr(up, "body", ()) if isinstance(up, cst.IndentedBlock) else ():
-                if one is below:
+            for statement in getattr(up, "body", ()) if isinstance(up, cst.IndentedBlock) else ():
+                if statement is below:
                     break
-                if isinstance(one, cst.SimpleStatementLine) and any(
+                if isinstance(statement, cst.SimpleStatementLine) and any(
                     isinstance(small, cst.Assign)
                     and name in [bound for target in small.targets for bound in bound_targets(target.target)]
-                    for small in one.body
+                    for small in statement.body
                 ):
                     return True
             below = up
@@ -190,20 +190,22 @@ class _Planner:
 
     def _statement(self, node: cst.CSTNode) -> bool:
         if isinstance(node, cst.SimpleStatementLine):
-            return all(self._small(one, node) for one in node.body)
+            return all(self._small(small_statement, node) for small_statement in node.body)
         if isinstance(node, cst.For) and _is_short(node):
-            return all(self._statement(one) for one in block(node.body))
+            return all(self._statement(inner_statement) for inner_statement in block(node.body))
         if isinstance(node, (cst.For, cst.While)):
             return self.loop(node, is_inner=True)
         return isinstance(node, cst.If) and self._branch(node)
 
     def _small(self, node: cst.CSTNode, line: cst.CSTNode) -> bool:
         is_write = any(
-            one in self.world.decisions and self.world.decisions[one].edits for one in (node, line)
+            place in self.world.decisions and self.world.decisions[place].edits for place in (node, line)
         )
         if isinstance(node, cst.Assign):
-            targets = [one.target for one in node.targets]
-            names = all(isinstance(one, cst.Name) or _is_names(one) for one in targets)
+            targets = [assign_target.target for assign_target in node.targets]
+            names = all(
+                isinstance(assign_target, cst.Name) or _is_names(assign_target) for assign_target in targets
+            )
             return (names or is_write) and self._computes(node.value) and all(map(self._computes, targets))
         if isinstance(node, cst.AugAssign):
             fits = isinstance(node.target, cst.Name) or is_write
@@ -226,7 +228,7 @@ class _Planner:
         if passage is None or isinstance(node.orelse, cst.If) or not self._computes(node.test):
             return False
         body = [*block(node.body), *block(node.orelse)]
-        if not all(self._statement(one) for one in body):
+        if not all(self._statement(statement) for statement in body):
             return False
         if passage.value.is_plain:
             return True
@@ -238,7 +240,7 @@ class _Planner:
         state = self._state(node, body, passage, set(), live)
         if not state:
             return False
-        names = [self.world.name(one, node, passage.frame) for one in ("then", "otherwise")]
+        names = [self.world.name(helper_name, node, passage.frame) for helper_name in ("then", "otherwise")]
         is_first = _is_first(self.facts.parents[node], node)
         self.edits.append(
             (node, branch_as_functions(names, state, self.world.helper("_cond"), is_first), "_cond")
@@ -247,13 +249,13 @@ class _Planner:
 
     def _computes(self, node: cst.CSTNode) -> bool:
         """Return whether an expression does nothing but compute."""
-        for one in walk(node):
-            if isinstance(one, _NOT_COMPUTED):
+        for inner_node in walk(node):
+            if isinstance(inner_node, _NOT_COMPUTED):
                 return False
-            if isinstance(one, cst.Call):
-                name = one.func.attr if isinstance(one.func, cst.Attribute) else one.func
+            if isinstance(inner_node, cst.Call):
+                name = inner_node.func.attr if isinstance(inner_node.func, cst.Attribute) else inner_node.func
                 shows = isinstance(name, cst.Name) and name.value in _SHOW
-                if shows or not (is_pure_call(self.facts, one) or self._calls_computing(one)):
+                if shows or not (is_pure_call(self.facts, inner_node) or self._calls_computing(inner_node)):
                     return False
         return True
 
@@ -298,13 +300,14 @@ class _Planner:
 
 def _is_names(target: cst.CSTNode) -> bool:
     return isinstance(target, (cst.Tuple, cst.List)) and all(
-        isinstance(one, cst.Element) and isinstance(one.value, cst.Name) for one in target.elements
+        isinstance(element, cst.Element) and isinstance(element.value, cst.Name)
+        for element in target.elements
     )
 
 
 def _is_short(node: cst.For) -> bool:
     """Return whether a loop goes over a few things that are written out."""
-    is_display = isinstance(node.iter, (cst.Tuple, cst.List)) and len(node.iter.elements) <= _FEW
+    is_display = isinstance(node.iter, (cst.Tuple, cst.List)) and len(node.iter.elements) <= _MOST_ELEMENTS
     return is_display and node.orelse is None and isinstance(node.body, cst.IndentedBlock)
 
 

@@ -19,28 +19,28 @@ def loop_as_function(
     """`for i in range(n): …` -> `def step(i, x): …` and `(x,) = _for_loop(range(n), step, (x,))`."""
     step, keep_going = names
 
-    def edit(updated: cst.For | cst.While) -> cst.FlattenSentinel[Statement]:
+    def edit(updated_node: cst.For | cst.While) -> cst.FlattenSentinel[Statement]:
         made: list[Statement] = []
         held = _tuple(state)
-        if isinstance(updated, cst.For):
-            assert isinstance(updated.target, cst.Name)
-            given = [updated.target.value, *state, *lists]
+        if isinstance(updated_node, cst.For):
+            assert isinstance(updated_node.target, cst.Name)
+            given = [updated_node.target.value, *state, *lists]
             further = ", {lists}" if lists else ""
             call = expression(
                 f"{helper}({{numbers}}, {step}, {{state}}{further})",
-                numbers=updated.iter,
+                numbers=updated_node.iter,
                 state=held,
                 lists=_tuple(lists),
             )
         else:
             given = [*state]
-            body = [statement("return {value}", value=updated.test)]
+            body = [statement("return {value}", value=updated_node.test)]
             made.append(_function(keep_going, given, body, None))
             call = expression(f"{helper}({keep_going}, {step}, {{state}})", state=held)
-        assert isinstance(updated.body, cst.IndentedBlock)
-        lines = cast("Sequence[Statement]", updated.body.body)
-        made.append(_function(step, given, [*lines, _returned(state)], updated.body))
-        return _laid_out([*made, _bound(state, call)], updated.leading_lines, is_first)
+        assert isinstance(updated_node.body, cst.IndentedBlock)
+        lines = cast("Sequence[Statement]", updated_node.body.body)
+        made.append(_function(step, given, [*lines, _return_of(state)], updated_node.body))
+        return _laid_out([*made, _assignment(state, call)], updated_node.leading_lines, is_first)
 
     return edit
 
@@ -49,17 +49,17 @@ def branch_as_functions(names: Sequence[str], state: Sequence[str], helper: str,
     """`if test: …` -> `def then(x): …`, `def otherwise(x): …`, `(x,) = _cond(test, …)`."""
     then, otherwise = names
 
-    def edit(updated: cst.If) -> cst.FlattenSentinel[Statement]:
+    def edit(updated_node: cst.If) -> cst.FlattenSentinel[Statement]:
         made: list[Statement] = []
-        for name, owner in ((then, updated), (otherwise, updated.orelse)):
+        for name, owner in ((then, updated_node), (otherwise, updated_node.orelse)):
             body = owner.body if owner is not None else None
             assert body is None or isinstance(body, cst.IndentedBlock)
             lines = [*body.body] if body is not None else []
-            made.append(_function(name, state, [*lines, _returned(state)], body))  # type: ignore[list-item]
+            made.append(_function(name, state, [*lines, _return_of(state)], body))  # type: ignore[list-item]
         call = expression(
-            f"{helper}({{test}}, {then}, {otherwise}, {{state}})", test=updated.test, state=_tuple(state)
+            f"{helper}({{test}}, {then}, {otherwise}, {{state}})", test=updated_node.test, state=_tuple(state)
         )
-        return _laid_out([*made, _bound(state, call)], updated.leading_lines, is_first)
+        return _laid_out([*made, _assignment(state, call)], updated_node.leading_lines, is_first)
 
     return edit
 
@@ -68,7 +68,7 @@ def _tuple(names: Sequence[str]) -> cst.BaseExpression:
     return expression("(" + ", ".join(names) + ("," if len(names) == 1 else "") + ")")
 
 
-def _returned(state: Sequence[str]) -> Statement:
+def _return_of(state: Sequence[str]) -> Statement:
     return statement("return {value}", value=_tuple(state) if len(state) == 1 else _bare(state))
 
 
@@ -77,28 +77,34 @@ def _bare(names: Sequence[str]) -> cst.BaseExpression:
     return made.with_changes(lpar=[], rpar=[])
 
 
-def _bound(state: Sequence[str], call: cst.BaseExpression) -> Statement:
+def _assignment(state: Sequence[str], call: cst.BaseExpression) -> Statement:
     target = _tuple(state) if len(state) == 1 else _bare(state)
     return cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(target)], call)])  # type: ignore[arg-type]
 
 
 def _function(
-    name: str, given: Sequence[str], body: Sequence[Statement], old: cst.IndentedBlock | None
+    name: str, parameters: Sequence[str], body: Sequence[Statement], old: cst.IndentedBlock | None
 ) -> cst.FunctionDef:
     """A function; its block keeps the comments and the indentation of the old one."""
     held = old.with_changes(body=body) if old is not None else cst.IndentedBlock(body)
-    return cst.FunctionDef(cst.Name(name), cst.Parameters([cst.Param(cst.Name(one)) for one in given]), held)
+    return cst.FunctionDef(
+        cst.Name(name), cst.Parameters([cst.Param(cst.Name(parameter)) for parameter in parameters]), held
+    )
 
 
 def _laid_out(
-    made: Sequence[Statement], leading: Sequence[cst.EmptyLine], is_first: bool
+    statements: Sequence[Statement], leading_lines: Sequence[cst.EmptyLine], is_first: bool
 ) -> cst.FlattenSentinel[Statement]:
     """Functions with an empty line around each; what stood above the statement stands above the first."""
-    first, *others = made
-    begins = [*leading] if is_first or (leading and leading[0].comment is None) else [_BLANK, *leading]
+    first, *statements_behind = statements
+    begins = (
+        [*leading_lines]
+        if is_first or (leading_lines and leading_lines[0].comment is None)
+        else [_BLANK, *leading_lines]
+    )
     return cst.FlattenSentinel(
         [
             first.with_changes(leading_lines=begins),
-            *(one.with_changes(leading_lines=[_BLANK]) for one in others),
+            *(statement.with_changes(leading_lines=[_BLANK]) for statement in statements_behind),
         ]
     )

@@ -25,34 +25,34 @@ BoundedInteger = Callable[[Source, tf.Tensor], tf.Tensor]
 _AtOnce = Callable[[], tuple[tf.Tensor, tf.Tensor]]
 
 
-def by_multiplication(source: Source, most: tf.Tensor) -> tf.Tensor:
+def by_multiplication(source: Source, limit: tf.Tensor) -> tf.Tensor:
     """Return a bounded integer by the method of `Generator`."""
-    return _of_width(source, most, _scaled_half, _scaled_word)
+    return _of_width(source, limit, _scaled_half, _scaled_word)
 
 
-def by_mask(source: Source, most: tf.Tensor) -> tf.Tensor:
+def by_mask(source: Source, limit: tf.Tensor) -> tf.Tensor:
     """Return a bounded integer by the method of `RandomState`."""
     return _of_width(
-        source, most, lambda s, m: _draw_masked(s.half, s, m), lambda s, m: _draw_masked(s.word, s, m)
+        source, limit, lambda s, m: _draw_masked(s.half, s, m), lambda s, m: _draw_masked(s.word, s, m)
     )
 
 
-def _of_width(source: Source, most: tf.Tensor, half: BoundedInteger, word: BoundedInteger) -> tf.Tensor:
+def _of_width(source: Source, limit: tf.Tensor, half: BoundedInteger, word: BoundedInteger) -> tf.Tensor:
     """Return a bounded integer from 32 bits if they suffice, else from 64. A bound of zero takes no bits."""
-    known = tf.get_static_value(most)
+    known = tf.get_static_value(limit)
     if known is not None:
         if known == 0:
             return u64(0)
-        return half(source, most) if known <= _HALF else word(source, most)
+        return half(source, limit) if known <= _HALF else word(source, limit)
 
     def wide() -> list[tf.Tensor]:
-        return source.choose(most > u64(_HALF), lambda: [word(source, most)], lambda: [half(source, most)])
+        return source.choose(limit > u64(_HALF), lambda: [word(source, limit)], lambda: [half(source, limit)])
 
-    return source.choose(most > u64(0), wide, lambda: [u64(0)])[0]
+    return source.choose(limit > u64(0), wide, lambda: [u64(0)])[0]
 
 
-def _scaled_half(source: Source, most: tf.Tensor) -> tf.Tensor:
-    span = most + u64(1)
+def _scaled_half(source: Source, limit: tf.Tensor) -> tf.Tensor:
+    span = limit + u64(1)
     # 2**32 modulo the span; a span of 2**32 itself rejects nothing.
     threshold = tf.math.floormod(u64(2**32) - span, span)
 
@@ -63,39 +63,39 @@ def _scaled_half(source: Source, most: tf.Tensor) -> tf.Tensor:
     return shift_right(product, 32)
 
 
-def _scaled_word(source: Source, most: tf.Tensor) -> tf.Tensor:
-    span = most + u64(1)
-    everything = tf.equal(span, u64(0))
-    divisor = tf.where(everything, u64(1), span)
-    threshold = tf.math.floormod(u64(_WORD) - most, divisor)
+def _scaled_word(source: Source, limit: tf.Tensor) -> tf.Tensor:
+    span = limit + u64(1)
+    is_every_word = tf.equal(span, u64(0))
+    divisor = tf.where(is_every_word, u64(1), span)
+    threshold = tf.math.floormod(u64(_WORD) - limit, divisor)
 
     def draw() -> list[tf.Tensor]:
         word = source.word()
         low, high = multiply(word, span)
-        return [low, tf.where(everything, word, high)]
+        return [low, tf.where(is_every_word, word, high)]
 
     def good(low: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
-        return everything | (low >= threshold)
+        return is_every_word | (low >= threshold)
 
     return source.until(good, draw, [u64(0), u64(0)])[1]
 
 
-def _draw_masked(bits: Callable[[], tf.Tensor], source: Source, most: tf.Tensor) -> tf.Tensor:
-    mask = most
+def _draw_masked(bits: Callable[[], tf.Tensor], source: Source, limit: tf.Tensor) -> tf.Tensor:
+    mask = limit
     for shift in (1, 2, 4, 8, 16, 32):
         mask = tf.bitwise.bitwise_or(mask, shift_right(mask, shift))
 
     def draw() -> list[tf.Tensor]:
         return [tf.bitwise.bitwise_and(bits(), mask)]
 
-    return source.until(lambda value: value <= most, draw, [u64(0)])[0]
+    return source.until(lambda value: value <= limit, draw, [u64(0)])[0]
 
 
-def integers(source: Source, bounded: BoundedInteger, most: tf.Tensor, count: int | None) -> tf.Tensor:
-    """Return `count` integers from 0 to `most`; a single number if no count is given."""
+def integers(source: Source, draw_bounded: BoundedInteger, limit: tf.Tensor, count: int | None) -> tf.Tensor:
+    """Return `count` integers from 0 to `limit`; a single number if no count is given."""
 
     def draw_number() -> tf.Tensor:
-        return tf.bitcast(bounded(source, most), tf.int64)
+        return tf.bitcast(draw_bounded(source, limit), tf.int64)
 
     if count is None:
         return draw_number()
@@ -103,7 +103,7 @@ def integers(source: Source, bounded: BoundedInteger, most: tf.Tensor, count: in
     def draw_in_order() -> list[tf.Tensor]:
         return [source.repeat_into(count, draw_number, tf.int64)]
 
-    at_once = _at_once(source, bounded, tf.get_static_value(most), count)
+    at_once = _at_once(source, draw_bounded, tf.get_static_value(limit), count)
     if at_once is None:
         return draw_in_order()[0]
     before = dict(source.parts)
@@ -117,29 +117,29 @@ def integers(source: Source, bounded: BoundedInteger, most: tf.Tensor, count: in
     return source.choose(suffices, found_at_once, draw_in_order)[0]
 
 
-def _at_once(source: Source, bounded: BoundedInteger, most: Any, count: int) -> _AtOnce | None:
+def _at_once(source: Source, draw_bounded: BoundedInteger, limit: Any, count: int) -> _AtOnce | None:
     """Return a function that draws `count` integers at once, or None if they must be drawn one by one."""
-    if count < 2 or most is None or not 0 < most <= _HALF:
+    if count < 2 or limit is None or not 0 < limit <= _HALF:
         return None
-    if bounded is by_multiplication and isinstance(source, BufferedWords):
-        return partial(_scaled_at_once, source, int(most), count)
-    if bounded is by_mask and isinstance(source, Words32) and count <= _MAX_COMPARED:
-        return partial(_masked_at_once, source, int(most), count)
+    if draw_bounded is by_multiplication and isinstance(source, BufferedWords):
+        return partial(_scaled_at_once, source, int(limit), count)
+    if draw_bounded is by_mask and isinstance(source, Words32) and count <= _MAX_COMPARED:
+        return partial(_masked_at_once, source, int(limit), count)
     return None
 
 
-def _scaled_at_once(source: BufferedWords, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
+def _scaled_at_once(source: BufferedWords, limit: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
     """Return whether no integer is rejected, and the integers, which are valid in this case."""
-    products = source.halves(count) * u64(most + 1)
-    threshold = (2**32 - most - 1) % (most + 1)
+    products = source.halves(count) * u64(limit + 1)
+    threshold = (2**32 - limit - 1) % (limit + 1)
     return tf.reduce_all(mask_bits(products, _HALF) >= u64(threshold)), shift_right(products, 32)
 
 
-def _masked_at_once(source: Words32, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
+def _masked_at_once(source: Words32, limit: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
     """Return whether `count` of three times as many candidates are accepted, and the accepted integers."""
     tried, taken = 3 * count + 8, source.parts[WORD_COUNT]
-    values = mask_bits(source.halves(tried), (1 << most.bit_length()) - 1)
-    accepted = values <= u64(most)
+    values = mask_bits(source.halves(tried), (1 << limit.bit_length()) - 1)
+    accepted = values <= u64(limit)
     place = tf.range(tried, dtype=tf.int64)
     # The number accepted up to each candidate; there are few enough to compare all with each other.
     number = tf.reduce_sum(tf.cast(accepted & (place[:, None] >= place), tf.int64), 1)
@@ -149,27 +149,27 @@ def _masked_at_once(source: Words32, most: int, count: int) -> tuple[tf.Tensor, 
     return number[-1] >= count, tf.gather(values, first)
 
 
-def permutation(source: Source, bounded: BoundedInteger, count: int, stop: int = 1) -> tf.Tensor:
+def permutation(source: Source, draw_bounded: BoundedInteger, count: int, stop: int = 1) -> tf.Tensor:
     """Return the numbers below `count`, shuffled from the end down to `stop`."""
 
     def step(i: tf.Tensor, order: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        j = tf.bitcast(bounded(source, tf.bitcast(i, tf.uint64)), tf.int64)
-        one, other = tf.gather(order, j), tf.gather(order, i)
-        order = gen_xla_ops.xla_dynamic_update_slice(order, one[None], i[None])
-        return i - 1, gen_xla_ops.xla_dynamic_update_slice(order, other[None], j[None])
+        j = tf.bitcast(draw_bounded(source, tf.bitcast(i, tf.uint64)), tf.int64)
+        value_at_j, value_at_i = tf.gather(order, j), tf.gather(order, i)
+        order = gen_xla_ops.xla_dynamic_update_slice(order, value_at_j[None], i[None])
+        return i - 1, gen_xla_ops.xla_dynamic_update_slice(order, value_at_i[None], j[None])
 
     start = [tf.constant(count - 1, tf.int64), tf.range(count, dtype=tf.int64)]
     return source.repeat(lambda i, _: i >= stop, step, start)[1]
 
 
-def few_of_many(source: Source, bounded: BoundedInteger, count: int, population: int) -> tf.Tensor:
+def few_of_many(source: Source, draw_bounded: BoundedInteger, count: int, population: int) -> tf.Tensor:
     """Return `count` different numbers below `population`, by Floyd's algorithm; they are not shuffled."""
 
-    def step(k: tf.Tensor, chosen: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def step(k: tf.Tensor, values: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         last = k + (population - count)
-        value = tf.bitcast(bounded(source, tf.bitcast(last, tf.uint64)), tf.int64)
-        new = tf.where(tf.reduce_any(tf.equal(chosen, value)), last, value)
-        return k + 1, gen_xla_ops.xla_dynamic_update_slice(chosen, new[None], k[None])
+        value = tf.bitcast(draw_bounded(source, tf.bitcast(last, tf.uint64)), tf.int64)
+        new = tf.where(tf.reduce_any(tf.equal(values, value)), last, value)
+        return k + 1, gen_xla_ops.xla_dynamic_update_slice(values, new[None], k[None])
 
     start = [tf.constant(0, tf.int64), tf.fill([count], tf.constant(-1, tf.int64))]
     return source.repeat(lambda k, _: k < count, step, start)[1]

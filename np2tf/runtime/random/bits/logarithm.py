@@ -53,11 +53,13 @@ def log1p(x: tf.Tensor, product: Product, fused: bool | None = None) -> tf.Tenso
     low, high = times(exponents, _LN2_LOW) + correction, times(exponents, _LN2_HIGH)
     # For a tiny f two terms are enough, and for f = 0 none.
     cubic = times(half_square, 1.0 - times(0.66666666666666666, f))
-    few = tf.where(tf.equal(f, 0.0), high + low, high - ((cubic - low) - f))
+    for_few_terms = tf.where(tf.equal(f, 0.0), high + low, high - ((cubic - low) - f))
     s = f / (2.0 + f)
     bent = times(s, half_square + _series(times(s, s), times))
-    many = high - ((half_square - (bent + low)) - f)
-    result = tf.where(near, f - (half_square - bent), tf.where(tf.equal(fraction, 0), few, many))
+    for_many_terms = high - ((half_square - (bent + low)) - f)
+    result = tf.where(
+        near, f - (half_square - bent), tf.where(tf.equal(fraction, 0), for_few_terms, for_many_terms)
+    )
     result = tf.where(magnitude < _SMALL, x - times(times(x, x), 0.5), result)
     return tf.where(magnitude < _SMALLEST, x, result)
 
@@ -70,8 +72,8 @@ class _Times:
         self._is_fused = fused
 
     def __call__(self, a: Any, b: Any) -> tf.Tensor:
-        both = tf.convert_to_tensor(a, tf.float64), tf.convert_to_tensor(b, tf.float64)
-        return self._product(*both)
+        factors = tf.convert_to_tensor(a, tf.float64), tf.convert_to_tensor(b, tf.float64)
+        return self._product(*factors)
 
     def plus(self, a: tf.Tensor, b: Any, c: tf.Tensor) -> tf.Tensor:
         """Return ``a * b + c``."""
@@ -87,8 +89,8 @@ class _Times:
         """Return the error of a rounded product, by Dekker's splitting."""
         a_upper, a_lower = self._split(a)
         b_upper, b_lower = self._split(tf.convert_to_tensor(b, tf.float64))
-        rest = (self(a_upper, b_upper) - product) + self(a_upper, b_lower) + self(a_lower, b_upper)
-        return rest + self(a_lower, b_lower)
+        error = (self(a_upper, b_upper) - product) + self(a_upper, b_lower) + self(a_lower, b_upper)
+        return error + self(a_lower, b_lower)
 
     def _split(self, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         scaled = self(a, 2.0**27 + 1.0)

@@ -103,26 +103,26 @@ def ziggurat(source: Source, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
 
     def tail(integer: tf.Tensor) -> list[tf.Tensor]:
         def draw() -> list[tf.Tensor]:
-            both = log1p(-source.doubles(2), product)
-            return [product(tf.constant(-_OVER_TAIL, tf.float64), both[0]), -both[1]]
+            logarithms = log1p(-source.doubles(2), product)
+            return [product(tf.constant(-_OVER_TAIL, tf.float64), logarithms[0]), -logarithms[1]]
 
-        def good(beyond: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
-            return other + other > product(beyond, beyond)
+        def good(beyond: tf.Tensor, exponential: tf.Tensor) -> tf.Tensor:
+            return exponential + exponential > product(beyond, beyond)
 
         beyond, _ = source.until(good, draw, [tf.constant(0.0, tf.float64)] * 2)
         number = _TAIL + beyond
         negative = mask_bits(shift_right(integer, 8), 1) > u64(0)
         return [tf.where(negative, -number, number), tf.constant(True), tf.constant(False)]
 
-    def step(_: tf.Tensor, doubt: tf.Tensor, *tried: tf.Tensor) -> list[tf.Tensor]:
+    def step(_: tf.Tensor, doubt: tf.Tensor, *candidate: tf.Tensor) -> list[tf.Tensor]:
         """Finish a hard trial. If it rejects the number, try again."""
-        number, layer, integer, _good = tried
+        number, layer, integer, _good = candidate
         number, done, more = source.choose(layer > 0, lambda: wedge(number, layer), lambda: tail(integer))
         again = source.choose(done, lambda: [number, layer, integer, done], trial)
         return [again[3], doubt | more, *again]
 
     first = trial()
-    found = source.repeat(lambda done, *_: ~done, step, [first[3], tf.constant(False), *first])
+    found = source.repeat(lambda is_done, *_: ~is_done, step, [first[3], tf.constant(False), *first])
     return found[2], found[1]
 
 
@@ -184,15 +184,15 @@ def polar(source: Source, product: Product) -> tf.Tensor:
     zero = tf.constant(0.0, tf.float64)
 
     def step(*_: tf.Tensor) -> list[tf.Tensor]:
-        both = source.doubles(2)
-        a, b = 2.0 * both[0] - 1.0, 2.0 * both[1] - 1.0
+        uniforms = source.doubles(2)
+        a, b = 2.0 * uniforms[0] - 1.0, 2.0 * uniforms[1] - 1.0
         square = product(a, a) + product(b, b)
         factor = tf.sqrt(-2.0 * tf.math.log(square) / square)
         inside = (square < 1.0) & tf.not_equal(square, 0.0)
         return [inside, product(factor, a), product(factor, b)]
 
-    _, other, number = source.repeat(lambda done, *_: ~done, step, [kept, zero, zero])
+    _, second_number, number = source.repeat(lambda is_done, *_: ~is_done, step, [kept, zero, zero])
     number = tf.where(kept, tf.bitcast(source.parts["gauss"][0], tf.float64), number)
     source.parts["has_gauss"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
-    source.parts["gauss"] = tf.bitcast(other, tf.uint64)[None]
+    source.parts["gauss"] = tf.bitcast(second_number, tf.uint64)[None]
     return number

@@ -25,16 +25,16 @@ class Packing:
     def pack(self, values: Sequence[Any]) -> list[Any]:
         """Return the vector, followed by the values that are not in it."""
         words = [_words(value) for value, inside in zip(values, self._inside, strict=True) if inside]
-        rest = [value for value, inside in zip(values, self._inside, strict=True) if not inside]
-        return [tf.concat(words, 0) if words else tf.zeros(0, tf.uint64), *rest]
+        values_beside = [value for value, inside in zip(values, self._inside, strict=True) if not inside]
+        return [tf.concat(words, 0) if words else tf.zeros(0, tf.uint64), *values_beside]
 
-    def unpack(self, packed: Sequence[Any]) -> list[Any]:
+    def unpack(self, packed_values: Sequence[Any]) -> list[Any]:
         """Return the values from the result of `pack`."""
-        vector, rest, start = packed[0], iter(packed[1:]), 0
+        vector, values_beside, start = packed_values[0], iter(packed_values[1:]), 0
         values = []
         for like, inside in zip(self._like, self._inside, strict=True):
             if not inside:
-                values.append(next(rest))
+                values.append(next(values_beside))
                 continue
             size = like.shape.num_elements()
             values.append(_value(vector[start : start + size], like))

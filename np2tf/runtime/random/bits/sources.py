@@ -74,27 +74,29 @@ class Source:
         """Return the next `count` numbers from [0, 1)."""
         return self.repeat_into(count, self.double, tf.float64)
 
-    def repeat_into(self, count: int, one: Callable[[], tf.Tensor], dtype: tf.DType) -> tf.Tensor:
-        """Return an array of the results of `count` calls of `one`."""
+    def repeat_into(self, count: int, draw_value: Callable[[], tf.Tensor], dtype: tf.DType) -> tf.Tensor:
+        """Return an array of the results of `count` calls of `draw_value`."""
         if count <= 1:
-            return tf.stack([one()]) if count else tf.zeros(0, dtype)
+            return tf.stack([draw_value()]) if count else tf.zeros(0, dtype)
         array = tf.TensorArray(dtype, count, element_shape=())
 
         def step(k: tf.Tensor, array: tf.TensorArray) -> tuple[tf.Tensor, tf.TensorArray]:
-            return k + 1, array.write(k, one())
+            return k + 1, array.write(k, draw_value())
 
         return self.repeat(lambda k, _: k < count, step, (tf.constant(0), array))[1].stack()
 
-    def repeat(self, going: Callable[..., tf.Tensor], step: Callable[..., Any], values: Sequence[Any]) -> Any:
+    def repeat(
+        self, is_going_on: Callable[..., tf.Tensor], step: Callable[..., Any], values: Sequence[Any]
+    ) -> Any:
         """Run `tf.while_loop` over values and the state."""
         count, start = len(self._names), [*self._state(), *values]
         packing = Packing(start)
 
-        def test(*packed: Any) -> tf.Tensor:
-            return going(*packing.unpack(packed)[count:])
+        def test(*packed_values: Any) -> tf.Tensor:
+            return is_going_on(*packing.unpack(packed_values)[count:])
 
-        def body(*packed: Any) -> list[Any]:
-            state = packing.unpack(packed)
+        def body(*packed_values: Any) -> list[Any]:
+            state = packing.unpack(packed_values)
             self._enter(state[:count])
             after = step(*state[count:])
             return packing.pack([*self._state(), *after])
@@ -113,7 +115,7 @@ class Source:
             return [good(*values), *values]
 
         start = [tf.constant(False), *like]
-        found: list[tf.Tensor] = self.repeat(lambda done, *_: ~done, step, start)
+        found: list[tf.Tensor] = self.repeat(lambda is_done, *_: ~is_done, step, start)
         return found[1:]
 
     def choose(self, test: tf.Tensor, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
@@ -149,11 +151,11 @@ class Source:
         function = _functions.get(known)
         if function is None:
 
-            def run(*given: tf.Tensor) -> list[tf.Tensor]:
-                parts = dict(zip(self._names, given, strict=False))
-                last = len(given) - len(operands)
-                source = type(self)(parts, given[len(parts) : last])
-                made = make(source, *given[last:])
+            def run(*inputs: tf.Tensor) -> list[tf.Tensor]:
+                parts = dict(zip(self._names, inputs, strict=False))
+                last = len(inputs) - len(operands)
+                source = type(self)(parts, inputs[len(parts) : last])
+                made = make(source, *inputs[last:])
                 return [*source._state(), *made]
 
             with tf.init_scope():
@@ -244,17 +246,17 @@ class Mt19937(OfWords32):
     def unfold(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         """Return the state with the key that words are taken from, and the key after it."""
         keys = tf.concat([parts["key"], _twist(parts["key"])], 0)
-        rest = {name: part for name, part in parts.items() if name not in ("key", "pos")}
-        return {"keys": keys, "place": tf.stack([parts["pos"][0], u64(0)]), **rest}
+        parts_beside = {name: part for name, part in parts.items() if name not in ("key", "pos")}
+        return {"keys": keys, "place": tf.stack([parts["pos"][0], u64(0)]), **parts_beside}
 
     @classmethod
     def fold(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         """Return the state with the key that words are taken from, in NumPy's format."""
         place, second = parts["place"][0], parts["place"][1] > u64(0)
         keys = parts["keys"]
-        rest = {name: part for name, part in parts.items() if name not in ("keys", "place")}
+        parts_beside = {name: part for name, part in parts.items() if name not in ("keys", "place")}
         key = tf.where(second, keys[_MT_SIZE:], keys[:_MT_SIZE])
-        return {"key": key, "pos": tf.stack([place, u64(0)]), **rest}
+        return {"key": key, "pos": tf.stack([place, u64(0)]), **parts_beside}
 
     def half(self) -> tf.Tensor:
         """Return the next 32 bits.
@@ -270,8 +272,8 @@ class Mt19937(OfWords32):
         number = tf.gather(keys, now + at)
         last, late = at + 1 >= _MT_SIZE, at + _MT_SHIFT >= _MT_SIZE
         lower = tf.gather(keys, tf.where(last, then, now + at + 1))
-        other = tf.gather(keys, tf.where(late, then - _MT_SIZE, now) + at + _MT_SHIFT)
-        made = _mix(number, lower, other)
+        word_ahead = tf.gather(keys, tf.where(late, then - _MT_SIZE, now) + at + _MT_SHIFT)
+        made = _mix(number, lower, word_ahead)
         self.parts["keys"] = gen_xla_ops.xla_dynamic_update_slice(keys, made[None], (then + at)[None])
         self.parts["place"] = tf.bitcast(tf.stack([at + 1, now // _MT_SIZE]), tf.uint64)
         return tf.cast(_temper(number), tf.uint64)
@@ -333,10 +335,10 @@ def _twist(key: tf.Tensor) -> tf.Tensor:
     return tf.concat([a, b, c, last], 0)
 
 
-def _mix(upper: tf.Tensor, lower: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
+def _mix(upper: tf.Tensor, lower: tf.Tensor, word_ahead: tf.Tensor) -> tf.Tensor:
     joined = mask_bits(upper, 0x80000000) + mask_bits(lower, 0x7FFFFFFF)
     odd = tf.where(mask_bits(joined, 1) > 0, tf.constant(0x9908B0DF, tf.uint32), tf.constant(0, tf.uint32))
-    return tf.bitwise.bitwise_xor(tf.bitwise.bitwise_xor(other, shift_right(joined, 1)), odd)
+    return tf.bitwise.bitwise_xor(tf.bitwise.bitwise_xor(word_ahead, shift_right(joined, 1)), odd)
 
 
 def fraction(word: tf.Tensor) -> tf.Tensor:

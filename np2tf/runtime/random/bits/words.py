@@ -35,8 +35,8 @@ def multiply(a: tf.Tensor, b: tf.Tensor) -> Wide:
     b_low, b_high = mask_bits(b, LOW_32), shift_right(b, 32)
     low, crossed = a_low * b_low, a_high * b_low
     middle = crossed + shift_right(low, 32)
-    other = a_low * b_high + mask_bits(middle, LOW_32)
-    return a * b, a_high * b_high + shift_right(middle, 32) + shift_right(other, 32)
+    high_cross_sum = a_low * b_high + mask_bits(middle, LOW_32)
+    return a * b, a_high * b_high + shift_right(middle, 32) + shift_right(high_cross_sum, 32)
 
 
 def times(a: Wide, b: Wide) -> Wide:
@@ -62,5 +62,5 @@ def rounded_product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     A compiler may fuse a multiplication with the following addition, and omit the rounding between them. Here
     comparisons are between the two, and the compiler cannot omit one of them.
     """
-    least, most = (tf.constant(limit, tf.float64) for limit in (tf.float64.min, tf.float64.max))
-    return tf.maximum(tf.minimum(a * b, most), least)
+    least, greatest = (tf.constant(limit, tf.float64) for limit in (tf.float64.min, tf.float64.max))
+    return tf.maximum(tf.minimum(a * b, greatest), least)

@@ -148,8 +148,8 @@ def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tupl
     factor = cholesky_factor("cho_factor", given, lower)
     if SCIPY >= (1, 18) and as_tensor(a).dtype == factor.dtype:  # but not of integers
         return factor, lower
-    rest = given - tf.linalg.band_part(given, -1 if lower else 0, 0 if lower else -1)
-    return factor + rest, lower
+    outer_triangle = given - tf.linalg.band_part(given, -1 if lower else 0, 0 if lower else -1)
+    return factor + outer_triangle, lower
 
 
 @native("scipy.linalg.cho_solve")
@@ -247,7 +247,7 @@ def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = Tru
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu_solve.html.
     """
-    factors, pivots = (as_tensor(one) for one in lu_and_piv)
+    factors, pivots = (as_tensor(array) for array in lu_and_piv)
     a_matrix("lu_solve", factors, square=True)
     factors, right = computable("lu_solve", factors, b, finite=check_finite)
     right = columns_of("lu_solve", factors, right)

@@ -233,7 +233,8 @@ def _inverses(a: tf.Tensor, values: tf.Tensor, atol: Any, rtol: Any) -> tf.Tenso
     """Return the inverses of singular values or eigenvalues; values within the tolerances of 0 give 0."""
     rtol = max(a.shape) * epsilon(a) if rtol is None else rtol
     absolute, relative = (
-        as_tensor(0.0 if one is None else one, values.dtype.as_numpy_dtype) for one in (atol, rtol)
+        as_tensor(0.0 if tolerance is None else tolerance, values.dtype.as_numpy_dtype)
+        for tolerance in (atol, rtol)
     )
     discard_unless((absolute >= 0) & (relative >= 0), "pinv with negative tolerances")
     sizes = tf.abs(values)

@@ -13,10 +13,10 @@ from np2tf.scipy.versions import SCIPY
 from np2tf.tnp._tensor.dtype_dispatch import constant
 
 
-def _unscale(scaled: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
+def _unscale(scaled_function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
     """Return a modified function of the first kind, made from its version that is scaled by ``exp(-|x|)``."""
 
-    return lambda x: tf.exp(tf.abs(x)) * scaled(x)
+    return lambda x: tf.exp(tf.abs(x)) * scaled_function(x)
 
 
 def _reject_negative(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:

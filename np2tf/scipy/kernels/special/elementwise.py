@@ -35,8 +35,8 @@ def _times(logarithm: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor, 
 
     def call(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
         x, y = broadcast_together(x, y)
-        none = tf.equal(x, constant(0, x)) & ~tf.math.is_nan(y)
-        return tf.where(none, constant(0, x), x * logarithm(tf.where(none, constant(1, y), y)))
+        is_zero = tf.equal(x, constant(0, x)) & ~tf.math.is_nan(y)
+        return tf.where(is_zero, constant(0, x), x * logarithm(tf.where(is_zero, constant(1, y), y)))
 
     return call
 
@@ -52,8 +52,8 @@ def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     """Return ``x * log(x / y)``."""
     x, y = broadcast_together(x, y)
     zero, one = constant(0, x), constant(1, x)
-    both = (x > zero) & (y > zero)
-    above, below = tf.where(both, x, one), tf.where(both, y, one)
+    are_positive = (x > zero) & (y > zero)
+    above, below = tf.where(are_positive, x, one), tf.where(are_positive, y, one)
     ratio = above / below
     near = (ratio > constant(0.5, x)) & (ratio < constant(2, x))
     # The quotient of nearly equal numbers would round their difference away.
@@ -66,28 +66,28 @@ def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
         (near, close),
         (inside, tf.math.log(tf.where(inside, ratio, one))),
     )
-    nothing = tf.equal(x, zero) & (y >= zero)
+    is_zero = tf.equal(x, zero) & (y >= zero)
     undefined = tf.math.is_nan(x) | tf.math.is_nan(y)
-    return choose(above * logarithm, (undefined, math.nan), (nothing, 0.0), (~both, math.inf))
+    return choose(above * logarithm, (undefined, math.nan), (is_zero, 0.0), (~are_positive, math.inf))
 
 
 def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     """Return ``x * log(x / y) - x + y``."""
     x, y = broadcast_together(x, y)
     zero = constant(0, x)
-    both = (x > zero) & (y > zero)
-    above, below = tf.where(both, x, constant(1, x)), tf.where(both, y, constant(1, x))
+    are_positive = (x > zero) & (y > zero)
+    above, below = tf.where(are_positive, x, constant(1, x)), tf.where(are_positive, y, constant(1, x))
     ratio = above / below
     vanishes = ratio < constant(np.finfo(np.float64).tiny, x)
     apart = tf.math.log(above) - tf.math.log(below)
     apart = tf.where(apart < constant(_LOG_OF_LEAST, x), constant(-math.inf, x), apart)
     logarithm = tf.where(vanishes, apart, tf.math.log(ratio))
-    nothing = tf.equal(x, zero) & (y >= zero)
+    is_zero = tf.equal(x, zero) & (y >= zero)
     undefined = tf.math.is_nan(x) | tf.math.is_nan(y)
     return choose(
-        tf.where(both, x * logarithm - x + y, constant(math.inf, x)),
+        tf.where(are_positive, x * logarithm - x + y, constant(math.inf, x)),
         (undefined, math.nan),
-        (nothing, y),
+        (is_zero, y),
     )
 
 

@@ -55,11 +55,13 @@ def _log_gamma_of_positive(x: tf.Tensor) -> tf.Tensor:
     stirling = (far - half) * (tf.math.log(far) - one) - half + constant(_HALF_LOG_2_PI, x) + _correction(far)
     near = tf.where(large | tf.math.is_nan(x), one, x)
     whole = tf.round(near)
-    rest = near - whole
+    fraction = near - whole
     # The steps from 2 + rest to x: down for x below 1.5, up above 2.5.
-    sum = polynomial(rest, _AROUND_2)
+    sum = polynomial(fraction, _AROUND_2)
     tiny = constant(np.finfo(np.float64).tiny, x)
-    down = tf.where(whole < half, tf.math.log(maximum(near, tiny)) + tf.math.log1p(near), tf.math.log1p(rest))
+    down = tf.where(
+        whole < half, tf.math.log(maximum(near, tiny)) + tf.math.log1p(near), tf.math.log1p(fraction)
+    )
     sum = tf.where(whole < constant(1.5, x), sum - down, sum)
     product = one
     for k in range(1, 10):
@@ -73,9 +75,9 @@ def _log_gamma_of_positive(x: tf.Tensor) -> tf.Tensor:
 def _sine_of_pi(x: tf.Tensor) -> tf.Tensor:
     """Return ``sin(pi * x)``, exactly 0 at whole numbers."""
     whole = tf.round(x)
-    rest = tf.sin(constant(math.pi, x) * (x - whole))
+    sine = tf.sin(constant(math.pi, x) * (x - whole))
     odd = tf.not_equal(tf.math.floormod(whole, constant(2, x)), constant(0, x))
-    return tf.where(odd, -rest, rest)
+    return tf.where(odd, -sine, sine)
 
 
 def log_gamma(x: tf.Tensor) -> tf.Tensor:
@@ -147,8 +149,8 @@ def log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 def _require_regular(name: str, a: tf.Tensor, b: tf.Tensor) -> None:
     """Leave poles, infinite numbers, and pairs of a negative and a large number to SciPy."""
     zero, limit = constant(0, a), constant(1e4, a)
-    least, most = minimum(a, b), maximum(a, b)
-    positive = (least > zero) & (most < constant(1e300, a))
+    least, greatest = minimum(a, b), maximum(a, b)
+    positive = (least > zero) & (greatest < constant(1e300, a))
     ordinary = ~is_whole(a) & ~is_whole(b) & ~is_whole(a + b) & (tf.abs(a) < limit) & (tf.abs(b) < limit)
     discard_unless(
         tf.reduce_all(positive | ordinary | tf.math.is_nan(a) | tf.math.is_nan(b)),
@@ -163,19 +165,19 @@ def _log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     is_far = (large >= ten) & (small > constant(0, a)) & tf.math.is_finite(large)
     p, q = tf.where(is_far, small, one), tf.where(is_far, large, ten)
     share = p / (p + q)
-    rest = _correction(q) - _correction(p + q)
-    both = p >= ten
-    p_far = tf.where(both, p, ten)
+    correction = _correction(q) - _correction(p + q)
+    are_far = p >= ten
+    p_far = tf.where(are_far, p, ten)
     far = tf.where(
-        both,
+        are_far,
         constant(-0.5, a) * tf.math.log(q)
         + constant(_HALF_LOG_2_PI, a)
         + _correction(p_far)
-        + rest
+        + correction
         + (p - constant(0.5, a)) * tf.math.log(share)
         + q * tf.math.log1p(-share),
         _log_gamma_of_positive(p)
-        + rest
+        + correction
         + p
         - p * tf.math.log(p + q)
         + (q - constant(0.5, a)) * tf.math.log1p(-share),
@@ -212,9 +214,9 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     n, k = tf.where(regular, n, one), tf.where(regular, k, one)
     whole = is_whole(n) & (n > zero) & is_whole(k) & (k > n / constant(2, n))
     fewer = tf.where(whole, n - k, k)
-    few = is_whole(fewer) & (fewer >= zero) & (fewer < constant(_MAX_FACTORS, n))
-    few &= (tf.abs(n) > constant(1e-8, n)) | tf.equal(n, zero)
-    factors = tf.where(few, fewer, zero)
+    has_few_factors = is_whole(fewer) & (fewer >= zero) & (fewer < constant(_MAX_FACTORS, n))
+    has_few_factors &= (tf.abs(n) > constant(1e-8, n)) | tf.equal(n, zero)
+    factors = tf.where(has_few_factors, fewer, zero)
     # Multiplied before they are divided, coefficients of whole numbers are whole; but not beyond all bounds.
     above, below = tf.ones_like(n), tf.ones_like(n)
     for i in range(1, _MAX_FACTORS):
@@ -228,7 +230,7 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     first, second = tf.where(pole, one, one + n - k), tf.where(pole, one, one + k)
     size = tf.exp(-_log_beta(first, second) - tf.math.log(tf.abs(n + one)))
     sign = _sign_of_gamma(n + one) * _sign_of_gamma(k + one) * _sign_of_gamma(n - k + one)
-    return choose(sign * size, (undefined, math.nan), (few, above / below), (pole, zero))
+    return choose(sign * size, (undefined, math.nan), (has_few_factors, above / below), (pole, zero))
 
 
 def rising_factorial(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:

@@ -38,15 +38,15 @@ def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
     )
     compute = tf.math.igammac if upper else tf.math.igamma
     value = compute(tf.where(inside, a, one), tf.where(inside, x, one))
-    nothing, everything = (one, zero) if upper else (zero, one)
+    value_at_zero, value_at_infinity = (one, zero) if upper else (zero, one)
     infinite = constant(math.inf, a)
     undefined = (a < zero) | (x < zero) | tf.math.is_nan(a) | tf.math.is_nan(x)
     undefined |= tf.equal(a, zero) & tf.equal(x, zero) | (tf.equal(a, infinite) & tf.equal(x, infinite))
     return choose(
         value,
         (undefined, math.nan),
-        (tf.equal(a, zero) | tf.equal(x, infinite), everything),
-        (tf.equal(x, zero) | tf.equal(a, infinite), nothing),
+        (tf.equal(a, zero) | tf.equal(x, infinite), value_at_infinity),
+        (tf.equal(x, zero) | tf.equal(a, infinite), value_at_zero),
     )
 
 

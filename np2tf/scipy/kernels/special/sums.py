@@ -15,11 +15,11 @@ from np2tf.tnp._operands.promotion import inexact_type
 from np2tf.tnp._tensor.dtype_dispatch import constant
 
 
-def _inexact(x: tf.Tensor, *others: tf.Tensor) -> tf.Tensor:
+def _inexact(x: tf.Tensor, *operands: tf.Tensor) -> tf.Tensor:
     """Convert an operand to the floating-point dtype of the result."""
     if x.dtype.is_complex or x.dtype == tf.float16:
         raise refusal(f"sums of exponentials of {x.dtype.name}")
-    return cast(x, inexact_type(x, *others))
+    return cast(x, inexact_type(x, *operands))
 
 
 def _axes(x: tf.Tensor, axis: Any) -> list[int]:
@@ -70,8 +70,8 @@ def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False
         # The sum leaves out the largest numbers: their exponentials are 1, and log1p keeps small rests exact.
         is_largest = tf.equal(a, largest)
         count = tf.reduce_sum(tf.cast(is_largest, a.dtype), axes, keepdims=True)
-        rest = tf.where(is_largest, constant(0, a), tf.exp(a - largest))
-        sum = tf.reduce_sum(rest, axes, keepdims=True)
+        terms = tf.where(is_largest, constant(0, a), tf.exp(a - largest))
+        sum = tf.reduce_sum(terms, axes, keepdims=True)
         found = count > constant(0, count)
         safe = tf.where(found, count, constant(1, count))
         result = tf.where(

@@ -31,7 +31,7 @@ def _real(name: str, value: Any) -> tf.Tensor:
 
 def _standardise(name: str, x: Any, loc: Any, scale: Any) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """The number of the standard distribution, the scale (1 where it is not positive), and whether it is."""
-    x, loc, scale = broadcast_together(*(_real(name, one) for one in (x, loc, scale)))
+    x, loc, scale = broadcast_together(*(_real(name, argument) for argument in (x, loc, scale)))
     good = (scale > constant(0, scale)) & ~tf.math.is_nan(x)
     scale = tf.where(good, scale, constant(1, scale))
     return (x - loc) / scale, scale, good
@@ -62,7 +62,7 @@ _register_normal("logsf", lambda y, _: log_normal_distribution(-y))
 
 
 def _quantiles(name: str, q: Any, loc: Any, scale: Any, sign: int) -> tf.Tensor:
-    q, loc, scale = broadcast_together(*(_real(name, one) for one in (q, loc, scale)))
+    q, loc, scale = broadcast_together(*(_real(name, argument) for argument in (q, loc, scale)))
     value = constant(sign, q) * normal_quantile(q) * scale + loc
     return tf.where(scale > constant(0, q), value, constant(math.nan, q))
 
@@ -167,8 +167,8 @@ def _register_fisher(name: str, upper: bool) -> None:
             value = incomplete_beta(half * below, half * above, below / sum)
         else:
             value = incomplete_beta(half * above, half * below, above * y_in / sum)
-        none, all = (one, zero) if upper else (zero, one)
-        return choose(value, (~good, math.nan), (y <= zero, none), (infinite, all))
+        value_at_zero, value_at_infinity = (one, zero) if upper else (zero, one)
+        return choose(value, (~good, math.nan), (y <= zero, value_at_zero), (infinite, value_at_infinity))
 
     native(name)(implementation)
 
@@ -245,9 +245,11 @@ def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
     limit = 1e6 * np.finfo(np.float64).eps
     regular = tf.reduce_min(values) > limit * tf.reduce_max(tf.abs(values))
     discard_unless(regular, f"{name} with a covariance that is singular")
-    rest = points if centre is None else points - centre
+    deviations = points if centre is None else points - centre
     scaled = tf.einsum(
-        "...i,ij->...j", tf.broadcast_to(rest, [*rest.shape[:-1], size]), vectors / tf.sqrt(values)
+        "...i,ij->...j",
+        tf.broadcast_to(deviations, [*deviations.shape[:-1], size]),
+        vectors / tf.sqrt(values),
     )
     distance = tf.reduce_sum(tf.square(scaled), -1)
     constants = constant(size * math.log(2 * math.pi), values) + tf.reduce_sum(tf.math.log(values))

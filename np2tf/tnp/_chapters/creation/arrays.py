@@ -251,7 +251,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     """
     if like is not None and not is_array(like):
         return call_numpy(np.require, (a, dtype, requirements), {"like": like})  # type: ignore[no-any-return]
-    wanted = {_REQUIREMENTS[one.upper()] for one in requirements or ()}
+    wanted = {_REQUIREMENTS[requirement.upper()] for requirement in requirements or ()}
     shared = asarray(a, dtype) if "E" in wanted else asanyarray(a, dtype)
     if not is_array(shared):
         return np.require(shared, dtype, requirements)  # type: ignore[return-value]
@@ -259,7 +259,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
         raise ValueError('Cannot specify both "C" and "F" order')
     order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
     made = array(shared, copy=None, order=order)
-    return made if all(made.flags[one] for one in wanted - {"E"}) else _copy_method(made, order)  # type: ignore[attr-defined,no-any-return]
+    return made if all(made.flags[flag] for flag in wanted - {"E"}) else _copy_method(made, order)  # type: ignore[attr-defined,no-any-return]
 
 
 _REQUIREMENTS = {
@@ -341,7 +341,7 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
 
     See https://numpy.org/doc/stable/reference/generated/numpy.frombuffer.html.
     """
-    view = view_of_buffer(buffer, lambda given: np.frombuffer(given, dtype, count, offset))
+    view = view_of_buffer(buffer, lambda memory: np.frombuffer(memory, dtype, count, offset))
     if view is not None:
         return view
     made = _from_others_memory(buffer, dtype, count, offset, like=like)

@@ -48,11 +48,11 @@ def _fill_bounded(shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -
     for n in shape:
         if isinstance(n, SymInt) and (n.low is None or n.low < 0):
             record_violation(n.tensor < 0)
-    most = tuple(max(n.high or 0, 0) if isinstance(n, SymInt) else n for n in shape)
-    known = [n for n in most if isinstance(n, int)]
-    if len(known) < len(most) or math.prod(known) > MOST_BOUNDED:
+    upper_lengths = tuple(max(n.high or 0, 0) if isinstance(n, SymInt) else n for n in shape)
+    known = [n for n in upper_lengths if isinstance(n, int)]
+    if len(known) < len(upper_lengths) or math.prod(known) > MOST_BOUNDED:
         return fill(tuple(n.tensor if isinstance(n, SymInt) else n for n in shape), value, order)
-    return part_of_whole(fill(most, value, order), shape)
+    return part_of_whole(fill(upper_lengths, value, order), shape)
 
 
 def _fill_like(source: ndarray, shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:

@@ -197,10 +197,10 @@ def linspace(
     return (made, wrap_tensor(step)) if retstep else made
 
 
-def _constants(made: Any) -> Any:
-    if isinstance(made, tuple):
-        return tensor_array(tf.constant(made[0])), made[1]
-    return tensor_array(tf.constant(made))
+def _constants(arrays: Any) -> Any:
+    if isinstance(arrays, tuple):
+        return tensor_array(tf.constant(arrays[0])), arrays[1]
+    return tensor_array(tf.constant(arrays))
 
 
 @op(np.logspace)

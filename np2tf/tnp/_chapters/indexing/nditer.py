@@ -33,15 +33,15 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwarg
 
     See https://numpy.org/doc/stable/reference/generated/numpy.nditer.html.
     """
-    several = isinstance(op, (tuple, list))
-    operands = list(op) if several else [op]
-    given = [_copy_memory(one) for one in operands]
-    wanted = [_flags_of(op_flags, place, several) for place in range(len(operands))]
+    is_sequence = isinstance(op, (tuple, list))
+    operands = list(op) if is_sequence else [op]
+    given = [_copy_memory(operand) for operand in operands]
+    wanted = [_flags_of(op_flags, place, is_sequence) for place in range(len(operands))]
     copies = []
-    for place, one in enumerate(operands):
-        if is_array(one) and not _WRITES.isdisjoint(wanted[place]):
-            copies.append((one, given[place]))
-    iterator = np.nditer(given if several else given[0], flags or (), op_flags, *args, **kwargs)
+    for place, operand in enumerate(operands):
+        if is_array(operand) and not _WRITES.isdisjoint(wanted[place]):
+            copies.append((operand, given[place]))
+    iterator = np.nditer(given if is_sequence else given[0], flags or (), op_flags, *args, **kwargs)
     if any(map(is_array, operands)) and current_scope() is None:
         counts.host += 1
     return WritingIterator(iterator, copies) if copies else iterator
@@ -52,13 +52,13 @@ def _copy_memory(value: Any) -> Any:
     return host_view(value) if type(value) is ndarray and tf.executing_eagerly() else to_numpy(value)
 
 
-def _flags_of(op_flags: Any, place: int, several: bool) -> Any:
+def _flags_of(op_flags: Any, place: int, is_sequence: bool) -> Any:
     """Return the flags of one operand, from a list of flags for each operand or from one list for all."""
     if not op_flags:
         return ()
     if isinstance(op_flags[0], str):
         return op_flags
-    return op_flags[place] if several or len(op_flags) == 1 else ()
+    return op_flags[place] if is_sequence or len(op_flags) == 1 else ()
 
 
 class WritingIterator:
@@ -117,8 +117,8 @@ class WritingIterator:
         self._iterator.__enter__()
         return self
 
-    def __exit__(self, *raised: Any) -> None:
-        self._iterator.__exit__(*raised)
+    def __exit__(self, *error: Any) -> None:
+        self._iterator.__exit__(*error)
         self._exchange()
 
     def __len__(self) -> int:

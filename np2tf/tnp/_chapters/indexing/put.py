@@ -189,10 +189,10 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     values = tf.reshape(convert_assigned(vals, arr.dtype), [-1])
     chosen = tf.reshape(truth(as_tensor(mask)), [-1])
     if values.shape[0] == 0:
-        none = tf.get_static_value(~tf.reduce_any(chosen))
-        if none is None:
+        is_empty = tf.get_static_value(~tf.reduce_any(chosen))
+        if is_empty is None:
             raise ValueNeededError("place of no values, with a mask known only at run time")
-        if not none:
+        if not is_empty:
             raise ValueError("Cannot insert from an empty array!")
         return
     if chosen.shape[0] != _static_size(arr):

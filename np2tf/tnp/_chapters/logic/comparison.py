@@ -155,8 +155,10 @@ def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
     if not a1.shape.is_compatible_with(a2.shape):
         return False
     if not (a1.shape.is_fully_defined() and a2.shape.is_fully_defined()):
-        same = tf.reduce_all(tf.shape(a1) == tf.shape(a2))
-        return tf.cond(same, lambda: _reduce_all(_is_same(a1, a2, equal_nan)), lambda: tf.constant(False))
+        has_same_shape = tf.reduce_all(tf.shape(a1) == tf.shape(a2))
+        return tf.cond(
+            has_same_shape, lambda: _reduce_all(_is_same(a1, a2, equal_nan)), lambda: tf.constant(False)
+        )
     return _answer(_reduce_all(_is_same(a1, a2, equal_nan)))
 
 
@@ -166,10 +168,10 @@ def _answer(all_of_them: tf.Tensor) -> Any:
 
 
 def _is_same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
-    same = _apply("equal", a, b)
+    is_equal = _apply("equal", a, b)
     if equal_nan and isnan(a) is not None and isnan(b) is not None:
-        same |= isnan(a) & isnan(b)  # type: ignore[operator]
-    return same
+        is_equal |= isnan(a) & isnan(b)  # type: ignore[operator]
+    return is_equal
 
 
 @op(np.array_equiv)

@@ -196,13 +196,13 @@ def expand_to_rank(rank: int, tensor: tf.Tensor) -> tf.Tensor:
 
 
 def _make_stack(
-    numpy: Callable[..., Any], shaped: Callable[[tf.Tensor], tf.Tensor], axis: int
+    numpy: Callable[..., Any], expand: Callable[[tf.Tensor], tf.Tensor], axis: int
 ) -> Callable[..., Any]:
     """Return a function that gives arrays a common form and joins them.
 
     Args:
         numpy: NumPy's function.
-        shaped: gives one array the form.
+        expand: gives one array the form.
         axis: the axis to join along; arrays of one axis are joined along axis 0.
     """
 
@@ -210,7 +210,7 @@ def _make_stack(
     def call(tup: Operands, *, dtype: DType = None, casting: str = "same_kind") -> ndarray:
         if isinstance(tup, StackableSequence) and tup.stack().shape.rank in (1, 2):
             return _rows_of_vectors(tup, numpy, dtype)
-        tensors = [shaped(tensor) for tensor in to_common_dtype(tup, dtype, casting)]
+        tensors = [expand(tensor) for tensor in to_common_dtype(tup, dtype, casting)]
         return join_tensors(tensors, axis if tensors[0].shape.rank > 1 else 0)
 
     call.__name__ = call.__qualname__ = numpy.__name__

@@ -339,9 +339,9 @@ def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.T
     known = _known_value(values)
     if known is None or np.ndim(known) == 0:
         return tf.pad(array, pairs, constant_values=as_tensor(values, array.dtype.as_numpy_dtype))
-    each = np.broadcast_to(known, (len(pairs), 2)).astype(array.dtype.as_numpy_dtype)
+    fill_values = np.broadcast_to(known, (len(pairs), 2)).astype(array.dtype.as_numpy_dtype)
     for k, (before, after) in enumerate(pairs):
-        for count, value, first in ((before, each[k, 0], True), (after, each[k, 1], False)):
+        for count, value, first in ((before, fill_values[k, 0], True), (after, fill_values[k, 1], False)):
             margins = [[0, 0] if j != k else [count, 0] if first else [0, count] for j in range(len(pairs))]
             array = tf.pad(array, margins, constant_values=value)
     return array

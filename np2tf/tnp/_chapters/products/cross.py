@@ -55,11 +55,11 @@ def cross(
     if rank_of(a) == 0 or rank_of(b) == 0:
         raise ValueError("At least one array has zero dimension")
     a, b = promote(a, b)
-    one, other = _components(a, axisa), _components(b, axisb)
-    if len(one) == len(other) == 2:
-        return one[0] * other[1] - one[1] * other[0]
+    first, second = _components(a, axisa), _components(b, axisb)
+    if len(first) == len(second) == 2:
+        return first[0] * second[1] - first[1] * second[0]
     zero = tf.zeros((), a.dtype)
-    (a0, a1, a2), (b0, b1, b2) = ((*v, zero) if len(v) == 2 else v for v in (one, other))
+    (a0, a1, a2), (b0, b1, b2) = ((*v, zero) if len(v) == 2 else v for v in (first, second))
     parts = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
     made = tf.stack(parts, normalize_axis(axisc, max(rank_of(part) for part in parts) + 1))
     if 3 in (a.shape[axisa], b.shape[axisb]):

@@ -125,9 +125,9 @@ def _guard_lengths(operands: list[tf.Tensor], labels: list[str]) -> list[tf.Tens
         for k, letter in enumerate(term):
             if term.index(letter) < k:
                 operand = assert_same_size(operand, k, operand, term.index(letter))
-            for other, axis in earlier.get(letter, ()):
-                if operand.shape[k] is None or other.shape[axis] is None:
-                    operand = assert_same_size(operand, k, other, axis, ones=True)
+            for earlier_operand, axis in earlier.get(letter, ()):
+                if operand.shape[k] is None or earlier_operand.shape[axis] is None:
+                    operand = assert_same_size(operand, k, earlier_operand, axis, stretches_ones=True)
         for k, letter in enumerate(term):
             earlier.setdefault(letter, []).append((operand, k))
         checked.append(operand)

@@ -236,9 +236,9 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
         return complex_extreme("f" + name[:3], a, axes, keepdims)
     worst = tf.constant(-np.inf if name == "maximum" else np.inf, a.dtype)
     found = extreme_of(name, tf.where(nan, worst, a), axes, keepdims)
-    nothing = raw_all(nan, axes, keepdims)
-    warn_where(nothing, ALL_NAN)
-    return tf.where(nothing, tf.constant(np.nan, a.dtype), found)
+    is_all_nan = raw_all(nan, axes, keepdims)
+    warn_where(is_all_nan, ALL_NAN)
+    return tf.where(is_all_nan, tf.constant(np.nan, a.dtype), found)
 
 
 @op(np.nanmax)

@@ -128,10 +128,10 @@ def tree_reduce(
     n = x.shape[axis]
     while n > 1:
         half = n // 2
-        first, second, rest = tf.split(x, [half, half, n - 2 * half], axis)
+        first, second, remainder = tf.split(x, [half, half, n - 2 * half], axis)
         x = function(first, second)
         if n % 2:
-            x = tf.concat([x, rest], axis)
+            x = tf.concat([x, remainder], axis)
         n = half + n % 2
     return x if keepdims else tf.squeeze(x, axis)
 

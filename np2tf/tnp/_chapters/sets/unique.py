@@ -24,12 +24,12 @@ __all__ = [
 ]
 
 
-def differs_from_before(ordered: tf.Tensor, equal_nan: bool) -> tf.Tensor:
+def differs_from_before(sorted_values: tf.Tensor, equal_nan: bool) -> tf.Tensor:
     """Return where an element of a sorted array differs from the element before; true for the first."""
-    after, before = ordered[1:], ordered[:-1]
+    after, before = sorted_values[1:], sorted_values[:-1]
     # Keys are integers, so that NaN equals NaN.
     differs = tf.not_equal(keys(after), keys(before)) if equal_nan else tf.not_equal(after, before)
-    return tf.concat([tf.ones_like(ordered[:1], tf.bool), differs], 0)
+    return tf.concat([tf.ones_like(sorted_values[:1], tf.bool), differs], 0)
 
 
 def refuse_under_xla() -> None:

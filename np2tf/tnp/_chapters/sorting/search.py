@@ -25,8 +25,8 @@ _MAX_COMPARED = 64
 
 def positions(edges: tf.Tensor, x: tf.Tensor, side: str) -> tf.Tensor:
     """Return ``np.searchsorted(edges, x, side)`` for one row of sorted numbers. NaN comes last."""
-    few = edges.shape[0] is not None and edges.shape[0] <= _MAX_COMPARED
-    if few and not tf.executing_eagerly():
+    has_few_edges = edges.shape[0] is not None and edges.shape[0] <= _MAX_COMPARED
+    if has_few_edges and not tf.executing_eagerly():
         compare = tf.less if side == "left" else tf.less_equal
         before = tf.reduce_sum(tf.cast(compare(edges, x[..., None]), tf.int64), -1)
     else:

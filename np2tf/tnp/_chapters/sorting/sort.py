@@ -97,7 +97,7 @@ def _prepare(a: tf.Tensor, axis: Any, order: Any) -> tuple[tf.Tensor, int]:
 
 
 def _check_kind(kind: Any, *instead: Any) -> None:
-    if kind is not None and any(other is not None for other in instead):
+    if kind is not None and any(option is not None for option in instead):
         raise ValueError("`kind` and keyword parameters can't be provided at the same time.")
     if kind is not None and str(kind)[:1].lower() not in "qhms":
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
@@ -173,10 +173,10 @@ def argsort(
     return tensor_array(found)
 
 
-def _has_ties(ordered: tf.Tensor, axis: int) -> tf.Tensor:
+def _has_ties(sorted_values: tf.Tensor, axis: int) -> tf.Tensor:
     """Return whether sorted elements have equal neighbours, whose order NumPy chooses."""
     before = (slice(None),) * axis
-    first, second = ordered[(*before, slice(None, -1))], ordered[(*before, slice(1, None))]
+    first, second = sorted_values[(*before, slice(None, -1))], sorted_values[(*before, slice(1, None))]
     both_nan = tf.not_equal(first, first) & tf.not_equal(second, second)
     return tf.reduce_any(tf.equal(first, second) | both_nan)
 

@@ -75,21 +75,21 @@ def diff(a: Array, n: Int = 1, axis: Int = -1, prepend: Any = None, append: Any 
 # -- gradient ------------------------------------------------------------------------------------------------
 
 
-def _spacings(f: tf.Tensor, axes: tuple[int, ...], given: tuple[Any, ...]) -> list[Any]:
+def _spacings(f: tf.Tensor, axes: tuple[int, ...], spacings: tuple[Any, ...]) -> list[Any]:
     """Return, for each axis, a step (a number or a tensor of no axes) or the steps between coordinates.
 
     Raises:
         TypeError, ValueError: NumPy's errors, for a wrong number or shape of the spacings.
     """
-    if not given:
+    if not spacings:
         return [1.0] * len(axes)
-    ranks = [rank_of(d) if isinstance(d, tf.Tensor) else 0 for d in given]
-    if len(given) == 1 and ranks[0] == 0:
-        return [given[0]] * len(axes)
-    if len(given) != len(axes):
+    ranks = [rank_of(d) if isinstance(d, tf.Tensor) else 0 for d in spacings]
+    if len(spacings) == 1 and ranks[0] == 0:
+        return [spacings[0]] * len(axes)
+    if len(spacings) != len(axes):
         raise TypeError("invalid number of arguments")
     steps = []
-    for axis, distance, ndim in zip(axes, given, ranks):
+    for axis, distance, ndim in zip(axes, spacings, ranks):
         if ndim > 1:
             raise ValueError("distances must be either scalars or 1d")
         if ndim == 1:

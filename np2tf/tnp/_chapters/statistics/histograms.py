@@ -178,10 +178,10 @@ def _places(x: tf.Tensor, edges: tf.Tensor) -> tf.Tensor:
 
 def _counts(places: tf.Tensor, weights: tf.Tensor | None, bins: Any) -> tf.Tensor:
     """Return the number or the sum of weights in each bin."""
-    each = tf.ones_like(places) if weights is None else weights
+    summands = tf.ones_like(places) if weights is None else weights
     # Numbers outside of all bins are counted in an extra bin, which is removed afterwards.
     counted = tf.math.unsorted_segment_sum(
-        each, tf.where(places < 0, tf.cast(bins, tf.int64), places), bins + 1
+        summands, tf.where(places < 0, tf.cast(bins, tf.int64), places), bins + 1
     )
     return counted[:-1]
 

@@ -95,11 +95,11 @@ def histogramdd(
     See https://numpy.org/doc/stable/reference/generated/numpy.histogramdd.html.
     """
     columns = _columns(sample)
-    each = _bins_per_dimension(bins, len(columns))
+    bin_counts = _bins_per_dimension(bins, len(columns))
     ranges = (None,) * len(columns) if range is None else range
     if len(ranges) != len(columns):
         raise ValueError("range argument must have one entry per dimension")
-    edges = [_edges(x, b, r, k) for k, (x, b, r) in enumerate(zip(columns, each, ranges, strict=True))]
+    edges = [_edges(x, b, r, k) for k, (x, b, r) in enumerate(zip(columns, bin_counts, ranges, strict=True))]
     lengths = [int(edge.shape[0]) - 1 for edge in edges]
     place, inside = tf.zeros((), tf.int64), tf.ones((), tf.bool)
     for x, edge, length in zip(columns, edges, lengths, strict=True):

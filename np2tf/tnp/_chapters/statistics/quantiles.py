@@ -78,7 +78,7 @@ def sort_rows(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
     return tf.sort(rows, -1), nan
 
 
-def restore_axes(result: tf.Tensor, given: int, axes: tuple[int, ...], keepdims: Any, lead: int) -> tf.Tensor:
+def restore_axes(result: tf.Tensor, rank: int, axes: tuple[int, ...], keepdims: Any, lead: int) -> tf.Tensor:
     """`result`, whose first `lead` axes are new ones, with the reduced axes put back as 1 if wanted."""
     if keepdims:
         for axis in axes_in_order(axes):
@@ -114,19 +114,19 @@ def quantile_fractions(q: Any, scale: int) -> tuple[np.ndarray, bool]:
 
 
 def interpolate(
-    ordered: tf.Tensor, low: Any, high: Any, t: tf.Tensor, wanted: np.dtype[Any], batch_dims: int = 0
+    sorted_values: tf.Tensor, low: Any, high: Any, t: tf.Tensor, dtype: np.dtype[Any], batch_dims: int = 0
 ) -> tf.Tensor:
     """Return the numbers between the elements at two places of sorted rows, rounded as NumPy rounds them.
 
     Args:
-        ordered: the sorted rows, along the last axis.
+        sorted_values: the sorted rows, along the last axis.
         low, high: the places; one for all rows, or for each row if the rows' axes are `batch_dims`.
         t: the fraction of the way from the lower to the higher element.
-        wanted: the dtype of the result.
-        batch_dims: the number of axes that `ordered` and the places have in common.
+        dtype: the dtype of the result.
+        batch_dims: the number of axes that `sorted_values` and the places have in common.
     """
-    before = cast(tf.gather(ordered, low, axis=-1, batch_dims=batch_dims), wanted)
-    after = cast(tf.gather(ordered, high, axis=-1, batch_dims=batch_dims), wanted)
+    before = cast(tf.gather(sorted_values, low, axis=-1, batch_dims=batch_dims), dtype)
+    after = cast(tf.gather(sorted_values, high, axis=-1, batch_dims=batch_dims), dtype)
     gap = after - before
     return tf.where(t >= 0.5, after - gap * (1 - t), before + gap * t)
 
@@ -192,18 +192,18 @@ def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
 
 @promote_in_any_mode
 def _interpolate(
-    ordered: tf.Tensor, virtual: np.ndarray, n: int, given: np.dtype[Any], weak: bool
+    sorted_values: tf.Tensor, virtual: np.ndarray, n: int, dtype: np.dtype[Any], weak: bool
 ) -> tf.Tensor:
     floating = virtual.dtype if virtual.dtype.kind == "f" else np.dtype(np.float64)
     low = np.clip(np.floor(virtual), 0, n - 1).astype(np.int64)
     high = np.minimum(low + 1, n - 1)
     gamma = np.where(virtual >= n - 1, 1.0, np.where(virtual < 0, 0.0, virtual - np.floor(virtual)))
-    wanted = result_type_of((given, float if weak else floating))
-    return interpolate(ordered, low, high, tf.constant(gamma.astype(wanted)), wanted)
+    wanted = result_type_of((dtype, float if weak else floating))
+    return interpolate(sorted_values, low, high, tf.constant(gamma.astype(wanted)), wanted)
 
 
 def _quantiles_at_run_time(
-    ordered: tf.Tensor, method: str, n: tf.Tensor, fractions: np.ndarray, weak: bool
+    sorted_values: tf.Tensor, method: str, n: tf.Tensor, fractions: np.ndarray, weak: bool
 ) -> tf.Tensor:
     """Linear quantiles of rows whose length is known only at run time."""
     if method != "linear":
@@ -211,9 +211,9 @@ def _quantiles_at_run_time(
     floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
     virtual = tf.cast(n - 1, tf.as_dtype(floating)) * tf.constant(fractions.astype(floating))
     low = tf.cast(tf.floor(virtual), tf.int64)
-    wanted = result_type_of((ordered.dtype.as_numpy_dtype, float if weak else floating))
+    wanted = result_type_of((sorted_values.dtype.as_numpy_dtype, float if weak else floating))
     t = cast(virtual - tf.floor(virtual), wanted)
-    return interpolate(ordered, low, tf.minimum(low + 1, n - 1), t, wanted)
+    return interpolate(sorted_values, low, tf.minimum(low + 1, n - 1), t, wanted)
 
 
 def refuse_empty(n: Any) -> None:
@@ -316,23 +316,23 @@ def percentile(
     return quantiles_of_rows(a, *quantile_fractions(q, 100), axis, method, keepdims)
 
 
-def _middle(ordered: tf.Tensor, wanted: np.dtype[Any], n: Any) -> tf.Tensor:
+def _middle(sorted_values: tf.Tensor, dtype: np.dtype[Any], n: Any) -> tf.Tensor:
     if not isinstance(n, int):
         # One more element, so that there is one to take of nothing.
-        row = tf.pad(ordered, [[0, 0]] * (rank_of(ordered) - 1) + [[0, 1]])
+        row = tf.pad(sorted_values, [[0, 0]] * (rank_of(sorted_values) - 1) + [[0, 1]])
         low, high = row[..., tf.maximum(n - 1, 0) // 2], row[..., n // 2]
-        middle = tf.where(n % 2 == 1, cast(low, wanted), mean_of_two(low, high, wanted))
+        middle = tf.where(n % 2 == 1, cast(low, dtype), mean_of_two(low, high, dtype))
         return tf.where(n == 0, tf.constant(np.nan, middle.dtype), middle)
     if n % 2:
-        return cast(ordered[..., n // 2], wanted)
-    return mean_of_two(ordered[..., n // 2 - 1], ordered[..., n // 2], wanted)
+        return cast(sorted_values[..., n // 2], dtype)
+    return mean_of_two(sorted_values[..., n // 2 - 1], sorted_values[..., n // 2], dtype)
 
 
-def mean_of_two(low: tf.Tensor, high: tf.Tensor, wanted: np.dtype[Any]) -> tf.Tensor:
+def mean_of_two(low: tf.Tensor, high: tf.Tensor, dtype: np.dtype[Any]) -> tf.Tensor:
     """Return the mean of two numbers in a dtype, computed as NumPy computes it."""
-    wide = np.dtype(np.float32) if wanted == np.float16 else wanted
+    wide = np.dtype(np.float32) if dtype == np.float16 else dtype
     pair = cast(low, wide) + cast(high, wide)
-    return cast(pair / tf.constant(2, pair.dtype), wanted)
+    return cast(pair / tf.constant(2, pair.dtype), dtype)
 
 
 @op(np.median)

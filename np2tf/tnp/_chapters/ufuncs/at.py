@@ -73,12 +73,12 @@ def _apply_one_by_one(
     rows = tf.reshape(places, [-1, width])
     parts = tf.reshape(values, tf.concat([tf.shape(rows)[:1], tf.shape(base)[width:]], 0))
 
-    def step(k: tf.Tensor, held: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def step(k: tf.Tensor, array: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         row = rows[k][None]
-        old = cast(tf.gather_nd(held, row), loop[0])
+        old = cast(tf.gather_nd(array, row), loop[0])
         new = ufunc.implementation(old) if ufunc.nin == 1 else ufunc.implementation(old, parts[k][None])
         return k + 1, tf.tensor_scatter_nd_update(
-            held, row, cast(cast(new, loop[-1]), held.dtype.as_numpy_dtype)
+            array, row, cast(cast(new, loop[-1]), array.dtype.as_numpy_dtype)
         )
 
     count = tf.shape(rows)[0]

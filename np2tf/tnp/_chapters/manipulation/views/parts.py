@@ -228,13 +228,13 @@ def split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
     See https://numpy.org/doc/stable/reference/generated/numpy.split.html.
     """
     if not hasattr(indices_or_sections, "__len__"):
-        rest = ary.shape[axis] % int(indices_or_sections)
+        remainder = ary.shape[axis] % int(indices_or_sections)
         unequal = ValueError("array split does not result in an equal division")
-        if isinstance(rest, int):
-            if rest:
+        if isinstance(remainder, int):
+            if remainder:
                 raise unequal
         else:
-            refuse_where(rest.tensor != 0, unequal)
+            refuse_where(remainder.tensor != 0, unequal)
     return array_split(ary, indices_or_sections, axis)
 
 

@@ -63,7 +63,12 @@ def sliding_window_view(
 
 
 def as_strided(
-    x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True, **rest: Any
+    x: Any,
+    shape: Any = None,
+    strides: Any = None,
+    subok: bool = False,
+    writeable: bool = True,
+    **keywords: Any,
 ) -> Any:
     """Return an array with other strides over the memory of `x`.
 
@@ -75,12 +80,12 @@ def as_strided(
         strides: the strides in bytes.
         subok: whether a subclass of np.ndarray is kept.
         writeable: whether the result can be written to.
-        **rest: further keyword arguments of NumPy's function.
+        **keywords: further keyword arguments of NumPy's function.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.as_strided.html.
     """
     writeable = writeable and not has_tensor((x,))
-    return call_numpy(stride_tricks.as_strided, (x, shape, strides, subok, writeable), rest)
+    return call_numpy(stride_tricks.as_strided, (x, shape, strides, subok, writeable), keywords)
 
 
 OPS[stride_tricks.as_strided] = as_strided

@@ -10,7 +10,7 @@ from np2tf.rewrites.tensorflow_target.model.world import Frame
 from np2tf.tree.names import words
 
 #: Kinds of values that nobody can write to.
-_FIXED = words("int float bool complex str none range dtype shape scalar")
+_IMMUTABLE = words("int float bool complex str none range dtype shape scalar")
 
 
 def shared_names(facts: Facts) -> dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None]:
@@ -31,18 +31,18 @@ def shared_names(facts: Facts) -> dict[tuple[cst.CSTNode | None, str], cst.CSTNo
 def is_shared(node: cst.Name, frame: Frame) -> bool:
     """Return whether a name is one that several functions bind, and not the variable of a comprehension."""
     key = (frame.function, node.value)
-    if key not in frame.world.shared:
+    if key not in frame.world.shared_owners:
         return False
     owner = frame.world.facts.scopes.of(node).owner_of(node.value)
-    wanted = frame.world.shared[key]
+    wanted = frame.world.shared_owners[key]
     return owner is None or (owner.is_module if wanted is None else owner.node is wanted)
 
 
 def refuse_shared(node: cst.CSTNode, name: str, value: Value, frame: Frame) -> None:
     """Refuse to bind an array, or what may hold one, where other functions may bind the name as well."""
     if (
-        (frame.function, name) in frame.world.shared
+        (frame.function, name) in frame.world.shared_owners
         and not value.is_undetermined
-        and not value.kinds <= _FIXED
+        and not value.kinds <= _IMMUTABLE
     ):
         frame.world.refuse(node, "NP2TF603", what="`global` and `nonlocal` of what is no number")

@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
 TIERS = (None, "auto", "compile", "host")
 #: For a function that is known to be short, this many calls between two timed calls are not timed.
-UNTIMED = 7
+UNTIMED_CALLS = 7
 
 # This name is read at every call.
 _modules = sys.modules
 
 
-class Jitted:
+class JittedFunction:
     """A function to which `jit` has been applied. It is called like the function.
 
     Attributes:
@@ -60,11 +60,11 @@ class Jitted:
     #: AutoGraph does not convert an object with this attribute.
     autograph_info__: Mapping[str, Any] = MappingProxyType({})
 
-    # Defaults are class attributes so that creating a Jitted stays cheap at import; see `_wrap`.
+    # Defaults are class attributes so that creating a JittedFunction stays cheap at import; see `_wrap`.
     trace_count = inline_count = compiled_count = graph_count = 0
     promotion: str | None = None
     #: For a function that is known to be short, the number of calls that need not be timed; -1 for any other.
-    _untimed = -1
+    _untimed_calls = -1
     _plain: Callable[..., Any]
 
     def __init__(self, function: Callable[..., Any], tier: str | None = None) -> None:
@@ -104,7 +104,7 @@ class Jitted:
         # conditions.
         known = tensorflow
         if (
-            self._untimed >= 0
+            self._untimed_calls >= 0
             and tier.is_auto
             and fast_flags.host
             and fast_flags.tensors is known.is_followed
@@ -119,11 +119,11 @@ class Jitted:
         ):
             counts.host += 1
             counts.host_calls += 1
-            if self._untimed:
-                self._untimed -= 1
+            if self._untimed_calls:
+                self._untimed_calls -= 1
                 return self._plain(*args, **kwargs)
             result = self._host.time(self._plain, args, kwargs)
-            self._untimed = UNTIMED if self._host.is_short else -1
+            self._untimed_calls = UNTIMED_CALLS if self._host.is_short else -1
             return result
         return self._decide(args, kwargs)
 
@@ -169,7 +169,7 @@ class Jitted:
     def bypass_compiler(self) -> None:
         """Run the next calls on the host, as long as calls are short and their context does not change."""
         self._plain = self._host.direct_function
-        self._untimed = UNTIMED
+        self._untimed_calls = UNTIMED_CALLS
 
     # -- what decorators ask of a function -------------------------------------------------------------------
 
@@ -218,7 +218,7 @@ class Jitted:
         return self._compiler.caches
 
 
-class PromotingJitted(Jitted):
+class PromotingJittedFunction(JittedFunction):
     """A jitted function with promotion rules of its own, which apply while it runs or is traced.
 
     Under other rules than NumPy's it never runs on the host, where NumPy's rules apply.
@@ -250,11 +250,11 @@ class PromotingJitted(Jitted):
             return super().lower(*args, **kwargs)
 
 
-def _wrap(jitted: Jitted, function: Callable[..., Any]) -> None:
+def _wrap(jitted_function: JittedFunction, function: Callable[..., Any]) -> None:
     """Do `functools.update_wrapper` in a third of the time, because importing a module makes very many
     wrappers.
     """
-    attributes = jitted.__dict__
+    attributes = jitted_function.__dict__
     attributes.update(getattr(function, "__dict__", {}))
     for name in functools.WRAPPER_ASSIGNMENTS:
         try:
@@ -265,13 +265,15 @@ def _wrap(jitted: Jitted, function: Callable[..., Any]) -> None:
 
 
 @overload
-def jit(function: Callable[..., Any], *, tier: str | None = None, promotion: str | None = None) -> Jitted: ...
+def jit(
+    function: Callable[..., Any], *, tier: str | None = None, promotion: str | None = None
+) -> JittedFunction: ...
 
 
 @overload
 def jit(
     function: None = None, *, tier: str | None = None, promotion: str | None = None
-) -> Callable[[Callable[..., Any]], Jitted]: ...
+) -> Callable[[Callable[..., Any]], JittedFunction]: ...
 
 
 def jit(
@@ -297,8 +299,8 @@ def jit(
             on the host NumPy's rules would apply.
 
     Returns:
-        A `Jitted` object, which is called like the function and returns the same values. For a method,
-        partial application or other callable, an object that forwards to the jitted function.
+        A `JittedFunction` object, which is called like the function and returns the same values. For a
+        method, partial application or other callable, an object that forwards to the jitted function.
 
     Raises:
         ValueError: if there is no such tier or promotion, or if tier "host" is combined with other rules than
@@ -315,10 +317,16 @@ def jit(
             raise ValueError(f"on the host NumPy promotes: tier='host' excludes promotion={promotion!r}")
     if function is None:
         return functools.partial(jit, tier=tier, promotion=promotion)
-    if isinstance(function, Jitted):
+    if isinstance(function, JittedFunction):
         return (
-            function if promotion is None else PromotingJitted(function.__wrapped__, function.tier, promotion)
+            function
+            if promotion is None
+            else PromotingJittedFunction(function.__wrapped__, function.tier, promotion)
         )
     if not isinstance(function, types.FunctionType):
         return jit_callable(function, functools.partial(jit, tier=tier, promotion=promotion))
-    return Jitted(function, tier) if promotion is None else PromotingJitted(function, tier, promotion)
+    return (
+        JittedFunction(function, tier)
+        if promotion is None
+        else PromotingJittedFunction(function, tier, promotion)
+    )

@@ -41,9 +41,9 @@ def follow_try(node: cst.Try, frame: Frame, run: Run, bind: Bind) -> bool:
     outer = frame.breaks, frame.continues
     states: list[dict[str, Value]] = [dict(frame.env)]
     frame.breaks, frame.continues = [], []
-    frame.raised.append(states)
+    frame.raise_states.append(states)
     falls = run(block(node.body), frame)
-    frame.raised.pop()
+    frame.raise_states.pop()
     left = merge(*states) or {}
     every: list[dict[str, Value]] = [*states]
     if falls and node.orelse is not None:
@@ -78,11 +78,11 @@ def _finally(
     assert node.finalbody is not None
     body = block(node.finalbody)
     leaves = (cst.Return, cst.Break, cst.Continue)
-    if any(isinstance(one, leaves) for statement in body for one in walk(statement)):
+    if any(isinstance(inner_node, leaves) for statement in body for inner_node in walk(statement)):
         frame.world.refuse(node, "NP2TF603", what="`finally` that drops an exception")
         return True
-    returns = any(isinstance(one, cst.Return) for one in walk(node))
-    after, everything = states
+    returns = any(isinstance(inner_node, cst.Return) for inner_node in walk(node))
+    after, state_of_all_ways = states
     was_returned = frame.is_returned
     frame.is_returned = was_returned or returns
     for envs, target in zip(jumps, (frame.breaks, frame.continues)):
@@ -95,7 +95,9 @@ def _finally(
         frame.env = dict(after)
         ended = run(body, frame)
     behind = frame.env
-    frame.env = dict(everything)  # Decisions are those of the last time, which therefore knows of all ways.
+    frame.env = dict(
+        state_of_all_ways
+    )  # Decisions are those of the last time, which therefore knows of all ways.
     run(body, frame)
     frame.env = behind
     frame.is_returned = was_returned
@@ -121,10 +123,10 @@ def _handler(handler: cst.ExceptHandler, body: Sequence[cst.CSTNode], frame: Fra
     name = asname.value if isinstance(asname, cst.Name) else world.name("error", handler, frame)
     look = made_statement(world.helper("_own_error") + "({error})", error=name)
 
-    def edit(updated: cst.ExceptHandler) -> cst.ExceptHandler:
-        body = updated.body.with_changes(body=[look, *updated.body.body])
-        kind = updated.type if updated.type is not None else cst.Name("BaseException")
-        return updated.with_changes(
+    def edit(updated_node: cst.ExceptHandler) -> cst.ExceptHandler:
+        body = updated_node.body.with_changes(body=[look, *updated_node.body.body])
+        kind = updated_node.type if updated_node.type is not None else cst.Name("BaseException")
+        return updated_node.with_changes(
             body=body,
             type=kind,
             name=cst.AsName(cst.Name(name)),
@@ -135,23 +137,23 @@ def _handler(handler: cst.ExceptHandler, body: Sequence[cst.CSTNode], frame: Fra
 
 
 def _names_index_error(node: cst.BaseExpression | None) -> bool:
-    parts = [one.value for one in node.elements] if isinstance(node, cst.Tuple) else [node]
-    return any(isinstance(one, cst.Name) and one.value in ("IndexError", "LookupError") for one in parts)
+    parts = [element.value for element in node.elements] if isinstance(node, cst.Tuple) else [node]
+    return any(isinstance(part, cst.Name) and part.value in ("IndexError", "LookupError") for part in parts)
 
 
 def _chooses_of_arrays(body: Sequence[cst.CSTNode], frame: Frame) -> bool:
     """Return whether statements take an element of what may be an array."""
     return any(
-        isinstance(one, cst.Subscript) and evaluate(one.value, frame).may(*ARRAYS)
+        isinstance(inner_node, cst.Subscript) and evaluate(inner_node.value, frame).may(*ARRAYS)
         for statement in body
-        for one in walk(statement)
+        for inner_node in walk(statement)
     )
 
 
 def _catches_only_its_own(node: cst.BaseExpression | None) -> bool:
     """Return whether the exceptions that a handler names are none that TensorFlow raises."""
     if isinstance(node, cst.Tuple):
-        return all(_catches_only_its_own(one.value) for one in node.elements)
+        return all(_catches_only_its_own(element.value) for element in node.elements)
     return isinstance(node, cst.Name) and node.value in _NEVER_OF_TENSORFLOW
 
 
@@ -164,7 +166,7 @@ def follow_with(node: cst.With, frame: Frame, run: Run, bind: Bind) -> bool:
     quiet = [_is_quiet(item, frame) for item in node.items]
     if all(quiet) and isinstance(node.body, cst.IndentedBlock):
         for item in node.items:
-            world.edit(item.item.func, lambda updated: updated)  # type: ignore[attr-defined]
+            world.edit(item.item.func, lambda updated_node: updated_node)  # type: ignore[attr-defined]
         world.edit(node, _body_alone)
         return run(block(node.body), frame)
     for item in node.items:
@@ -195,11 +197,14 @@ def _is_quiet(item: cst.WithItem, frame: Frame) -> bool:
     )
 
 
-def _body_alone(updated: cst.With) -> cst.FlattenSentinel[Statement]:
+def _body_alone(updated_node: cst.With) -> cst.FlattenSentinel[Statement]:
     """The statements of a `with`, in its place."""
-    first, *others = cast("Sequence[Statement]", updated.body.body)
+    first, *statements_behind = cast("Sequence[Statement]", updated_node.body.body)
     return cst.FlattenSentinel(
-        [first.with_changes(leading_lines=[*updated.leading_lines, *first.leading_lines]), *others]
+        [
+            first.with_changes(leading_lines=[*updated_node.leading_lines, *first.leading_lines]),
+            *statements_behind,
+        ]
     )
 
 
