@@ -1,4 +1,4 @@
-"""`--target tf`: decide of a whole module, and plan its translation or say why there is none."""
+"""`--target tf`: plan the translation of a whole module, or report why the module is refused."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _place(facts: Facts, node: cst.CSTNode) -> tuple[int, int, tuple[int, int]]:
 
 
 def _note_writers(world: World, report: Report) -> None:
-    """Say which functions have another result than before: their calls in other files must take it."""
+    """Report the functions that return more than before: calls in other files must take the new result."""
     for summary in world.summaries.values():
         if summary.writes and isinstance(summary.node, cst.FunctionDef):
             names = ", ".join(sorted(summary.writes))

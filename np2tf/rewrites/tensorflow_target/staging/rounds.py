@@ -1,4 +1,4 @@
-"""The text of loops and branches as functions of their state."""
+"""Writes loops and branches as functions of their state."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _bound(state: Sequence[str], call: cst.BaseExpression) -> Statement:
 def _function(
     name: str, given: Sequence[str], body: Sequence[Statement], old: cst.IndentedBlock | None
 ) -> cst.FunctionDef:
-    """A function; its block keeps the comments and the indentation of the old one."""
+    """Return a function definition; its block keeps the comments and the indentation of the old block."""
     held = old.with_changes(body=body) if old is not None else cst.IndentedBlock(body)
     return cst.FunctionDef(cst.Name(name), cst.Parameters([cst.Param(cst.Name(one)) for one in given]), held)
 
@@ -93,7 +93,9 @@ def _function(
 def _laid_out(
     made: Sequence[Statement], leading: Sequence[cst.EmptyLine], is_first: bool
 ) -> cst.FlattenSentinel[Statement]:
-    """Functions with an empty line around each; what stood above the statement stands above the first."""
+    """Return function definitions with an empty line around each. The lines above the statement stand above
+    the first function.
+    """
     first, *others = made
     begins = [*leading] if is_first or (leading and leading[0].comment is None) else [_BLANK, *leading]
     return cst.FlattenSentinel(
