@@ -110,7 +110,7 @@ def _remaining_import(
     found: NumpyImport, kept: KeptImports
 ) -> tuple[cst.Import | cst.ImportFrom | None, list[cst.ImportAlias]]:
     """Return the part of an import that stays, and the unused names that other files may import from this
-    one.
+    file.
     """
     node = found.node
     if isinstance(node.names, cst.ImportStar):

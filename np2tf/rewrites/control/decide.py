@@ -1,4 +1,4 @@
-"""Decide, for one function, what is lowered and what stays Python; or say why it cannot be staged."""
+"""Decides which constructs of a function are lowered and which stay Python, or why staging is impossible."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from np2tf.rewrites.control.constructs.table import EXPRESSIONS, SMALL, STATEMEN
 from np2tf.rewrites.control.lower import lower_function
 from np2tf.tree.walk import walk
 
-#: The nodes that each look at a function is about; most nodes are others.
+#: The classes of the nodes that the passes over a function use; most nodes are of other classes.
 _RELEVANT_NODES = frozenset({
     cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.CompFor, cst.If, cst.For, cst.While,
     cst.Lambda, cst.FunctionDef, cst.Nonlocal,
@@ -298,7 +298,7 @@ class _Decider:
                 yield node  # type: ignore[misc]
 
     def _check(self, decision: Decision) -> None:
-        """Check the tests that nothing can lower: the `if` of a comprehension."""
+        """Check the tests that cannot be lowered: the `if` of a comprehension."""
         for node in self._nodes:
             if not isinstance(node, cst.CompIf) or self.static(node.test):
                 continue

@@ -97,9 +97,9 @@ class Fitness:
 
 
 class _Judges:
-    """Judges the functions of a module, each of them once, and no function before somebody asks about it.
+    """Judges the functions of a module: each function once, and only if its judgement is needed.
 
-    Most functions are neither worth staging nor called by such a function, and a judgement is expensive.
+    A judgement is expensive, and most functions are neither worth staging nor called by functions that are.
     """
 
     def __init__(self, facts: Facts, options: Options) -> None:
@@ -195,8 +195,8 @@ def is_taken(function: cst.FunctionDef, facts: Facts) -> bool:
 
 
 def _is_translated(function: cst.FunctionDef, facts: Facts) -> bool:
-    """Return whether a function names np2tf's arrays, and of NumPy only what stays: it has been translated
-    before, and was not staged then.
+    """Return whether a function was translated before, and not staged then: it names np2tf's arrays, and no
+    name of NumPy that would be translated.
     """
     ours = facts.imports.tnp_name
     if ours is None:
@@ -273,9 +273,8 @@ def _spread(
     unfit: dict[cst.FunctionDef, Unfit],
     effects: Effects,
 ) -> None:
-    """A function is no fitter than what it calls, unless a trace may not reach the call.
-
-    Takes the unfit ones out of `decisions`; `known` are the decisions about other functions, which stay.
+    """Remove the functions from `decisions` that call an unfit function, unless a trace may not reach the
+    call. `known` has the decisions about other functions, which do not change.
     """
     calls = {function: dict(effects.callees(function)) for function in decisions}
     changed = True

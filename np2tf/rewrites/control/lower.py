@@ -123,7 +123,7 @@ class Lowering:
         return [node]
 
     def _line(self, node: cst.SimpleStatementLine, scope: Scope) -> list[Statement]:
-        """A line of small statements, some of which are lowered."""
+        """Return the statements for a line of small statements, some of which are lowered."""
         out: list[Statement] = []
         for small in node.body:
             leading = () if out else node.leading_lines

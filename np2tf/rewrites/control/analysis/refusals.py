@@ -150,7 +150,7 @@ class Refusals:
         """Check that no assignment would end up inside a lambda.
 
         Raises:
-            CannotLower: if one would.
+            CannotLower: if an assignment would.
         """
         for node in expressions:
             late: list[cst.CSTNode] = []

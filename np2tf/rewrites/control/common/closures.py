@@ -167,7 +167,7 @@ class Closures:
         """Check that no inner function in `state` that leaves the construct sees `names` of the construct.
 
         Raises:
-            CannotLower: if one does.
+            CannotLower: if an inner function that leaves sees one of the names.
         """
         for name in state:
             if self._reads.get(name, _NO_NAMES) & set(names):
