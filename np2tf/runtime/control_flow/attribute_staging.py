@@ -1,4 +1,4 @@
-"""Staged branches and loops that assign attributes of objects: these are variables like any other."""
+"""Staged branches and loops that assign attributes of objects, which are variables like any other."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
 
 
 def watched_original_of(function: Callable[..., Any]) -> types.FunctionType | None:
-    """Return the same with watched loops, which may be compiled while they run; None if it has none."""
+    """Return the original with watched loops, which may be compiled while they run; None without loops."""
     if not isinstance(function, types.FunctionType):
         return None
     found = _watched_codes.get(id(function.__code__))

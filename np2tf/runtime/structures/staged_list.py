@@ -86,7 +86,7 @@ class StagedList(StackableSequence):
         return made
 
     def take(self, other: StagedList) -> StagedList:
-        """Replace this list's contents by those of `other`."""
+        """Replace the contents of this list by the contents of `other`."""
         self.element, self.buffers, self.count, self.room = (
             other.element,
             other.buffers,
