@@ -1,4 +1,4 @@
-"""Calls of `vmap` outside of compiled functions that are compiled all the same, because lanes take long.
+"""Calls of `vmap` outside of compiled functions, which are compiled as well if their lanes take long.
 
 A lane that differentiates runs TensorFlow's operations one by one, which takes milliseconds. Many such lanes
 are compiled at the first call; fewer lanes are compiled when they have taken as long as compiling takes.
@@ -108,7 +108,7 @@ _compiled_codes: Counter[Any] = Counter()
 
 
 def compiled_batch(fun: Any, options: Any, stage: Callable[..., Any]) -> CompiledBatch:
-    """Return the compiled form of a `vmap`, the same for the same function and options.
+    """Return the compiled form of a `vmap`: one object for each function with options.
 
     Args:
         fun: the function of a lane.

@@ -61,7 +61,7 @@ class _Call:
         return self.structure.build(leaves)  # type: ignore[no-any-return]
 
     def all_arguments(self, primals: Sequence[Any]) -> list[Any]:
-        """Return all arguments in their order, with these differentiated ones."""
+        """Return all arguments in their order, with the given values for the differentiated arguments."""
         args = list(self._args)
         for place, value in zip(self._places, primals, strict=True):
             args[place] = value

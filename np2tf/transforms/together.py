@@ -295,7 +295,7 @@ def _combined(seen: _Seen, rows: Sequence[tf.Tensor], size: int) -> Any:
 
 
 def _all_operations(operations: Sequence[tf.Operation]) -> list[tf.Operation]:
-    """Return operations, and those of the functions that loops and branches among them run."""
+    """Return operations, and the operations in the functions that loops and branches among them run."""
     found: list[tf.Operation] = []
     graphs: list[Any] = []
     waiting = list(operations)

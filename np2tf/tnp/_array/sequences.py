@@ -28,7 +28,7 @@ class StackableSequence:
         raise NotImplementedError
 
     def take(self, other: Any) -> StackableSequence:
-        """Replace the contents by those of `other`."""
+        """Replace the contents by the contents of `other`."""
         raise NotImplementedError
 
     def stack(self, joins: bool = False) -> tf.Tensor:

@@ -102,7 +102,7 @@ def watch(numpys: ModuleType, ours: ModuleType) -> None:
 
     Args:
         numpys: the module of NumPy.
-        ours: the module of np2tf that replaces it.
+        ours: the module of np2tf that replaces NumPy's module.
     """
     known = _replacements.setdefault(numpys.__name__, [])
     if ours in known:

@@ -100,7 +100,7 @@ class Lattice:
         return found
 
     def inexact(self, kinds: tuple[Any, ...]) -> np.dtype[Any]:
-        """Return the common dtype as a floating-point dtype; for integers, the default one."""
+        """Return the common dtype as a floating-point dtype; for integers, the default of these dtypes."""
         common = self.common(kinds)
         return self._defaults[float] if common.kind in "bui" else common
 

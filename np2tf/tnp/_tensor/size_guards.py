@@ -18,7 +18,7 @@ def assert_same_size(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones
     Args:
         a: a tensor.
         axis: the axis of `a`.
-        b: another tensor, or the same.
+        b: another tensor, or the same tensor.
         axis_of_b: the axis of `b`.
         ones: whether a length of 1 fits every other length, as in broadcasting.
 
