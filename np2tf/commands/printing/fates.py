@@ -1,4 +1,4 @@
-"""Tables of how many functions over arrays share a fate."""
+"""Tables of the numbers of functions over arrays with each fate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.console import Console
 from np2tf.commands.tables.console import new_table, say, show_table
 from np2tf.rewrites.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
 
-#: The table shows at most so many reasons.
+#: The maximal number of reasons in the table.
 ROWS = 20
 
 
