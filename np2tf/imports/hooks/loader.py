@@ -117,6 +117,9 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         tell([found])
 
 
+program.loaders = (TranslatingLoader,)
+
+
 def _follow_program() -> None:
     """Let np2tf see names that the program binds in NumPy's modules, as soon as a module is translated."""
     if not program.is_translated:

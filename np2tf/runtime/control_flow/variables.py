@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from np2tf.runtime.introspection.bindings import last_line, return_line, targets
 from np2tf.runtime.introspection.user_frames import innermost, is_own
-from np2tf.runtime.structures.carried_values import Carried, Undefined, flatten
+from np2tf.runtime.structures.carried_values import Carried, Undefined, describe_form, flatten
 from np2tf.tnp._array.sequences import StackableSequence
 
 #: The end that `layout.py` of the translator gives to the name of a variable that inner functions see.
@@ -151,17 +151,7 @@ def describe(value: Any, form: Carried | None) -> str:
         return "unbound"
     if form is None:
         return "None" if value is None else f"a {type(value).__name__}"
-    if form.weak is not None:
-        return f"a Python {form.weak.__name__}"
-    if form.number:
-        return f"a number of {form.dtype}"
-    return f"an array of {form.dtype} and shape {shape_text(form.shape)}"
-
-
-def shape_text(shape: Sequence[int | None]) -> str:
-    """Return a shape as NumPy shows it, with a question mark for a length that varies."""
-    sizes = ["?" if size is None else str(size) for size in shape]
-    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+    return describe_form(form)
 
 
 def structure(value: Any) -> str:
