@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from machine_compiled import compare_compiled
 from machine_keys import Literals, integer
 from machine_steps import a_read, a_view, a_write
-from machine_twins import (
+from machine_counterparts import (
     difference,
     numpy_player,
     players,
