@@ -1,4 +1,4 @@
-"""Translate the files of one command: known results come from the cache, workers translate the rest."""
+"""Translate the files of one command: the cache has known results, workers translate other files."""
 
 from __future__ import annotations
 

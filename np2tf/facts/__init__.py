@@ -1,6 +1,6 @@
 """Read-only analyses of one module, computed once.
 
-May import the folders in this one, `tree` and the floor. Nothing here edits a tree or adds a diagnostic.
+May import its own folders, `tree` and the floor. Nothing here edits a tree or adds a diagnostic.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def _pool(
     padding: str | Pads,
     fill: Any,
 ) -> Any:
-    """Return the window's elements combined at each place, one axis after the other."""
+    """Return the window's elements combined at each place, axis by axis."""
     steps = strides or (1,) * len(window)
     if len(steps) != len(window) or x.ndim < len(window) + 1:
         raise ValueError(f"a window of shape {tuple(window)} with strides {tuple(steps)}, {x.ndim} axes")

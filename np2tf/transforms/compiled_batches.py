@@ -76,7 +76,7 @@ class CompiledBatch:
 
     def run(self, args: Sequence[Any], kwargs: dict[str, Any], form: Form) -> tuple[Any] | None:
         """Return the result in a tuple; None if the call cannot be compiled. Nothing has then happened."""
-        if transform_depth.depth or is_recording():  # so that the tape sees what the results depend on
+        if transform_depth.depth or is_recording():  # so that the tape sees all that the results need
             args = [map_leaves(as_array, arg) for arg in args]
             kwargs = {name: map_leaves(as_array, value) for name, value in kwargs.items()}
         with _not_following():

@@ -68,7 +68,7 @@ class _Call:
         return args
 
     def tangents(self, tensors: Sequence[tf.Tensor]) -> tuple[Any, ...]:
-        """Return tangents for the differentiated arguments: those of integers have the dtype float0."""
+        """Return tangents for the differentiated arguments: tangents of integers have the dtype float0."""
         leaves: list[Any] = [np.zeros(shape_of(leaf), FLOAT0) for leaf in self.structure.leaves]
         for place, tensor in zip(self.inexact, tensors, strict=True):
             leaves[place] = wrapper_of(self.structure.leaves[place])(tensor)

@@ -2,7 +2,7 @@
 
 One lane is traced into a throw-away graph. If it only computes, all lanes run as batches of TensorFlow's
 operations (`tf.vectorized_map`), or as a staged loop where an operation has no batched form. A lane that
-draws, prints, or writes to what it has not made is not run together with others.
+draws, prints, or writes to an object that it has not made is not run together with other lanes.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def run_together(lanes: Lanes, axis_name: Any) -> Together | None:
                 return Together(seen.structure, rows, seen.equal)
             axis.known.append(_combined(seen, rows, lanes.size))
     except (*_FAILURES, Stopped):
-        # (`Stopped` belongs to an axis around this one, whose collective needs the values of single lanes.)
+        # (`Stopped` belongs to an axis around this axis, whose collective needs the values of single lanes.)
         trace.violations.rebase(before)
         return None
 

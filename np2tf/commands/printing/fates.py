@@ -14,7 +14,7 @@ ROWS = 20
 
 
 def show_summary(fates: Sequence[Fate], console: Console) -> None:
-    """Print how many functions have which fate, and why the others stay on the host."""
+    """Print the number of functions with each fate, and why functions stay on the host."""
     table = new_table(console, "Functions that compute with arrays")
     table.add_column("what becomes of them")
     for name in ("all", "share", "with loops", "share"):

@@ -1,5 +1,5 @@
-"""Makes new functions from old ones: translates their source, and puts the code under their globals and
-closures.
+"""Makes new functions from given functions: translates their source, and puts the code under their globals
+and closures.
 
 The source is not run again: it is compiled, and the functions' code objects are taken from the result.
 """
@@ -178,7 +178,7 @@ _FUTURE = 0x1000000
 
 
 def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
-    """Yield code objects by name and line of the definition; inner ones come first."""
+    """Yield code objects by name and line of the definition; inner code comes first."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)

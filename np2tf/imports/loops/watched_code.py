@@ -88,7 +88,7 @@ def watch_functions(tree: ast.Module, loops: Loops, jitted: set[int]) -> None:
 
 
 def watch_translation(tree: ast.Module, loops: Loops, jitted: set[int], foreign: frozenset[str]) -> None:
-    """Let the loops of a translation be watched, except those in jitted functions.
+    """Let the loops of a translation be watched, except the loops in jitted functions.
 
     Args:
         tree: the translation, with the source's places; it is changed.

@@ -44,7 +44,7 @@ def left_over(world: World) -> list[cst.CSTNode]:
 
 def passed_on(facts: Facts) -> list[cst.ImportAlias]:
     """Return the names imported from NumPy that the module does not use: other modules may import them from
-    this one.
+    this module.
     """
     used = {use.name.value for use in uses(facts)}
     return [
@@ -137,7 +137,7 @@ def _helpers(world: World, helpers: Iterable[str]) -> list[Statement]:
 
 
 def _with_names(text: str, names: dict[str, str]) -> str:
-    """Return a helper's text with other names for those that the module uses itself."""
+    """Return a helper's text with other names in the place of names that the module uses itself."""
     if all(name == new for name, new in names.items()):
         return text
     pattern = re.compile(

@@ -128,7 +128,7 @@ class Loop:
 
     @property
     def changes_type(self) -> bool:
-        """True if the first iteration sees a variable of another dtype or shape than the later ones."""
+        """True if the first iteration sees a variable of another dtype or shape than later iterations."""
         return self._loop.changes_type
 
     @property

@@ -72,8 +72,8 @@ class _Side:
         after: the storages that it writes, with their values at its end.
         suspects: for each leaf the storages from outside that it may share memory with.
         new: for each leaf the storages made here that it may share memory with.
-        ops: its operations, with those of the branches inside it.
-        graph: the throw-away graph; `graphs` are this one and those of the loops and branches inside.
+        ops: its operations, with the operations of the branches inside it.
+        graph: the throw-away graph; `graphs` has this graph and the graphs of the loops and branches inside.
     """
 
     def __init__(self, trace: Trace, branch: Branch) -> None:

@@ -361,7 +361,7 @@ class DiscoveredLoop:
 
     @property
     def changes_type(self) -> bool:
-        """Return whether a variable's dtype or shape differs in the first iteration from later ones."""
+        """Return whether a variable's dtype or shape differs in the first iteration from later iterations."""
         for leaf, form in zip(self.leaves, self.plan.forms, strict=True):
             before = None if form is None or isinstance(leaf, Undefined) else form_of(leaf)
             if before is None or before == form:

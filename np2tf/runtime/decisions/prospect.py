@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from np2tf.runtime.compilation.specializations import SpecializationCache
 
 
-#: A process that takes this many times as long as earlier ones counts as another kind.
+#: A process that takes this many times as long as earlier processes counts as another kind.
 LONGER = 2.0
 #: A function that was traced but not run is tried again if the host takes this many times its cost.
 UNKNOWN = 3.0

@@ -114,7 +114,8 @@ def below_numpy(path: tuple[str, ...]) -> Any:
 def use_originals(originals: Originals, module: types.ModuleType) -> None:
     """Let the functions of an executed module run their originals, until there may be tensors.
 
-    A function whose call may last until then keeps its translation: a generator, or one that makes functions.
+    A function whose call may last until then keeps its translation: a generator, or a function that makes
+    functions.
     """
     if originals.numpy != np.__version__ or tensorflow_import.program.has_tensorflow:
         return

@@ -126,5 +126,5 @@ def _function_at(path: str, line: int, names: dict[str, Any]) -> tuple[str, int]
     ]
     if not around:
         return None
-    # Outer ones come first.
+    # Outer functions come first.
     return getattr(around[-1], "name", "<lambda>"), around[-1].lineno

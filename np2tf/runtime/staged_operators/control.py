@@ -1,4 +1,4 @@
-"""The control flow operators that translated code calls: Python for Python values, graphs for staged ones."""
+"""The control flow operators that translated code calls: Python for Python values, else graphs."""
 
 from __future__ import annotations
 

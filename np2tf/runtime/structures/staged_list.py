@@ -175,7 +175,7 @@ class StagedList(StackableSequence):
         return self
 
     def pop(self, index: int = -1) -> Any:
-        """Remove and return the last item, or the first one."""
+        """Remove and return the last item, or the first item."""
         if isinstance(self.count, int) and not self.count:
             raise IndexError("pop from empty list")
         if index not in (0, -1):

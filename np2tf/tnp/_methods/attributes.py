@@ -1,4 +1,4 @@
-"""Attributes of arrays: parts, shape, layout, flags, device; all others are those of a copy on the host."""
+"""Attributes of arrays: parts, shape, layout, flags, device; a copy on the host has all other attributes."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ MOST_FACTORS = 12
 def is_vectorised(x: tf.Tensor) -> bool:
     """Return whether polynomials compute the functions of `x`.
 
-    If they do, the function sets `gapped` of the trace, because the gradients of the polynomials are others
-    than those of TensorFlow's functions.
+    If they do, the function sets `gapped` of the trace, because the gradients of the polynomials differ from
+    the gradients of TensorFlow's functions.
 
     Args:
         x: the operand of the function.

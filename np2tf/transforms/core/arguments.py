@@ -33,7 +33,7 @@ def check_argnums(argnums: Any) -> Argnums:
 
 
 class Arguments:
-    """A call's arguments, and those of its leaves that are differentiated.
+    """A call's arguments, and the leaves of them that are differentiated.
 
     Args:
         function: the user's function.

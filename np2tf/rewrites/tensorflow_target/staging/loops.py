@@ -54,7 +54,7 @@ def plan_loops(world: World) -> None:
 
 
 class _Planner:
-    """Checks whether an outermost loop can be rewritten, and collects its edits and those of inner loops."""
+    """Checks whether an outermost loop can be rewritten, and collects the edits of it and of inner loops."""
 
     def __init__(self, world: World) -> None:
         self.world = world
