@@ -150,7 +150,7 @@ def _count_the_users_frames(source: ast.Module, translated: ast.Module) -> None:
             node.func = warn
 
 
-# -- what is NumPy's -----------------------------------------------------------------------------------------
+# -- names of NumPy ------------------------------------------------------------------------------------------
 
 
 def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:

@@ -52,7 +52,7 @@ class Fitness:
     staged.
 
     Attributes:
-        staged_functions: the staged functions, and what is lowered in each.
+        staged_functions: the staged functions, each with the constructs to lower.
         unfit: the unfit functions for which staging would pay.
     """
 

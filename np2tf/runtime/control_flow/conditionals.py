@@ -1,6 +1,6 @@
 """Staged branches: both sides of an ``if`` over mutable arrays become one `tf.cond`.
 
-Each side is first traced into a throw-away graph, to learn what it returns and which storages it writes.
+Each side is first traced into a throw-away graph, to learn its results and the storages that it writes.
 The two results are then widened to a common form, as NumPy would; storages written on either side become
 results as well. A branch inside a throw-away graph, of a branch or a loop, is only foreseen: its result is a
 placeholder of the right form. Otherwise the number of traces would double with each construct around it.
