@@ -81,7 +81,7 @@ def translate_block(
     if not result.changed and not any(isinstance(one, _OF_ARRAYS) for one in ast.walk(tree)):
         return {}, findings
     before = "" if result.changed else ast.dump(tree)
-    add_boundaries(tree, _relocate(block.text, block), result.foreign)
+    add_boundaries(tree, _relocate(block.text, block), result.compiler_functions)
     if not result.changed and ast.dump(tree) == before:
         return {}, findings
     codes = dict(_codes(_compile_block(tree, block, functions, libraries)))

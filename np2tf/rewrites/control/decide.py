@@ -13,7 +13,7 @@ from np2tf.facts.dataflow.reads_writes import Names, block, bound_targets, param
 from np2tf.facts.try_blocks import staged_parts
 from np2tf.operators.table import MAX_UNROLL, UNROLL
 from np2tf.rewrites.control import texts
-from np2tf.rewrites.control.analysis.half_changed import refuse_half_changed
+from np2tf.rewrites.control.analysis.partially_rebound import refuse_half_changed
 from np2tf.rewrites.control.analysis.refusals import Refusals
 from np2tf.rewrites.control.analysis.static import Static
 from np2tf.rewrites.control.calls import Calls, Comprehension, is_builtin, is_super

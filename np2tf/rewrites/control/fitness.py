@@ -189,7 +189,7 @@ def _constructors(functions: list[cst.FunctionDef], effects: Effects) -> list[cs
 
 def is_taken(function: cst.FunctionDef, facts: Facts) -> bool:
     """Return whether a function is already jitted, or another compiler reads it."""
-    return function in facts.foreign or any(
+    return function in facts.compiler_nodes or any(
         (name or "").startswith("np2tf.") for name in decorators(function)
     )
 

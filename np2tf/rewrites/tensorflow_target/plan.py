@@ -21,8 +21,10 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         report.add("NP2TF603", *facts.place(alias), what="a name of NumPy's that others may import from here")
     for string, _ in quoted_annotations(facts, ""):
         report.add("NP2TF603", *facts.place(string), what="an annotation in quotes that names NumPy")
-    if facts.foreign:
-        report.add("NP2TF603", *facts.place(next(iter(facts.foreign))), what="code for another compiler")
+    if facts.compiler_nodes:
+        report.add(
+            "NP2TF603", *facts.place(next(iter(facts.compiler_nodes))), what="code for another compiler"
+        )
     world = follow_module(facts)
     plan_annotations(world)
     for node in left_over(world):

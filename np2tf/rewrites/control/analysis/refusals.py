@@ -10,7 +10,7 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.dataflow.reads_writes import GROWS, assigned_first, block, parameters, writes
-from np2tf.rewrites.control.analysis.private import STAGED_METHODS, PrivateLists
+from np2tf.rewrites.control.analysis.private_lists import STAGED_METHODS, PrivateLists
 from np2tf.rewrites.control.analysis.static import Static
 from np2tf.rewrites.control.common.closures import Closures
 from np2tf.rewrites.control.common.marks import CannotLower

@@ -161,7 +161,7 @@ class Closures:
     def kept_names(self, parts: Sequence[cst.CSTNode], scope: Scope) -> Names:
         """Return the names that another function may read after `parts` have run."""
         inside = writes(parts)
-        return scope.foreign.union(*(found for name, found in self._reads.items() if name not in inside))
+        return scope.outer_names.union(*(found for name, found in self._reads.items() if name not in inside))
 
     def check_leaving(self, node: cst.CSTNode, names: Sequence[str], state: Sequence[str]) -> None:
         """Check that no inner function in `state` that leaves the construct sees `names` of the construct.

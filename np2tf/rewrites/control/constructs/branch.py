@@ -96,7 +96,7 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
     if returns:
         if not tail:
             raise CannotLower("NP2TF303", node)  # it leaves a `with` block
-        late = sorted(scope.foreign & set(written))
+        late = sorted(scope.outer_names & set(written))
         if late:
             reason = f"a return behind a write to `{late[0]}`, which is nonlocal"
             raise CannotLower("NP2TF301", node, kind="if", reason=reason)
