@@ -119,13 +119,13 @@ def _join_forms(a: Carried, b: Carried) -> Carried:
     form.
     """
     form = _as_item_form(join(a, b, "an item of a list"))
-    both = f"{describe_form(a)} and {describe_form(b)}"
+    two_forms = f"{describe_form(a)} and {describe_form(b)}"
     if form.shape != a.shape or None in form.shape or a.number is not b.number:
-        raise ListGrowthError(f"the items of a list that grows in staged code differ in shape: {both}")
+        raise ListGrowthError(f"the items of a list that grows in staged code differ in shape: {two_forms}")
     of_truth = (a.dtype == np.bool_) is not (b.dtype == np.bool_)
     otherwise_joined = form.dtype != result_type_of((a.dtype, b.dtype))
     if of_truth or otherwise_joined or is_widened(a, form) or is_widened(b, form):
-        raise ListGrowthError(f"the items of a list that grows in staged code differ in type: {both}")
+        raise ListGrowthError(f"the items of a list that grows in staged code differ in type: {two_forms}")
     scope = current_scope()
     if scope is not None:
         for one in (a, b):
