@@ -83,15 +83,6 @@ ALLOWED: dict[str, frozenset[str]] = {
     ),
 }
 
-#: Folders whose parameters and variables are still to be judged.
-PENDING = (
-    "np2tf.runtime.compilation",
-    "np2tf.runtime.decisions",
-    "np2tf.runtime.environment",
-    "np2tf.tnp._masked",
-    "np2tf.tnp._slicing",
-)
-
 
 class Definition(NamedTuple):
     """A name that a module defines: its place, its kind, and whether it names a truth value."""
@@ -232,7 +223,7 @@ MODULES = modules()
 FAULTS = {
     definition.place
     for module, tree in MODULES.items()
-    for find in ((definitions,) if module.startswith(PENDING) else (definitions, parameters, local_names))
+    for find in (definitions, parameters, local_names)
     for definition in find(module, tree)
     if is_fault(definition)
 }

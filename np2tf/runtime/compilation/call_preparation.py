@@ -40,13 +40,13 @@ class CallPreparation:
         self._functions: list[Any] = []
 
     def prepare(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], changing: Collection[int] = ()
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], changing_places: Collection[int] = ()
     ) -> PreparedCall:
         """Take a call apart.
 
         Args:
             args, kwargs: the arguments.
-            changing: the places of arguments that differ in the next call, if they are numbers.
+            changing_places: the places of arguments that differ in the next call, if they are numbers.
 
         Raises:
             StagingError: if calls with these arguments cannot be compiled.
@@ -69,7 +69,7 @@ class CallPreparation:
             take_dependencies(values, signature)
             signature.begin_arguments()
             try:
-                take_arguments(args, kwargs, changing, signature)
+                take_arguments(args, kwargs, changing_places, signature)
             except ListIsRead as met:
                 known.reads_list(met.attribute)
                 continue
@@ -88,20 +88,20 @@ class CallPreparation:
             if share_memory(signature.arrays):
                 raise SharedMemoryError("two arguments share memory")
             follows = partial(self._follows, known, signature)
-            return PreparedCall(signature, args, kwargs, values, follows, changing)
+            return PreparedCall(signature, args, kwargs, values, follows, changing_places)
 
     @staticmethod
-    def _follows(known: Dependencies, signature: Signature, function: Any) -> bool:
-        return known.follows(function) or signature.follows(function)
+    def _follows(dependencies: Dependencies, signature: Signature, function: Any) -> bool:
+        return dependencies.follows(function) or signature.follows(function)
 
-    def learn(self, met: NewCallee | ListIsRead) -> None:
+    def learn(self, discovery: NewCallee | ListIsRead) -> None:
         """Note a function with unknown dependencies, or a list that is read, which a trace has met."""
         with self._lock:
             assert self._dependencies is not None
-            if isinstance(met, ListIsRead):
-                self._dependencies.reads_list(met.attribute)
+            if isinstance(discovery, ListIsRead):
+                self._dependencies.reads_list(discovery.attribute)
             else:
-                self._dependencies.follow(met.function)
+                self._dependencies.follow(discovery.function)
             self._functions = functions_among(current(self._dependencies.captures))
 
     def guard_captures(self, call: PreparedCall) -> AbstractContextManager[None]:

@@ -40,10 +40,10 @@ class CompiledCode:
     #: True if the function's prospect records for the next process what compiling has gained.
     _is_followed = True
 
-    def __init__(self, jitted: JittedFunction) -> None:
-        self._jitted = jitted
-        self._function = jitted.__wrapped__
-        self._host = jitted._host
+    def __init__(self, jitted_function: JittedFunction) -> None:
+        self._jitted = jitted_function
+        self._function = jitted_function.__wrapped__
+        self._host = jitted_function._host
         self._caches = SpecializationCaches(self._host)
         self._checked_classes: set[type] = set()
         self._budget = Budget(self._host)

@@ -57,8 +57,8 @@ class Compiler(CompiledCode):
         name: the name of the function in messages.
     """
 
-    def __init__(self, jitted: JittedFunction) -> None:
-        super().__init__(jitted)
+    def __init__(self, jitted_function: JittedFunction) -> None:
+        super().__init__(jitted_function)
         self.name = self._function.__qualname__
         # The promotion modes for which the warning was given that the function runs unjitted.
         self._warned_modes: set[str] = set()
@@ -225,7 +225,7 @@ class Compiler(CompiledCode):
 
     def _run(
         self,
-        compiled: ConcreteFunction,
+        concrete_function: ConcreteFunction,
         is_new: bool,
         cache: SpecializationCache,
         call: PreparedCall,
@@ -235,7 +235,7 @@ class Compiler(CompiledCode):
         arguments apart.
         """
         try:
-            return self._execute(compiled, is_new, cache, call, start)
+            return self._execute(concrete_function, is_new, cache, call, start)
         except (DiscardedCall, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
             if self.handles_exceptions and uses_numpy_rules():  # … or handles it
@@ -246,7 +246,7 @@ class Compiler(CompiledCode):
 
     def _execute(
         self,
-        compiled: ConcreteFunction,
+        concrete_function: ConcreteFunction,
         is_new: bool,
         cache: SpecializationCache,
         call: PreparedCall,
@@ -260,41 +260,49 @@ class Compiler(CompiledCode):
         """
         arrays = call.signature.arrays
         inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
-        if compiled.hides_gradients and is_recording():
+        if concrete_function.hides_gradients and is_recording():
             with self._preparation.guard_captures(call):
-                compiled.retrace_for_gradients(call.body(self._function, compiled.is_bounded), arrays)
+                concrete_function.retrace_for_gradients(
+                    call.body(self._function, concrete_function.is_bounded), arrays
+                )
         try:
-            result = compiled(*inputs)
+            result = concrete_function(*inputs)
         except tf.errors.OpError:
-            if compiled.how != "xla" or not is_new:
+            if concrete_function.how != "xla" or not is_new:
                 raise
             # XLA refuses some graphs only when it compiles them, at the first call.
             with self._preparation.guard_captures(call):
-                compiled.retrace_as_graph(call.body(self._function, compiled.is_bounded), arrays)
-            result = compiled(*inputs)
+                concrete_function.retrace_as_graph(
+                    call.body(self._function, concrete_function.is_bounded), arrays
+                )
+            result = concrete_function(*inputs)
         except DiscardedCall:
-            if not compiled.has_assumed:
+            if not concrete_function.has_assumed:
                 raise
             with self._preparation.guard_captures(call):
-                compiled.retrace_without_assumptions(call.body(self._function, compiled.is_bounded), arrays)
-            result = compiled(*inputs)
+                concrete_function.retrace_without_assumptions(
+                    call.body(self._function, concrete_function.is_bounded), arrays
+                )
+            result = concrete_function(*inputs)
         except OutOfWords:
             with self._preparation.guard_captures(call):
-                compiled.retrace_without_buffers(call.body(self._function, compiled.is_bounded), arrays)
-            result = compiled(*inputs)
-        if not compiled.is_plain:
+                concrete_function.retrace_without_buffers(
+                    call.body(self._function, concrete_function.is_bounded), arrays
+                )
+            result = concrete_function(*inputs)
+        if not concrete_function.is_plain:
             result = write_back(result, call.signature.holders)
         seconds = time.perf_counter() - start
-        if not compiled.is_warm:
+        if not concrete_function.is_warm:
             # XLA compiles at the first call.
             self._budget.note_compiling(seconds)
         else:
             self._budget.note_gain(seconds, cache.usual_host)
             if not cache.is_settled and not is_new:
                 cache.add_compiled_time(seconds)
-        cache.count_compiled_call(seconds, compiled.is_warm)
-        compiled.is_warm = True
-        if compiled.how == "xla":
+        cache.count_compiled_call(seconds, concrete_function.is_warm)
+        concrete_function.is_warm = True
+        if concrete_function.how == "xla":
             self._jitted.compiled_count += 1
         else:
             self._jitted.graph_count += 1

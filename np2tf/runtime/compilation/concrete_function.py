@@ -152,7 +152,7 @@ class ConcreteFunction:
     def op_count(self) -> int:
         """The number of ops in the graph, including the ops in loops, branches and functions."""
         definition = self.graph.as_graph_def()
-        return len(definition.node) + sum(len(one.node_def) for one in definition.library.function)
+        return len(definition.node) + sum(len(function.node_def) for function in definition.library.function)
 
     def hlo(self, optimized: bool = False) -> str:
         """Return XLA's input, or its optimized code, as text; empty for a graph that is not one XLA
@@ -281,18 +281,18 @@ class ConcreteFunction:
         return weak_scalar(tensor, int, SymInt.fresh(tensor, *self._bounds.get(k, ())))
 
     def _collect_outputs(
-        self, result: Any, storages: list[Storage], written: list[int], trace: Trace
+        self, result: Any, storages: list[Storage], written_places: list[int], trace: Trace
     ) -> list[tf.Tensor]:
         leaves, rebuild, _ = flatten(result)
-        self._rebuild = (lambda made: python_lists(rebuild(made))) if holds_lists(result) else rebuild
-        self._written_places = written
+        self._rebuild = (lambda outputs: python_lists(rebuild(outputs))) if holds_lists(result) else rebuild
+        self._written_places = written_places
         self._results: list[ResultSpec] = []
         outputs: list[tf.Tensor] = []
         places: dict[Any, int] = {}
         for leaf in leaves:
             made = describe_result(leaf, storages, leaves, outputs, places)
             self._results.append(made)
-        outputs += [storages[k].value for k in written]
+        outputs += [storages[k].value for k in written_places]
         self._log = trace.log if trace.xla else None
         logged = self._log.flush() if self._log else []
         states = self._draws.finals()
@@ -356,7 +356,7 @@ class ConcreteFunction:
         if streams is not None:
             streams.accept(outputs[self._states])
         if self._log is not None:
-            effects = self._log.effects([one.numpy() for one in outputs[self._log_outputs]])
+            effects = self._log.effects([output.numpy() for output in outputs[self._log_outputs]])
         perform(effects, holders)
         if self.how == "xla":
             counts.compiled += 1

@@ -53,15 +53,15 @@ class Explanation:
         self.arrays = [_array_text(array) for array in signature.arrays]
         self.fixed = [repr(number) for number in signature.numbers]
 
-    def add_code(self, compiled: ConcreteFunction, signature: Signature) -> None:
+    def add_code(self, concrete_function: ConcreteFunction, signature: Signature) -> None:
         """Add the properties of the call's compiled code."""
-        self.runs = compiled.how
-        self.not_xla = compiled.not_xla
-        self.ops = compiled.op_count
-        self.loops = list(compiled.loops)
+        self.runs = concrete_function.how
+        self.not_xla = concrete_function.not_xla
+        self.ops = concrete_function.op_count
+        self.loops = list(concrete_function.loops)
         numbers = list(enumerate(signature.numbers))
-        self.fixed = [repr(number) for k, number in numbers if k not in compiled.inputs]
-        self.inputs = [repr(number) for k, number in numbers if k in compiled.inputs]
+        self.fixed = [repr(number) for k, number in numbers if k not in concrete_function.inputs]
+        self.inputs = [repr(number) for k, number in numbers if k in concrete_function.inputs]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data."""

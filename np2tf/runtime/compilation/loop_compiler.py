@@ -36,33 +36,33 @@ class LoopCompiler(Compiler):
 
     _is_followed = False
 
-    def __init__(self, jitted: JittedFunction) -> None:
-        super().__init__(jitted)
+    def __init__(self, jitted_function: JittedFunction) -> None:
+        super().__init__(jitted_function)
         # The time, by `time.monotonic`, at which the present trace is given up; None leaves that to the
         # budget.
         self._until: float | None = None
 
     @classmethod
-    def of(cls, jitted: JittedFunction) -> LoopCompiler:
+    def of(cls, jitted_function: JittedFunction) -> LoopCompiler:
         """Return the compiler of a function, which becomes a loop's function."""
-        known = jitted.__dict__.get("_compiler")
+        known = jitted_function.__dict__.get("_compiler")
         if not isinstance(known, cls):
-            known = jitted.__dict__["_compiler"] = cls(jitted)
+            known = jitted_function.__dict__["_compiler"] = cls(jitted_function)
         return known
 
     def compile_ahead(
-        self, args: tuple[Any, ...], changing: Collection[int], seconds: float
+        self, args: tuple[Any, ...], changing_places: Collection[int], seconds: float
     ) -> Fallback | None:
         """Make code for a call without running it, and return the reason if that is impossible.
 
         Args:
             args: the arguments of the call.
-            changing: the places of arguments that differ in the next call, if they are numbers.
+            changing_places: the places of arguments that differ in the next call, if they are numbers.
             seconds: the seconds that it may take.
         """
         self._until = time.monotonic() + seconds
         try:
-            call = self._preparation.prepare(args, {}, changing)
+            call = self._preparation.prepare(args, {}, changing_places)
             self._compile(self._cache_of(call), call)
         except Exception as error:
             return self._note_fallback(error)
@@ -70,30 +70,30 @@ class LoopCompiler(Compiler):
             self._until = None
         return None
 
-    def run_now(self, args: tuple[Any, ...], changing: Collection[int]) -> Any:
+    def run_now(self, args: tuple[Any, ...], changing_places: Collection[int]) -> Any:
         """Run compiled code at once; return None, with nothing done, if there is none or the call is
         discarded.
         """
         try:
-            call = self._preparation.prepare(args, {}, changing)
+            call = self._preparation.prepare(args, {}, changing_places)
             found = self._compile(self._cache_of(call), call)
         except Exception as error:
             self._note_fallback(error)
             return None
         return self._run_or_discard(*found)
 
-    def enter(self, args: tuple[Any, ...], changing: Collection[int]) -> Entry:
+    def enter(self, args: tuple[Any, ...], changing_places: Collection[int]) -> Entry:
         """Run a whole loop as compiled code, if that is faster than the host, or if compiling it is due.
 
         The budget of functions decides, and both tiers are measured, as for a function that is called.
 
         Args:
             args: the arguments of the call.
-            changing: the places of arguments that differ in the next call, if they are numbers.
+            changing_places: the places of arguments that differ in the next call, if they are numbers.
         """
         cache: SpecializationCache | None = None
         try:
-            call = self._preparation.prepare(args, {}, changing)
+            call = self._preparation.prepare(args, {}, changing_places)
             cache = self._cache_of(call)
             if cache.on_host:
                 if cache.fallback is None:
@@ -112,22 +112,22 @@ class LoopCompiler(Compiler):
             found[2].note_discarded_call()
         return Entry(result)
 
-    def note_host_run(self, cache: SpecializationCache | None, seconds: float, own: float) -> None:
+    def note_host_run(self, cache: SpecializationCache | None, seconds: float, own_seconds: float) -> None:
         """Record the time of a run of the loop on the host.
 
         Args:
             cache: the cache of the call that `enter` received.
             seconds, own: the seconds of the run, and without long calls of jitted functions.
         """
-        self._host.note(seconds, own)
+        self._host.note(seconds, own_seconds)
         if cache is not None:
-            cache.add_host_time(seconds, own)
+            cache.add_host_time(seconds, own_seconds)
 
     def _run_or_discard(
-        self, compiled: Any, is_new: bool, cache: SpecializationCache, call: PreparedCall
+        self, concrete_function: Any, is_new: bool, cache: SpecializationCache, call: PreparedCall
     ) -> Any:
         try:
-            return self._execute(compiled, is_new, cache, call, time.perf_counter())
+            return self._execute(concrete_function, is_new, cache, call, time.perf_counter())
         except (DiscardedCall, tf.errors.OpError):
             return None
 

@@ -67,8 +67,8 @@ class Lengths:
         wanted = list(map(bounds_of, lengths))
         taken = 0.0
         for shapes, cache in self._caches.items():
-            own = self.lengths(shapes)
-            if own is not None and list(map(bounds_of, own)) == wanted:
+            own_lengths = self.lengths(shapes)
+            if own_lengths is not None and list(map(bounds_of, own_lengths)) == wanted:
                 taken += cache.own_seconds
         return taken
 
@@ -76,7 +76,9 @@ class Lengths:
         """Return the shapes of a call, with None for open axes."""
         return tuple(
             tuple(
-                None if any(one.axis == axis for one in self.pattern.get(place, ())) else length
+                None
+                if any(length_axis.axis == axis for length_axis in self.pattern.get(place, ()))
+                else length
                 for axis, length in enumerate(shape)
             )
             for place, shape in enumerate(shapes)
@@ -88,23 +90,23 @@ class Lengths:
         groups: dict[int, int] = {}
         for place, (shape, known) in enumerate(zip(shapes, first, strict=True)):
             group_of = dict(self.pattern.get(place, ()))
-            for axis, (length, other) in enumerate(zip(shape, known, strict=True)):
+            for axis, (length, known_length) in enumerate(zip(shape, known, strict=True)):
                 group = group_of.get(axis)
-                if group is None and length != other:
+                if group is None and length != known_length:
                     return False
                 if group is not None and (length < LEAST_OPEN or groups.setdefault(group, length) != length):
                     return False
         return bool(self.pattern)
 
 
-def _pattern(met: Sequence[Shapes]) -> Pattern:
+def _pattern(shapes_of_calls: Sequence[Shapes]) -> Pattern:
     """Return the axes whose lengths vary; axes with equal lengths form one group."""
     pattern: Pattern = {}
     groups: dict[tuple[int, ...], int] = {}
-    for place, shape in enumerate(met[0]):
+    for place, shape in enumerate(shapes_of_calls[0]):
         axes = []
         for axis in range(len(shape)):
-            lengths = tuple(shapes[place][axis] for shapes in met)
+            lengths = tuple(shapes[place][axis] for shapes in shapes_of_calls)
             if len(set(lengths)) > 1:
                 axes.append(OpenAxis(axis, groups.setdefault(lengths, len(groups))))
         if axes:

@@ -38,7 +38,7 @@ def stage_open(
     call: PreparedCall,
     function: Callable[..., Any],
     tensors: Sequence[tf.Tensor],
-    bound: int,
+    bound_count: int,
     constant: Callable[[Any], tf.Tensor],
     handles: bool,
 ) -> Any:
@@ -48,7 +48,7 @@ def stage_open(
         call: the call, prepared with arrays that stand for the tensors.
         function: the function to trace.
         tensors: the graph's tensors for the arguments of the call.
-        bound: the number of arguments before these, which the graph holds as they are.
+        bound_count: the number of arguments before these, which the graph holds as they are.
         constant: makes the tensor of an array that the function reads by name.
         handles: whether the function handles exceptions, so that the graph must not miss any.
 
@@ -56,7 +56,7 @@ def stage_open(
         StagingError: if the function cannot be staged, or needs this process when the graph runs.
     """
     signature = call.signature
-    given = {id(array): tensor for array, tensor in zip(call.args[bound:], tensors, strict=True)}
+    given = {id(array): tensor for array, tensor in zip(call.args[bound_count:], tensors, strict=True)}
     trace = Trace(xla=False)
     trace.handles, trace.on_cpu = handles, device_kind() == "cpu"
     if signature.generators:
@@ -69,9 +69,11 @@ def stage_open(
         storage.order = order_of_memory(array)
         if tensor is None:
             read.append(storage)
-        one = tensor_scalar(storage.value) if array.ndim == 0 and tensor is not None else array_over(storage)
-        trace.add_input(array, one)
-        staged.append(one)
+        staged_argument = (
+            tensor_scalar(storage.value) if array.ndim == 0 and tensor is not None else array_over(storage)
+        )
+        trace.add_input(array, staged_argument)
+        staged.append(staged_argument)
     with staging_scope(trace) as root:
         trace.root = root
         result = check_returned(call.body(function, unknown_lengths=True)(staged, signature.numbers))

@@ -88,7 +88,14 @@ def describe_result(
                 outputs += [leaf.tensor, number]
             choices = tuple(storages.index(storage) if storage in storages else -1 for storage in originals)
             return ResultSpec("choice", places[chosen], constant=choices)
-        shared = sum(1 for other in leaves if is_array(other) and storage_of(other) is storage_of(leaf)) > 1
+        shared = (
+            sum(
+                1
+                for shared_leaf in leaves
+                if is_array(shared_leaf) and storage_of(shared_leaf) is storage_of(leaf)
+            )
+            > 1
+        )
         if shared:
             check_host_view(chain_of(leaf))
         if shared and storage_of(leaf).identity is not None:
@@ -119,7 +126,7 @@ def describe_result(
 
 
 def rebuild_result(
-    made: ResultSpec,
+    spec: ResultSpec,
     arrays: Sequence[Any],
     inputs: Sequence[tf.Tensor],
     outputs: Sequence[tf.Tensor],
@@ -131,7 +138,7 @@ def rebuild_result(
     """Return one leaf of the result of a call.
 
     Args:
-        made: the way to make it.
+        spec: the way to make it.
         arrays: the caller's arrays.
         inputs: the tensors that the graph got.
         outputs: the tensors that the graph has returned.
@@ -140,41 +147,41 @@ def rebuild_result(
         open_arrays: the arguments with open axes.
         zero_copy: makes arrays of XLA's results without a copy; None if arrays must be copied.
     """
-    if made.kind == "constant":
-        return made.constant
-    if made.kind == "tensor":
-        return outputs[made.place]
-    if made.kind == "text":
-        count = len(made.constant.values.tensors)
-        return made.constant.of([one.numpy() for one in outputs[made.place - count : made.place]])
-    path = replace_ends(made.path, [int(end) for end in outputs[slice(*made.ends)]])
-    if made.kind == "argument":
+    if spec.kind == "constant":
+        return spec.constant
+    if spec.kind == "tensor":
+        return outputs[spec.place]
+    if spec.kind == "text":
+        count = len(spec.constant.values.tensors)
+        return spec.constant.of([output.numpy() for output in outputs[spec.place - count : spec.place]])
+    path = replace_ends(spec.path, [int(end) for end in outputs[slice(*spec.ends)]])
+    if spec.kind == "argument":
         # The valid part of an open array is the whole of the caller's array.
-        whole = open_arrays.is_whole(made.place, made.path)
-        return arrays[made.place] if whole else _view_of(arrays[made.place], path)
-    if made.kind == "number":
-        value = outputs[made.place]
-        kinds, weak = made.constant, made.weak
+        whole = open_arrays.is_whole(spec.place, spec.path)
+        return arrays[spec.place] if whole else _view_of(arrays[spec.place], path)
+    if spec.kind == "number":
+        value = outputs[spec.place]
+        kinds, weak = spec.constant, spec.weak
         if kinds is not None:
-            weak = kinds.weak if outputs[made.place + 1] else None
+            weak = kinds.weak if outputs[spec.place + 1] else None
             value = cast(value, kinds.dtype)
         if weak is not None:
-            return weak(outputs[made.place].numpy())
+            return weak(outputs[spec.place].numpy())
         return tensor_scalar(value) if on_tensors else value.numpy()[()]
-    if made.kind == "choice":
-        number = int(outputs[made.place + 1])
-        if number >= 0 and made.constant[number] >= 0:
-            return arrays[made.constant[number]]
-    if made.place not in bases:
-        value = outputs[made.place]
+    if spec.kind == "choice":
+        number = int(outputs[spec.place + 1])
+        if number >= 0 and spec.constant[number] >= 0:
+            return arrays[spec.constant[number]]
+    if spec.place not in bases:
+        value = outputs[spec.place]
         if on_tensors:
-            bases[made.place] = lay_out(value, made.order)
-        elif zero_copy is None or made.is_copied:
-            bases[made.place] = np.array(memoryview(value))
+            bases[spec.place] = lay_out(value, spec.order)
+        elif zero_copy is None or spec.is_copied:
+            bases[spec.place] = np.array(memoryview(value))
         else:
-            bases[made.place] = zero_copy.array(made.place, outputs, inputs)
-    seen = _view_of(bases[made.place], path)
-    return seen.copy("K") if made.is_copied else seen
+            bases[spec.place] = zero_copy.array(spec.place, outputs, inputs)
+    seen = _view_of(bases[spec.place], path)
+    return seen.copy("K") if spec.is_copied else seen
 
 
 def _is_dynamic_slice(array: Any) -> bool:

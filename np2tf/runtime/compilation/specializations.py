@@ -133,9 +133,9 @@ class SpecializationCache:
     def _is_hopeless(self) -> bool:
         return self.warm_calls > 0 and self.best_compiled > max(LONG, WORSE * self.best_host)
 
-    def add_host_time(self, seconds: float, own: float | None = None) -> None:
+    def add_host_time(self, seconds: float, own_seconds: float | None = None) -> None:
         """Record the seconds of a call on the host, and without long calls of other jitted functions."""
-        self.own_seconds += seconds if own is None else own
+        self.own_seconds += seconds if own_seconds is None else own_seconds
         if self.is_settled and not self.on_host:
             is_wrong = seconds < self.recent
             self.last_review, self.recent = self.seconds, float("inf")
@@ -214,14 +214,18 @@ class SpecializationCache:
         """Return the numbers that are to be inputs of the next code."""
         return tuple(sorted((self.varying_numbers | self.changing_numbers) - self.pinned_numbers))
 
-    def check_inputs(self, inputs: tuple[int, ...], made: ConcreteFunction) -> None:
+    def check_inputs(self, inputs: tuple[int, ...], function: ConcreteFunction) -> None:
         """Refuse code whose integers should be constants, because constant integers make shapes known.
 
         Raises:
             StagingError: if XLA compiles the function with constant integers.
         """
         known = self.functions.values()
-        if self.integers & set(inputs) and made.how != "xla" and any(one.how == "xla" for one in known):
+        if (
+            self.integers & set(inputs)
+            and function.how != "xla"
+            and any(known_function.how == "xla" for known_function in known)
+        ):
             raise XlaShapeError("XLA needs to know the integers")
 
     def bound_integers(self, inputs: tuple[int, ...], signature: Signature) -> bool:

@@ -23,8 +23,10 @@ def write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:
             given.append(value)
             continue
         held = np.asarray(memoryview(value))
-        before = (other for other in hosts[:k] if isinstance(other, np.ndarray))
-        given.append(held.copy() if any(np.may_share_memory(held, other) for other in before) else held)
+        before = (host for host in hosts[:k] if isinstance(host, np.ndarray))
+        given.append(
+            held.copy() if any(np.may_share_memory(held, earlier_host) for earlier_host in before) else held
+        )
     for array, host, value in zip(arrays, hosts, given, strict=True):
         if host is not None:
             host[...] = value

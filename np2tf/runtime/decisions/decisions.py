@@ -241,21 +241,21 @@ class Decisions:
             if record is not None:
                 records[key] = record
         latest = list(records.items())[-FUNCTIONS:]
-        value = {"of": versions(), "functions": {key: one.to_data() for key, one in latest}}
+        value = {"of": versions(), "functions": {key: record.to_data() for key, record in latest}}
         cache.store(entry_name(), value)
 
 
-def _merge(one: FunctionRecord, other: FunctionRecord) -> FunctionRecord:
+def _merge(first: FunctionRecord, second: FunctionRecord) -> FunctionRecord:
     """Return the joint record of a function that was made twice."""
-    spent = tuple(a + b for a, b in zip(one.host_seconds[:1], other.host_seconds[:1], strict=False))
-    call_records = dict(list({**one.call_records, **other.call_records}.items())[-KINDS:])
-    ratio = max(one.ratio, other.ratio)
+    spent = tuple(a + b for a, b in zip(first.host_seconds[:1], second.host_seconds[:1], strict=False))
+    call_records = dict(list({**first.call_records, **second.call_records}.items())[-KINDS:])
+    ratio = max(first.ratio, second.ratio)
     return FunctionRecord(
-        (*spent, *one.host_seconds[1:]),
-        one.cost + other.cost,
-        one.tries + other.tries,
+        (*spent, *first.host_seconds[1:]),
+        first.cost + second.cost,
+        first.tries + second.tries,
         ratio,
-        min(one.uses, other.uses),
+        min(first.uses, second.uses),
         call_records,
     )
 
@@ -298,8 +298,8 @@ def entry_name() -> str:
     """
     main = sys.modules.get("__main__")
     program = getattr(main, "__file__", None)
-    what = os.path.abspath(program) if program else f"in {os.getcwd()}"
-    told = (FORMAT, what, _machine(), config.bounds, with_loop_limit(os.environ.get("XLA_FLAGS", "")))
+    subject = os.path.abspath(program) if program else f"in {os.getcwd()}"
+    told = (FORMAT, subject, _machine(), config.bounds, with_loop_limit(os.environ.get("XLA_FLAGS", "")))
     return blake2b(repr(told).encode("utf-8", "backslashreplace"), digest_size=20).hexdigest()
 
 

@@ -43,9 +43,9 @@ class Prospect:
         spent: returns the seconds that the host has spent in it.
     """
 
-    def __init__(self, function: Callable[..., Any], spent: Callable[[], float]) -> None:
+    def __init__(self, function: Callable[..., Any], host_seconds: Callable[[], float]) -> None:
         code = getattr(function, "__code__", None)
-        self._code, self._host_seconds = code, spent
+        self._code, self._host_seconds = code, host_seconds
         self.record: FunctionRecord | None = decisions.record_of(code) if code is not None else None
         self._pays = self.record is not None and self.record.saved_seconds > 0.0
         self._refusals: dict[str, Refusal] = {}

@@ -114,10 +114,10 @@ class Costs:
         expected: the seconds that a compilation is expected to take before the first one is measured.
     """
 
-    def __init__(self, expected: float = COMPILE_SECONDS) -> None:
+    def __init__(self, expected_cost: float = COMPILE_SECONDS) -> None:
         self.seconds = self.gain = 0.0
         self.tries = 0
-        self._expected_cost = expected
+        self._expected_cost = expected_cost
 
     @property
     def debt(self) -> float:

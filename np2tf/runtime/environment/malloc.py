@@ -37,8 +37,8 @@ def _set_parameters(setting: str) -> None:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for parameter, share in _SHARES.items():
         least = _SMALL_VALUES[parameter]
-        most = max(least, min(int(share * memory), _LIMIT))
-        library.mallopt(parameter, most if setting == "kept" else least)
+        kept_bytes = max(least, min(int(share * memory), _LIMIT))
+        library.mallopt(parameter, kept_bytes if setting == "kept" else least)
 
 
 def _follow_setting() -> None:

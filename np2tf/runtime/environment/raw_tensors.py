@@ -116,7 +116,7 @@ def boundary(*values: Any) -> Boundary | None:
 def across(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function for arrays with raw tensors or Variables among the arguments."""
     here = Boundary()
-    named = {name: here.take(one) for name, one in kwargs.items()}
+    named = {name: here.take(value) for name, value in kwargs.items()}
     return here.give(function(*map(here.take, args), **named))
 
 

@@ -45,11 +45,11 @@ def when_there(module: str, name: str, callback: Callable[[Any], None]) -> None:
 
 def look() -> None:
     """Call the callbacks whose names exist."""
-    for each in list(_callbacks):
-        module, name, callback = each
+    for entry in list(_callbacks):
+        module, name, callback = entry
         found = getattr(sys.modules.get(module), name, None)
-        if found is not None and each in _callbacks:
-            _callbacks.remove(each)
+        if found is not None and entry in _callbacks:
+            _callbacks.remove(entry)
             callback(found)
 
 
@@ -71,7 +71,7 @@ class _Watch:
 
 
 def _watch() -> None:
-    if not any(isinstance(one, _Watch) for one in sys.meta_path):
+    if not any(isinstance(finder, _Watch) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Watch())
 
 

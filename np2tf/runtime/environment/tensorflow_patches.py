@@ -57,8 +57,8 @@ def _patch_autograph(is_unsupported: Callable[[Any], bool]) -> None:
 def _patch_keras(compute_output_spec: Callable[..., Any]) -> None:
     @functools.wraps(compute_output_spec)
     def of_tensors(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        def unwrap_result(*inputs: Any, **named: Any) -> Any:
-            return unwrap_tensors(fn(*inputs, **named))
+        def unwrap_result(*inputs: Any, **keywords: Any) -> Any:
+            return unwrap_tensors(fn(*inputs, **keywords))
 
         return compute_output_spec(unwrap_result, *args, **kwargs)
 

@@ -104,31 +104,31 @@ def _loop(rounds: tf.Tensor, length: tf.Tensor, size: int, step: Step, state: tf
     return tf.while_loop(test, body, (tf.zeros((), tf.int64), state))[1]
 
 
-def not_yet_computed(count: int, done: tf.Tensor, axis: int, rank: int) -> tf.Tensor:
+def not_yet_computed(count: int, done_count: tf.Tensor, axis: int, rank: int) -> tf.Tensor:
     """Return which elements of a round the previous round has not computed, shaped to broadcast.
 
     Args:
         count: the number of elements of a round.
-        done: the number of elements that are computed already.
+        done_count: the number of elements that are computed already.
         axis: the axis of the rounds.
         rank: the number of axes of the array.
 
     Returns:
         A boolean tensor of `rank` axes: `count` elements along `axis`, one along each other axis.
     """
-    mask = tf.range(count, dtype=tf.int64) >= done
+    mask = tf.range(count, dtype=tf.int64) >= done_count
     return tf.reshape(mask, [count if k == axis else 1 for k in range(rank)])
 
 
-def with_gradient_of(whole: tf.Tensor, found: tf.Tensor) -> tf.Tensor:
+def with_gradient_of(whole: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
     """Return the result of the rounds, with the gradient of the same computation on whole arrays.
 
     XLA removes the computation on whole arrays if no gradient is asked for.
     """
     if not (whole.dtype.is_floating or whole.dtype.is_complex):
-        return found
+        return result
     with tf.compat.v1.get_default_graph().gradient_override_map({"IdentityN": _GRADIENT}):
-        return tf.identity_n([found, whole])[0]
+        return tf.identity_n([result, whole])[0]
 
 
 _GRADIENT = "Np2tfWholeArrays"

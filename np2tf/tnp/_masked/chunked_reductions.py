@@ -41,10 +41,10 @@ def _smaller(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return _unless_nan(a, b, tf.minimum(a, b))
 
 
-def _unless_nan(a: tf.Tensor, b: tf.Tensor, found: tf.Tensor) -> tf.Tensor:
-    if not found.dtype.is_floating:
-        return found
-    return tf.where(tf.logical_or(tf.math.is_nan(a), tf.math.is_nan(b)), a + b, found)
+def _unless_nan(a: tf.Tensor, b: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
+    if not extreme.dtype.is_floating:
+        return extreme
+    return tf.where(tf.logical_or(tf.math.is_nan(a), tf.math.is_nan(b)), a + b, extreme)
 
 
 def _sum(x: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
@@ -87,30 +87,30 @@ REDUCTIONS = {
 }
 
 
-def round_of(found: Selection, axes: Sequence[int]) -> tuple[int, int] | None:
+def round_of(selection: Selection, axes: Sequence[int]) -> tuple[int, int] | None:
     """Return the first of `axes` along which rounds are worth it, and the number of elements in a round; else
     None.
     """
     for axis in axes:
-        part = found.parts[axis]
+        part = selection.parts[axis]
         if part is not None and part.interval is not None:
-            elements = chunked_loops.elements_of_round(found.whole.shape.as_list(), axis)
+            elements = chunked_loops.elements_of_round(selection.whole.shape.as_list(), axis)
             if elements is not None:
                 return axis, elements
     return None
 
 
-def reduce_selection(name: str, found: Selection, axes: Sequence[int], whole: tf.Tensor) -> tf.Tensor:
+def reduce_selection(name: str, selection: Selection, axes: Sequence[int], whole: tf.Tensor) -> tf.Tensor:
     """Return a reduction of a selection over axes, computed in rounds if that is faster.
 
     Args:
         name: the name of the reduction.
-        found: the selection.
+        selection: the selection.
         axes: the axes.
         whole: the same reduction, computed on the whole array.
     """
-    dtype, given = whole.dtype, found.whole.dtype
-    chosen = round_of(found, axes)
+    dtype, given = whole.dtype, selection.whole.dtype
+    chosen = round_of(selection, axes)
     ordered = name not in ("max", "min") or (not given.is_complex and not given.is_bool)
     if chosen is None or (dtype.size < 4 and dtype.is_floating) or not ordered or name not in REDUCTIONS:
         return whole
@@ -118,18 +118,18 @@ def reduce_selection(name: str, found: Selection, axes: Sequence[int], whole: tf
     how = REDUCTIONS[name]
     counted = how.truth or name == "count_nonzero"
 
-    def values(first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
-        part = found.read(axis - len(found.parts), first, count, entered)
+    def values(first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
+        part = selection.read(axis - len(selection.parts), first, count, round_entered)
         part = tf.not_equal(part, tf.zeros((), part.dtype)) if counted and not part.dtype.is_bool else part
         return tf.cast(part, tf.bool if how.truth else dtype)
 
-    left = _accumulate_lanes(how, found, axes, axis, elements, values, tf.bool if how.truth else dtype)
+    left = _accumulate_lanes(how, selection, axes, axis, elements, values, tf.bool if how.truth else dtype)
     return chunked_loops.with_gradient_of(whole, tf.reshape(how.finish(left, axes), whole.shape))
 
 
 def _accumulate_lanes(
     how: Reduction,
-    found: Selection,
+    selection: Selection,
     axes: Sequence[int],
     axis: int,
     elements: int,
@@ -137,19 +137,19 @@ def _accumulate_lanes(
     dtype: tf.DType,
 ) -> tf.Tensor:
     """Return the lanes of a reduction, side by side: as many as a round has elements."""
-    part, rank = found.parts[axis], len(found.parts)
+    part, rank = selection.parts[axis], len(selection.parts)
     assert part is not None
     assert part.interval is not None
     neutral = tf.constant(how.neutral(dtype), dtype)
-    beside = found.mask([k for k in axes if k != axis])
-    shape = found.whole.shape.as_list()
+    beside = selection.mask([k for k in axes if k != axis])
+    shape = selection.whole.shape.as_list()
     shape[axis] = elements
 
-    def step(first: tf.Tensor, count: int, done: tf.Tensor, strands: tf.Tensor) -> tf.Tensor:
+    def step(first: tf.Tensor, count: int, done_count: tf.Tensor, strands: tf.Tensor) -> tf.Tensor:
         new = values(first, count, Round())
         mask = beside
         if count > 1:
-            left = chunked_loops.not_yet_computed(count, done, axis, rank)
+            left = chunked_loops.not_yet_computed(count, done_count, axis, rank)
             mask = left if mask is None else tf.logical_and(mask, left)
         new = new if mask is None else tf.where(mask, new, neutral)
         if count == elements:
@@ -161,25 +161,25 @@ def _accumulate_lanes(
     return chunked_loops.run_rounds(span(part.interval), elements, step, tf.fill(shape, neutral))
 
 
-def inner(a: Selection, b: Selection, cut: AxisMask, conjugate: bool, whole: tf.Tensor) -> tf.Tensor:
+def inner(a: Selection, b: Selection, part: AxisMask, conjugate: bool, whole: tf.Tensor) -> tf.Tensor:
     """Return the inner product of two vectors with the same part, computed in rounds if that is faster.
 
     Args:
         a: the first vector.
         b: the second vector.
-        cut: the part of both arrays that counts.
+        part: the part of both arrays that counts.
         conjugate: whether the first vector is conjugated.
         whole: the same product, computed on the whole arrays.
     """
     dtype = whole.dtype
     least = min(a.whole.shape[0], b.whole.shape[0])
     elements = chunked_loops.elements_of_round([least], 0)
-    if elements is None or cut.interval is None or dtype.is_bool or (dtype.size < 4 and dtype.is_floating):
+    if elements is None or part.interval is None or dtype.is_bool or (dtype.size < 4 and dtype.is_floating):
         return whole
 
-    def values(first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
-        left, right = (tf.cast(one.read(-1, first, count, entered), dtype) for one in (a, b))
+    def values(first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
+        left, right = (tf.cast(side.read(-1, first, count, round_entered), dtype) for side in (a, b))
         return (tf.math.conj(left) if conjugate else left) * right
 
-    strands = _accumulate_lanes(_COUNT, Selection(a.whole, (cut,)), (0,), 0, elements, values, dtype)
+    strands = _accumulate_lanes(_COUNT, Selection(a.whole, (part,)), (0,), 0, elements, values, dtype)
     return chunked_loops.with_gradient_of(whole, _sum(strands, (0,)))

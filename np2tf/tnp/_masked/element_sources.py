@@ -97,11 +97,11 @@ def slice_source(
     visible = [k for item, k in zip(key, places, strict=True) if item is None or isinstance(item, slice)]
     place = place_of(axes)
 
-    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+    def read(axis: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
         k = visible[axis]
         assert k is not None
         start = symint.tensor_of(axes[k].start) + first
-        array, written = base, entered.write
+        array, written = base, round_entered.write
         if written is not None and written.base is base:
             if written.place == place and written.axis == k and written.first is first:
                 array = written.current
@@ -143,10 +143,10 @@ def reverse_source(
         turn: the reversal of the whole array.
     """
 
-    def read(along: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+    def read(along: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
         if along != axis or length is None:
-            return turn(source(along, first, count, entered))
-        found = source(along, length - first - count, count, entered)
+            return turn(source(along, first, count, round_entered))
+        found = source(along, length - first - count, count, round_entered)
         return tf.reverse(found, [found.shape.rank + axis])
 
     return read
@@ -158,8 +158,8 @@ def move_source(source: Source, axis: int, move: Callable[[tf.Tensor], tf.Tensor
     Along this axis the elements, counted from the first element, stay the same.
     """
 
-    def read(along: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
-        found = source(along, first, count, entered)
+    def read(along: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
+        found = source(along, first, count, round_entered)
         return found if along == axis else move(found)
 
     return read
@@ -168,7 +168,7 @@ def move_source(source: Source, axis: int, move: Callable[[tf.Tensor], tf.Tensor
 def add_axis(source: Source, axis: int) -> Source:
     """Return the source of a vector with a new axis: behind its own axis for -1, before it for -2."""
 
-    def read(_: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
-        return tf.expand_dims(source(-1, first, count, entered), -1 if axis == -1 else 0)
+    def read(_: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
+        return tf.expand_dims(source(-1, first, count, round_entered), -1 if axis == -1 else 0)
 
     return read

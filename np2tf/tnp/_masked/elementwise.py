@@ -37,13 +37,13 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
         return None
     found = _align_all(found)
     wholes = [
-        tensor_array(one.whole) if one is not None else _as_it_is(operand)
-        for operand, one in zip(operands, found, strict=True)
+        tensor_array(selection.whole) if selection is not None else _as_it_is(operand)
+        for operand, selection in zip(operands, found, strict=True)
     ]
     shapes = [tuple(as_tensor(whole).shape.as_list()) for whole in wholes]
     parts = [
-        one.parts if one is not None else (None,) * len(shape)
-        for one, shape in zip(found, shapes, strict=True)
+        selection.parts if selection is not None else (None,) * len(shape)
+        for selection, shape in zip(found, shapes, strict=True)
     ]
     merged = _merge_parts(shapes, parts)
     if merged is None:
@@ -64,40 +64,42 @@ def _as_it_is(operand: Any) -> Any:
 
 
 def _elementwise_source(
-    wholes: Sequence[Any], found: Sequence[Selection | None], compute: Callable[[list[Any]], Any]
+    wholes: Sequence[Any], selections: Sequence[Selection | None], compute: Callable[[list[Any]], Any]
 ) -> Source:
     """Return the source of an elementwise result: it computes from elements that it reads of the operands."""
 
-    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
-        pairs = zip(wholes, found, strict=True)
+    def read(axis: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
+        pairs = zip(wholes, selections, strict=True)
         return compute(
             [
-                whole if one is None else tensor_array(one.read(axis, first, count, entered))
-                for whole, one in pairs
+                whole
+                if selection is None
+                else tensor_array(selection.read(axis, first, count, round_entered))
+                for whole, selection in pairs
             ]
         )
 
     return read
 
 
-def _align_all(found: Sequence[Selection | None]) -> list[Selection | None]:
+def _align_all(selections: Sequence[Selection | None]) -> list[Selection | None]:
     """Return the selections with their intervals aligned, for each axis of the result.
 
     On an axis with several intervals, each array is moved so that its interval lies where the shortest
     array has its own.
     """
-    made = list(found)
-    for axis in range(1, max(len(one.parts) for one in found if one is not None) + 1):
+    made = list(selections)
+    for axis in range(1, max(len(selection.parts) for selection in selections if selection is not None) + 1):
         cut = [
-            (k, one, one.parts[-axis])
-            for k, one in enumerate(made)
-            if one is not None and len(one.parts) >= axis and one.parts[-axis] is not None
+            (k, selection, selection.parts[-axis])
+            for k, selection in enumerate(made)
+            if selection is not None and len(selection.parts) >= axis and selection.parts[-axis] is not None
         ]
         if len(cut) < 2:
             continue
         shortest = min((part for _, _, part in cut), key=_length)
-        for k, one, _ in cut:
-            made[k] = align(one, len(one.parts) - axis, shortest) or one
+        for k, selection, _ in cut:
+            made[k] = align(selection, len(selection.parts) - axis, shortest) or selection
     return made
 
 

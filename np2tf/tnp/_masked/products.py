@@ -25,7 +25,7 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     found = selections(args)
     if found is None:
         return None
-    whole = [one or _without_parts(arg) for one, arg in zip(found, args, strict=True)]
+    whole = [selection or _without_parts(arg) for selection, arg in zip(found, args, strict=True)]
     a, b = whole
     if (
         not 1 <= len(a.parts) <= 2
@@ -47,15 +47,15 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     result = function(left, right)
     if vectors and cut is not None:
         return wrap_tensor(inner(a, given, cut, name == "vdot", result.tensor))
-    rest = (*a.parts[:inner_a], *[part for k, part in enumerate(b.parts) if k != inner_b])
+    parts_left = (*a.parts[:inner_a], *[part for k, part in enumerate(b.parts) if k != inner_b])
     # The result has no source: in rounds of 64 columns such a product takes 1.5 times as long as on the whole
     # array, which is twice the work (700 products of 1,050 elements and as many rows: 105 ms and 64).
-    return selected_array(Selection(result.tensor, rest)) if any(rest) else result
+    return selected_array(Selection(result.tensor, parts_left)) if any(parts_left) else result
 
 
 def outer_product(a: Any, b: Any) -> Any:
     """Return the outer product of two vectors, as the elementwise product of a column and a row."""
-    left, right = (selection_of(one) or _without_parts(one) for one in (a, b))
+    left, right = (selection_of(operand) or _without_parts(operand) for operand in (a, b))
     if len(left.parts) != 1 or len(right.parts) != 1:
         return None
     columns = left.source and element_sources.add_axis(left.source, -1)

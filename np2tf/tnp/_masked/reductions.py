@@ -73,24 +73,24 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
                 record_violation(empty)
     filled = found.fill_outside(_NEUTRAL[name](found.whole.dtype), axes)
     result = function(tensor_array(filled), axis=axes)
-    rest = tuple(part for k, part in enumerate(found.parts) if k not in axes)
-    if any(rest):
+    parts_left = tuple(part for k, part in enumerate(found.parts) if k not in axes)
+    if any(parts_left):
         source = _reduction_source(found, axes, _NEUTRAL[name](found.whole.dtype), function)
-        return selected_array(Selection(result.tensor, rest, source))
+        return selected_array(Selection(result.tensor, parts_left, source))
     whole = result.tensor
     quicker = reduce_selection(name, found, axes, whole)
     return result if quicker is whole else wrap_tensor(quicker)
 
 
 def _reduction_source(
-    found: Selection, axes: Sequence[int], neutral: Any, function: Callable[..., Any]
+    selection: Selection, axes: Sequence[int], neutral: Any, function: Callable[..., Any]
 ) -> Source:
     """Return the source of a reduction over `axes` that leaves an axis with a part."""
-    kept = [k - len(found.parts) for k in range(len(found.parts)) if k not in axes]
+    kept = [k - len(selection.parts) for k in range(len(selection.parts)) if k not in axes]
 
-    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
-        part = found.read(kept[axis], first, count, entered)
-        mask = found.mask(axes)
+    def read(axis: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
+        part = selection.read(kept[axis], first, count, round_entered)
+        mask = selection.mask(axes)
         filled = part if mask is None else tf.where(mask, part, tf.cast(neutral, part.dtype))
         return function(tensor_array(filled), axis=tuple(axes)).tensor
 
@@ -146,8 +146,8 @@ def _accumulate_axis(
     record_violation(start >= stop)  # in this case NumPy raises
     # If all selected elements equal the filling, the first position of the whole array was found.
     place = tf.maximum(made.tensor, start) - start
-    rest = tuple(one for k, one in enumerate(found.parts) if k not in axes)
-    return selected_array(Selection(place, rest)) if any(rest) else wrap_tensor(place)
+    parts_left = tuple(part for k, part in enumerate(found.parts) if k not in axes)
+    return selected_array(Selection(place, parts_left)) if any(parts_left) else wrap_tensor(place)
 
 
 def _where(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -161,8 +161,8 @@ def _where(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, 
     if axes is None or any(part is not None for k, part in enumerate(found.parts) if k not in axes):
         return None
     mask = tf.broadcast_to(found.mask(), found.whole.shape)
-    rest = {name: value for name, value in kwargs.items() if name != "axis"}
-    return function(tensor_array(found.whole), axis=axes, where=tensor_array(mask), **rest)
+    other_keywords = {name: value for name, value in kwargs.items() if name != "axis"}
+    return function(tensor_array(found.whole), axis=axes, where=tensor_array(mask), **other_keywords)
 
 
 def _vector(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tf.Tensor, AxisMask] | None:
@@ -214,6 +214,6 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
     if axis is None:
         return tuple(range(rank))
     given = axis if isinstance(axis, tuple) else (axis,)
-    if not all(isinstance(one, int) and -rank <= one < rank for one in given):
+    if not all(isinstance(axis, int) and -rank <= axis < rank for axis in given):
         return None
-    return tuple(one % rank for one in given)
+    return tuple(axis % rank for axis in given)

@@ -70,7 +70,9 @@ def selected_array(selection: Selection) -> ndarray:
     A selection of intervals alone becomes a slice of an array that has no other reference.
     """
     if all(part is None or part.interval is not None for part in selection.parts):
-        key = tuple(slice(None) if one is None else slice(*(one.interval or ())) for one in selection.parts)
+        key = tuple(
+            slice(None) if part is None else slice(*(part.interval or ())) for part in selection.parts
+        )
         return _owner(PartStorage(selection), BasicIndexing(key))
     array = tensor_array(selection.whole)
     array.move_to(SelectedStorage(selection))
@@ -135,16 +137,16 @@ def guard_gradient(selection: Selection) -> Selection:
     whole = selection.whole
     for k, part in enumerate(selection.parts):
         if part is not None and part.mask.shape[0]:
-            one = tf.gather(whole, [tf.argmax(tf.cast(part.mask, tf.int32))], axis=k)
-            one = tf.where(tf.reduce_any(part.mask), tf.stop_gradient(one), tf.ones_like(one))
-            whole = tf.where(selection.broadcast_mask(k), whole, one)
+            element = tf.gather(whole, [tf.argmax(tf.cast(part.mask, tf.int32))], axis=k)
+            element = tf.where(tf.reduce_any(part.mask), tf.stop_gradient(element), tf.ones_like(element))
+            whole = tf.where(selection.broadcast_mask(k), whole, element)
     # Selections whose elements are read in rounds have no guard.
     return replace(selection, whole=whole, source=None)
 
 
 def have_same_parts(a: Any, b: Any) -> bool:
     """Return whether two arrays are selections of the same parts, with the same shape."""
-    mine, other = selection_of(a), selection_of(b)
-    if mine is None or other is None or mine.whole.shape != other.whole.shape:
+    selection_a, selection_b = selection_of(a), selection_of(b)
+    if selection_a is None or selection_b is None or selection_a.whole.shape != selection_b.whole.shape:
         return False
-    return same_parts(mine.parts, other.parts)
+    return same_parts(selection_a.parts, selection_b.parts)

@@ -66,27 +66,27 @@ class Selection:
     parts: tuple[AxisMask | None, ...]
     source: Source | None = None
 
-    def read(self, axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+    def read(self, axis: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
         """Return some elements of the interval that is taken of an axis, with all elements of the other axes.
 
         Args:
             axis: the axis, counted from the end.
             first: the position of the first element within the interval.
             count: the number of elements.
-            entered: the round that reads.
+            round_entered: the round that reads.
         """
         key = (id(self), axis, id(first), count)
-        if key not in entered.values:
+        if key not in round_entered.values:
             # The objects are kept alive, so that no other object gets their ids.
-            entered.values[key] = (self._read(axis, first, count, entered), self, first)
-        return entered.values[key][0]
+            round_entered.values[key] = (self._read(axis, first, count, round_entered), self, first)
+        return round_entered.values[key][0]
 
-    def _read(self, axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+    def _read(self, axis: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
         part = self.parts[axis] if -axis <= len(self.parts) else None
         if part is None:
             return self.whole
         if self.source is not None:
-            return self.source(axis, first, count, entered)
+            return self.source(axis, first, count, round_entered)
         assert part.interval is not None
         return element_sources.part_of(self.whole, axis, symint.tensor_of(part.interval[0]) + first, count)
 
@@ -167,17 +167,17 @@ def align(selection: Selection, axis: int, part: AxisMask | None) -> Selection |
     Returns:
         None if the part cannot be moved.
     """
-    own = selection.parts[axis]
-    if (own and own.key) == (part and part.key):
+    own_part = selection.parts[axis]
+    if (own_part and own_part.key) == (part and part.key):
         return selection
-    if own is None or part is None or own.interval is None or part.interval is None:
+    if own_part is None or part is None or own_part.interval is None or part.interval is None:
         return None
-    length = symint.distance(*own.interval)
+    length = symint.distance(*own_part.interval)
     if length is None or length != symint.distance(*part.interval):
-        record_violation(tf.not_equal(span(own.interval), span(part.interval)))
+        record_violation(tf.not_equal(span(own_part.interval), span(part.interval)))
     parts = list(selection.parts)
     parts[axis] = part
-    start, place, size = own.interval[0], part.interval[0], part.mask.shape[0]
+    start, place, size = own_part.interval[0], part.interval[0], part.mask.shape[0]
 
     def move(whole: tf.Tensor) -> tf.Tensor:
         return _shift_elements(whole, axis, start, place, size)

@@ -101,8 +101,8 @@ def _clamp(end: Int, length: int) -> Int:
 
 def axis_per_item(key: BasicKey, axes: Sequence[SliceSpec]) -> list[SliceSpec | None]:
     """Return the axis that each item of a key is for; None for a new axis."""
-    rest = iter(axes)
-    return [None if item is None else next(rest) for item in key]
+    remaining_axes = iter(axes)
+    return [None if item is None else next(remaining_axes) for item in key]
 
 
 def lengths(base: tf.Tensor, key: BasicKey) -> list[Int] | None:

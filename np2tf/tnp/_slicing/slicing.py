@@ -74,7 +74,7 @@ def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[SliceSpec]) -> tf.T
             if part.stop is None:
                 to_the_end |= 1 << k
             ends.append((part.start, part.stop or 0, part.step or 1))
-    starts, stops, steps = (constant(tuple(several)) for several in zip(*ends, strict=True))
+    starts, stops, steps = (constant(tuple(values)) for values in zip(*ends, strict=True))
     return gen_array_ops.strided_slice(base, starts, stops, steps, 0, to_the_end, 0, new, dropped)
 
 
@@ -193,8 +193,10 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
     if any(item is None and n not in (1, None) for item, n in zip(seen, sizes, strict=True)):
         raise ValueError(f"could not broadcast input array from shape {tuple(sizes)} into a new axis")
     if None not in sizes:
-        rest = iter(sizes)
-        axes = [(item, next(rest) if item is None or isinstance(item, slice) else 1) for item in key]
+        remaining_sizes = iter(sizes)
+        axes = [
+            (item, next(remaining_sizes) if item is None or isinstance(item, slice) else 1) for item in key
+        ]
         full = tuple(size for item, size in axes if item is not None)
         return value if list(full) == value.shape.as_list() else gen_array_ops.reshape(value, constant(full))
     value = value[(None,) * missing + (Ellipsis,)]

@@ -213,10 +213,10 @@ def _truth(tensor: tf.Tensor) -> tf.Tensor:
     Raises:
         StagingError: a byte is neither 0 nor 1, which TensorFlow's booleans cannot hold.
     """
-    other = tf.reduce_any(tensor > 1)
-    if tf.executing_eagerly() and bool(other):
+    is_beyond_one = tf.reduce_any(tensor > 1)
+    if tf.executing_eagerly() and bool(is_beyond_one):
         raise NoGraphFormError("a byte other than 0 and 1 is written into a boolean")
-    record_violation(other)
+    record_violation(is_beyond_one)
     return tf.not_equal(tensor, 0)
 
 
@@ -262,8 +262,8 @@ def write_chain(base: tf.Tensor, chain: Sequence[ViewTransform], value: tf.Tenso
 def _write(base: tf.Tensor, chain: Sequence[ViewTransform], value: tf.Tensor) -> tf.Tensor:
     if not chain:
         return value
-    first, rest = chain[0], chain[1:]
-    return first.put(base, _write(first.get(base), rest, value) if rest else value)
+    first, inner_chain = chain[0], chain[1:]
+    return first.put(base, _write(first.get(base), inner_chain, value) if inner_chain else value)
 
 
 def _compose_steps(chain: Sequence[ViewTransform]) -> Sequence[ViewTransform]:
@@ -341,10 +341,10 @@ def run_time_ends(chain: Sequence[ViewTransform]) -> list[SymInt]:
 
 def replace_ends(chain: Sequence[ViewTransform], values: Sequence[int]) -> tuple[ViewTransform, ...]:
     """Return the chain with its run-time integers replaced by `values`, in order."""
-    rest = iter(values)
+    remaining_values = iter(values)
 
     def next_end(end: Any) -> Any:
-        return next(rest) if isinstance(end, SymInt) else end
+        return next(remaining_values) if isinstance(end, SymInt) else end
 
     def item_of(item: Any) -> Any:
         return slice(*map(next_end, _ends(item))) if isinstance(item, slice) else next_end(item)
