@@ -36,9 +36,11 @@ class Program:
 
     Attributes:
         is_translated: whether a module of the program was translated when it was imported or run.
+        loaders: the classes of loaders whose modules belong to the program, wherever their files are.
     """
 
     is_translated = False
+    loaders: tuple[type, ...] = ()
 
 
 program = Program()

@@ -57,7 +57,7 @@ class Result:
     """Maps new nodes of `tree` to the nodes of the input that they stand for."""
     touched_nodes: Set[cst.CSTNode] = field(default_factory=frozenset, repr=False, compare=False)
     """The nodes of the input that contain an edit."""
-    foreign: frozenset[str] = frozenset()
+    compiler_functions: frozenset[str] = frozenset()
     """The names of the functions that another compiler reads."""
     facts: Facts | None = field(default=None, repr=False, compare=False)
     """The facts of the input, unless it is no candidate or cannot be read."""
@@ -106,7 +106,7 @@ def translate(source: Source, options: Options) -> Result:
             if options.target == "np2tf":
                 names.report_only(facts, report)
             return Result(before, list(report), facts=facts, suppressed_findings=report.suppressed_findings)
-        plan = Plan(facts.parents, facts.foreign)
+        plan = Plan(facts.parents, facts.compiler_nodes)
         if options.target == "np2tf":
             plan.tnp_name = imports.name_for_tnp(facts)
         for rewrite in TARGETS[options.target]:
@@ -116,7 +116,9 @@ def translate(source: Source, options: Options) -> Result:
     except RecursionError:
         report.add("NP2TF903", 1, 1)
         return Result(before, list(report))
-    foreign = frozenset(node.name.value for node in facts.foreign if isinstance(node, cst.FunctionDef))
+    compiler_functions = frozenset(
+        node.name.value for node in facts.compiler_nodes if isinstance(node, cst.FunctionDef)
+    )
     changed = text != before
     found = (
         list(report),
@@ -124,7 +126,7 @@ def translate(source: Source, options: Options) -> Result:
         tree,
         plan.origins,
         plan.touched_nodes,
-        foreign,
+        compiler_functions,
         facts,
         report.suppressed_findings,
     )

@@ -54,7 +54,7 @@ class NotStagedError(StagingError):
     code = "NP2TF501"
 
 
-# -- operations and what they need to know -------------------------------------------------------------------
+# -- operations, and facts that they need --------------------------------------------------------------------
 
 
 class NoGraphFormError(StagingError):

@@ -349,6 +349,24 @@ def folder_of(module: str) -> str:
 
 
 FOLDERS = sorted({folder_of(module) for module in MODULES})
+#: The words by which a folder says what must stay out of it.
+_KEEPS_OUT = re.compile(
+    r"stays? out|belongs?\b|[Nn]othing|\b[Nn]o\b|[Nn]either|may not|stays? NumPy's|only `|never"
+)
+TESTS = PACKAGE.parent / "tests"
+#: The folders of tests that are about the whole, or about the repository's other parts.
+OF_THE_WHOLE = frozenset(
+    {"conformance", "corpus", "docs", "fuzz", "helpers", "numpy_suite", "target_tf", "tools"}
+)
+#: The other folders with tests, relative to `tests/`.
+TESTED = sorted(
+    {
+        folder
+        for path in TESTS.rglob("test_*.py")
+        for folder in [path.parent.relative_to(TESTS).as_posix()]
+        if folder != "." and folder.partition("/")[0] not in OF_THE_WHOLE
+    }
+)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -365,6 +383,14 @@ def test_folders_say_what_they_are(folder: str) -> None:
     told = ast.get_docstring(ast.parse(MODULES[folder].read_text(encoding="utf-8"))) or ""
     assert re.search(r"[Ii]mports?\b", told)
     assert len(re.findall(r"[.:](?:\s|$)", told)) >= 2
+    assert _KEEPS_OUT.search(" ".join(told.split()))
+
+
+@pytest.mark.parametrize("folder", TESTED)
+def test_tests_mirror_the_package(folder: str) -> None:
+    """The tests of a folder of the package are in the folder of tests of the same path."""
+    names = {re.sub(r"\b_", "", one.removeprefix("np2tf.").replace(".", "/")) for one in FOLDERS}
+    assert folder in names
 
 
 def test_entries_are_of_folders() -> None:

@@ -1,6 +1,6 @@
 """Files by which a repository uses np2tf: a configuration, a commit hook, a job of continuous integration.
 
-Imports the configuration, and reads and makes texts. Code that asks, prints or writes stays out.
+Imports the configuration, and reads and makes texts. Code that asks the user, prints or writes stays out.
 
 repository.py      the repository around a folder: its top, packages, tests and present configuration
 configuration.py   `[tool.np2tf]` at the end of a pyproject.toml, or an np2tf.toml

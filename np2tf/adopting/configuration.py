@@ -13,15 +13,15 @@ else:  # pragma: no cover
 
 
 class CannotAddError(ValueError):
-    """A file to which a table cannot be added without changing the file's meaning."""
+    """Raised for a file to which a table cannot be added without a change of the file's meaning."""
 
 
 def configuration(aside: Sequence[str], is_own: bool) -> str:
-    """The text of a configuration.
+    """Return the text of a configuration.
 
     Args:
         aside: patterns of the files that are not translated.
-        is_own: whether it is an np2tf.toml, and no table of a pyproject.toml.
+        is_own: whether the text is for an np2tf.toml, and not for a pyproject.toml.
     """
     lines = [] if is_own else ["[tool.np2tf]"]
     lines += ['target = "np2tf"', 'select = ["ALL"]']
@@ -35,10 +35,10 @@ def configuration(aside: Sequence[str], is_own: bool) -> str:
 
 
 def with_table(data: bytes, table: str) -> bytes:
-    """A pyproject.toml with the table behind everything; all else stays byte for byte.
+    """Return a pyproject.toml with the table at its end; all other bytes stay.
 
     Raises:
-        CannotAddError: it is not valid, or cannot have the table.
+        CannotAddError: the file is not valid TOML, or cannot have the table.
     """
     try:
         text = data.decode("utf-8-sig")

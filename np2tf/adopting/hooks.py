@@ -1,4 +1,4 @@
-"""An entry in .pre-commit-config.yaml: everything that is there, comments too, stays as it is."""
+"""Adds an entry to .pre-commit-config.yaml; existing entries and comments do not change."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ NEW = "# Hooks that git runs before each commit: https://pre-commit.com\nrepos:\
 
 
 def local_entry(arguments: Sequence[str]) -> dict[str, Any]:
-    """A hook that runs the np2tf of the environment in which one commits."""
+    """Return a hook that runs the np2tf of the environment in which the user commits."""
     entry = " ".join(["np2tf", "check", "--force-exclude", *arguments])
     hook = {"id": "np2tf-check", "name": "np2tf check", "entry": entry, "language": "system"}
     return {"repo": "local", "hooks": [{**hook, "types": ["python"]}]}
 
 
 def remote_entry(url: str, revision: str, arguments: Sequence[str]) -> dict[str, Any]:
-    """A hook of np2tf's repository, which pre-commit installs."""
+    """Return a hook of np2tf's repository, which pre-commit installs."""
     hook: dict[str, Any] = {"id": "np2tf-check"}
     return {"repo": url, "rev": revision, "hooks": [hook | ({"args": list(arguments)} if arguments else {})]}
 
 
 def has_hook(text: str) -> bool:
-    """Return whether a configuration has a hook of np2tf's already.
+    """Return whether a configuration has a hook of np2tf already.
 
     Raises:
-        CannotAddError: it cannot be read.
+        CannotAddError: the text cannot be read.
     """
     found = _load(text).get("repos") or []
     hooks = (hook for repo in found if isinstance(repo, dict) for hook in repo.get("hooks") or [])
@@ -42,10 +42,10 @@ def has_hook(text: str) -> bool:
 
 
 def with_entry(text: str, entry: dict[str, Any]) -> str:
-    """The configuration with one more entry behind the others.
+    """Return the configuration with an additional entry after the other entries.
 
     Raises:
-        CannotAddError: it cannot be read, or is no list of repositories.
+        CannotAddError: the text cannot be read, or has no list of repositories.
     """
     loaded = _load(text)
     repos = loaded.get("repos")
@@ -61,7 +61,7 @@ def with_entry(text: str, entry: dict[str, Any]) -> str:
 
 
 def _insert_entry(text: str, document: CommentedMap, entry: dict[str, Any]) -> str | None:
-    """The text with the entry's lines behind the lines of the last entry; None if that entry is not found."""
+    """Return the text with the entry's lines after the lines of the last entry; None if it is not found."""
     repos = document.get("repos")
     end = "\r\n" if "\r\n" in text else "\n"
     lines = text.splitlines(keepends=True)
@@ -83,7 +83,7 @@ def _is_empty(line: str) -> bool:
 
 
 def _rewrite(document: CommentedMap, entry: dict[str, Any], text: str) -> str:
-    """The configuration written anew, with its comments: where its list is on one line, or empty."""
+    """Return the configuration written anew, with its comments, for a list that is empty or on one line."""
     repos = document.get("repos")
     if not isinstance(repos, CommentedSeq):
         repos = document["repos"] = CommentedSeq()

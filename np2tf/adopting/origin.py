@@ -1,4 +1,4 @@
-"""Where np2tf is installed from, so that a hook or a job may install the same."""
+"""The source from which np2tf was installed, so that a hook or a job can install the same version."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Distribution:
 
     @property
     def requirement(self) -> str:
-        """Return what pip is to install; "" where that is not known."""
+        """Return the requirement for pip; "" if it is unknown."""
         if self.url:
             return f"np2tf @ git+{self.url}@{self.revision}"
         return f"np2tf=={self.version}" if self.version else ""
 
 
 def parse_origin(text: str) -> Distribution:
-    """Return what `URL@REVISION` says.
+    """Parse `URL@REVISION`.
 
     Raises:
-        ValueError: one of both is missing.
+        ValueError: the URL or the revision is missing.
     """
     url, _, revision = text.removeprefix("git+").rpartition("@")
     if not url or "/" in revision or not revision:
@@ -36,7 +36,7 @@ def parse_origin(text: str) -> Distribution:
 
 
 def installed_distribution() -> Distribution:
-    """Where the np2tf that runs was installed from, as pip has noted it; nothing for a checkout."""
+    """Return the source of the running np2tf as pip has recorded it; an empty record for a checkout."""
     try:
         found = distribution("np2tf")
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The repository around a folder: its top, and those of its folders that hold no programs of its own."""
+"""The repository around a folder: its top, and its folders that hold no programs of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: Folders of what judges or describes programs: the judge of a translation stays as it is.
+#: Folders of files that test, measure or describe programs; they stay on NumPy.
 _ASIDE = ("tests", "test", "docs", "doc", "benchmarks", "asv_bench", "examples")
 #: Files at any place that are no programs of the repository.
 _ASIDE_FILES = ("conftest.py", "setup.py", "noxfile.py")
@@ -19,7 +19,7 @@ class Repository:
 
     Attributes:
         top: the folder.
-        aside: patterns of the files that shall not be translated.
+        aside: patterns of the files that are not translated.
     """
 
     top: Path
@@ -27,19 +27,19 @@ class Repository:
 
     @classmethod
     def of(cls, top: Path, files: Iterable[Path]) -> Repository:
-        """Look at a folder with these Python files."""
+        """Return the description of a folder with these Python files."""
         parts = {part for file in files for part in _parts(file, top)}
         found = [f"{name}/" for name in _ASIDE if name in parts]
         return cls(top, found + [name for name in _ASIDE_FILES if name in parts])
 
     @property
     def pyproject(self) -> Path:
-        """Where a pyproject.toml is, or would be."""
+        """The path of the pyproject.toml, which need not exist."""
         return self.top / "pyproject.toml"
 
 
 def top_of(folder: Path) -> Path:
-    """The top of the repository that a folder is in; the folder itself if there is no repository."""
+    """Return the top of the repository that a folder is in; the folder itself if there is no repository."""
     whole = Path(os.path.abspath(folder))
     return next((folder for folder in (whole, *whole.parents) if os.path.lexists(folder / ".git")), whole)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-#: Where it goes.
+#: The path of the workflow in the repository.
 PLACE = ".github/workflows/np2tf.yml"
 _TEXT = """\
 name: np2tf
@@ -30,11 +30,11 @@ jobs:
 
 
 def workflow(requirement: str, arguments: Sequence[str]) -> str:
-    """The text of the workflow.
+    """Return the text of the workflow.
 
     Args:
-        requirement: what pip installs.
-        arguments: further ones of `np2tf check`.
+        requirement: the requirement that pip installs.
+        arguments: further arguments of `np2tf check`.
     """
     return _TEXT.format(
         requirement=shlex.quote(requirement),

@@ -81,7 +81,7 @@ def main(args: list[str] | None = None) -> Any:
     """Run the `np2tf` command.
 
     Args:
-        args: the arguments; None takes those of the process.
+        args: the arguments; None takes the arguments of the process.
     """
     try:
         return np2tf.main(args, prog_name="np2tf")

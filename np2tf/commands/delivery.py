@@ -17,7 +17,7 @@ from np2tf.disk.writing import write
 
 
 class Delivery(Protocol):
-    """The interface of all deliveries: an action for each file, and one at the end."""
+    """The interface of all deliveries: an action for each file, and an action at the end."""
 
     patch: Patch
     """The kind of patch that the delivery needs."""

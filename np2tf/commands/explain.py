@@ -18,7 +18,7 @@ _KINDS = {
 @click.command()
 @click.argument("names", nargs=-1, metavar="[CODE|NAME]…")
 def explain(names: tuple[str, ...]) -> None:
-    """Explain diagnostic codes and NumPy names (np.sum); without one, list all codes."""
+    """Explain diagnostic codes and NumPy names (np.sum); without arguments, list all codes."""
     declared = codes()
     if not names:
         for code in sorted(declared):

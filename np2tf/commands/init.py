@@ -33,7 +33,7 @@ _BASELINE = "np2tf-baseline.json"
 
 @dataclass(frozen=True)
 class _Step:
-    """One file: what is to be in it, or why it is left as it is."""
+    """One file: its new contents, or the reason why it does not change."""
 
     path: Path
     data: bytes | None = None
@@ -84,7 +84,7 @@ def init(folder: Path, **options: Any) -> None:
 
 
 def _source_of_np2tf(options: dict[str, Any]) -> origin.Distribution:
-    """Where hooks and jobs install np2tf from."""
+    """Return the source from which hooks and jobs install np2tf."""
     try:
         found = (
             origin.parse_origin(options["source"]) if options["source"] else origin.installed_distribution()
@@ -97,7 +97,7 @@ def _source_of_np2tf(options: dict[str, Any]) -> origin.Distribution:
 
 
 def _as_configured(repository: Repository, options: dict[str, Any]) -> dict[str, Any]:
-    """The options that show which files the configuration will translate."""
+    """Return the options of `np2tf check` that select the files which the configuration will translate."""
     configured = Configurations().of_folder(repository.top).file is not None
     aside = () if configured else tuple(repository.aside)
     return {
@@ -136,7 +136,7 @@ def _has_findings(survey: Survey) -> bool:
 
 
 def _configure(repository: Repository) -> _Step:
-    """The configuration, unless there is one."""
+    """Return the step for the configuration; an existing configuration stays."""
     own_file = repository.top / "np2tf.toml"
     known = Configurations().of_folder(repository.top).file
     if known is not None:
@@ -148,7 +148,7 @@ def _configure(repository: Repository) -> _Step:
 
 
 def _add_hooks(data: bytes, distribution: origin.Distribution, arguments: list[str]) -> bytes:
-    """The hooks with np2tf's among them; the same where it is."""
+    """Return the file with a hook of np2tf added; the file does not change if it has such a hook."""
     from np2tf.adopting.hooks import NEW, has_hook, local_entry, remote_entry, with_entry
 
     try:
@@ -166,7 +166,7 @@ def _add_hooks(data: bytes, distribution: origin.Distribution, arguments: list[s
 
 
 def _step(path: Path, change: Callable[[bytes], bytes]) -> _Step:
-    """A file to which something is added; nothing else in it changes."""
+    """Return the step for a file to which an entry is added."""
     try:
         before = path.read_bytes() if path.exists() else b""
         after = change(before)
@@ -176,14 +176,14 @@ def _step(path: Path, change: Callable[[bytes], bytes]) -> _Step:
 
 
 def _ci(path: Path, data: bytes) -> _Step:
-    """The job: the file is np2tf's own, and so is replaced as a whole, or not at all."""
+    """Return the step for the job, whose file belongs to np2tf alone: it is replaced as a whole, or stays."""
     if not path.exists():
         return _Step(path, data)
     return _Step(path, note="is there already") if path.read_bytes() == data else _Step(path, data, asks=True)
 
 
 def _take(step: _Step, options: dict[str, Any]) -> None:
-    """Write a file, or say what is not written."""
+    """Write a file, or print why it is not written."""
     name = click.format_filename(_short(step.path))
     if step.data is None:
         click.echo(f"{name} {step.note}")
@@ -206,7 +206,7 @@ def _take(step: _Step, options: dict[str, Any]) -> None:
 
 
 def _short(path: Path) -> str:
-    """A path as people see it from here."""
+    """Return a path relative to the current folder."""
     return next(_shorter(path), str(path))
 
 

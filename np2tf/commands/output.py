@@ -125,7 +125,7 @@ def summary(outcomes: Sequence[_CountedOutcome], verb: str, further: int = 0) ->
     Args:
         outcomes: the outcomes of all files.
         verb: the words for files that change, such as "would change".
-        further: the number of findings beside those of the outcomes.
+        further: the number of findings that are not in the outcomes.
     """
     failed = sum(outcome.failed for outcome in outcomes)
     changed = sum(outcome.changed for outcome in outcomes)

@@ -29,7 +29,7 @@ class _Run(click.Command):
         return super().parse_args(ctx, self._separate_arguments(args))
 
     def _separate_arguments(self, args: Sequence[str]) -> list[str]:
-        """Return the arguments with `--` before those of the program, and `--report` with its value."""
+        """Return the arguments with `--` before the program's arguments, and `--report` with its value."""
         valued = {
             name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts
         }

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def spec_of(patterns: tuple[str, ...]) -> GitIgnoreSpec:
-    """Return a matcher for the patterns. Paths are relative to the patterns' folder, and those of folders end
-    in `/`.
+    """Return a matcher for the patterns. Paths are relative to the patterns' folder, and the paths of folders
+    end in `/`.
 
     The matcher also takes everything in a folder that a pattern takes.
     """

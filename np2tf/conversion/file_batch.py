@@ -1,4 +1,4 @@
-"""Translate the files of one command: known results come from the cache, workers translate the rest."""
+"""Translate the files of one command: the cache has known results, workers translate other files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import closing
 from np2tf.conversion.tasks import Task, TaskResult, failure, run_task
 from np2tf.conversion.unchanged_files import UnchangedFiles
 
-#: Workers take about 0.2 s to start. In that time one process translates so many bytes.
+#: The number of bytes that one process translates in 0.2 s, the time that workers take to start.
 _WORTH_WORKERS = 48 * 1024
 
 

@@ -1,6 +1,6 @@
-"""The imports among the files of a project: a file that is not translated must get no tensors from others.
+"""The imports among the files of a project: an untranslated file must get no tensors from translated files.
 
-By names alone, and rather one too many: a module of the same name in another folder counts as well.
+Imports are found by names alone, so a module of the same name in another folder counts, too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _IMPORT = re.compile(rb"(?:from|import)\s+([\w.]+)")
 
 
 def files_with_importer(files: Iterable[tuple[Path, bytes]]) -> dict[Path, Path]:
-    """Return the files that another file imports, each with such a file."""
+    """Return the files that another file imports, each with an importing file."""
     every = list(files)
     modules = {path: _parts(path) for path, _ in every}
     found: dict[Path, Path] = {}
@@ -33,7 +33,7 @@ def _parts(path: Path) -> tuple[str, ...]:
 
 
 def _imports(path: Path, data: bytes) -> Iterator[tuple[str, ...]]:
-    """The last parts of the modules that a file may import."""
+    """Return the last parts of the names of the modules that a file may import."""
     tree = _tree(data)
     if tree is None:
         for name in _IMPORT.findall(data):

@@ -1,6 +1,6 @@
-"""Names of NumPy that files of a project import from one another: where they are bound, they stay bound.
+"""Finds the names of NumPy that files of a project import from one another: these names must stay bound.
 
-A quick look at texts, before anything is parsed: one name too many costs an import that nobody needs.
+The texts are searched before any file is parsed. A name that is found wrongly costs one needless import.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-#: All names: somebody imports `*`.
+#: Stands for all names, because a file imports `*`.
 EVERY = "*"
 _FROM = re.compile(
     rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|(?:[^\n\\#;]|\\\r?\n)*)", re.MULTILINE
@@ -21,7 +21,7 @@ _OF_NUMPY = re.compile(rb"^[ \t]*(?:from[ \t]+numpy\b|import[^\n]*\bnumpy\b)", r
 
 
 def passed_on(files: Iterable[tuple[Path, bytes]]) -> dict[Path, tuple[str, ...]]:
-    """The names that other files read of each file which imports NumPy."""
+    """Return the names that other files read from each file which imports NumPy."""
     known = list(files)
     binding = {_key(path): path for path, data in known if _OF_NUMPY.search(data)}
     if len(known) < 2 or not binding:
@@ -39,7 +39,7 @@ def _key(path: Path) -> str:
 
 
 def _read(path: Path, data: bytes, binding: dict[str, Path]) -> Iterator[tuple[str, str]]:
-    """The modules with NumPy that a file imports from, and what it reads of them."""
+    """Yield the modules with NumPy that a file imports from, and the names that it reads from them."""
     aliases = {key: key for key in binding}
     for module, alias in _AS.findall(data):
         aliases[alias.decode()] = _last(module)
@@ -62,12 +62,12 @@ def _last(module: bytes) -> str:
 
 
 def _package(path: Path, dots: int) -> str:
-    """The package that `from . import` means, by its last name."""
+    """Return the last part of the name of the package that `from . import` refers to."""
     return path.absolute().parents[dots - 1].name if dots and dots <= len(path.absolute().parents) else ""
 
 
 def _names(import_list: bytes) -> Iterator[tuple[str, str]]:
-    """The names in an import, and what they are called in the file."""
+    """Yield the names in an import, and their names in the file."""
     for item in _COMMENT.sub(b"", import_list).strip(b"() \t\r\n").replace(b"\\", b" ").split(b","):
         words = item.decode("utf-8", "replace").split()
         if words:

@@ -15,7 +15,7 @@ class TargetError(ValueError):
 
 
 def targets(files: Sequence[FoundFile], out: Path) -> dict[Path, Path]:
-    """Return the target of each file: its place below `out` is that of the file below its root.
+    """Return the target of each file, which has the same place below `out` as the file below its root.
 
     Raises:
         TargetError: two files have the same target, or a target is one of the source files.

@@ -1,7 +1,7 @@
 """Find the files to translate: the files that are named, and the files in the folders that are named.
 
 A file in a folder is taken if `include` matches it, and neither `exclude` nor a .gitignore excludes it.
-Patterns have git's meaning; those of a configuration are relative to its folder. A path that is named is
+Patterns have git's meaning; patterns of a configuration are relative to its folder. A path that is named is
 always taken, unless `force_exclude` is set.
 """
 
@@ -60,7 +60,7 @@ class Search:
     Attributes:
         configurations: the configurations that apply.
         gitignore: whether .gitignore files count.
-        force_exclude: whether named paths can be excluded like found ones.
+        force_exclude: whether named paths can be excluded like found paths.
         every_name: whether a file is found under each of its names, and not under the first name only.
         finds_other_files: whether to find files that are not Python, too.
         apart_from: a folder that is not searched.
@@ -211,8 +211,8 @@ def _exclusions(settings: Settings) -> tuple[str, ...]:
 
 
 def _gitignore(folder: str) -> list[_Patterns]:
-    """Return the patterns of a folder's .gitignore; at the top of a repository also those of
-    .git/info/exclude.
+    """Return the patterns of a folder's .gitignore; at the top of a repository also the patterns
+    of .git/info/exclude.
     """
     own_patterns = _patterns_in(os.path.join(folder, ".git", "info", "exclude"), folder)
     return own_patterns + _patterns_in(os.path.join(folder, ".gitignore"), folder)

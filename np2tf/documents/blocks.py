@@ -1,4 +1,4 @@
-"""Where Python stands in a text for people: fenced and indented blocks, and sessions with `>>>`."""
+"""Finds the Python in a text for people: fenced and indented blocks, and sessions with `>>>`."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Block:
     """Lines of a text that are Python.
 
     Attributes:
-        first: the number of the first one, from 0.
-        lines: of Python, without what stands before each in the text.
-        margin: what stands before each; of a session, before the prompts.
+        first: the number of the first line, from 0.
+        lines: the lines of Python, without the margin.
+        margin: the text before each line; in a session, the text before the prompts.
     """
 
     first: int
@@ -37,21 +37,21 @@ class Block:
 
     @property
     def text(self) -> str:
-        """The Python."""
+        """The Python of the block as one text."""
         return "".join(f"{line}\n" for line in self.lines)
 
     @property
     def shift(self) -> int:
-        """Return how many columns further right the Python stands in the text."""
+        """Return the number of columns by which the Python is indented in the text."""
         return len(self.margin) + 4 * self.is_session
 
     def replace_code(self, lines: Sequence[str], text: str) -> list[str]:
-        """The block's lines in a text, with other Python."""
+        """Return the block's lines in a text, with other Python."""
         old = lines[self.first : self.first + len(self.lines)]
         return list(old) if text == self.text else self._write_lines(text.split("\n")[:-1], old)
 
     def _write_lines(self, new: Sequence[str], old: Sequence[str]) -> list[str]:
-        """The lines of the text for other Python; `old` are those that it has, with their ends."""
+        """Return the lines of the text for other Python; `old` are the present lines with their ends."""
         end = old[0][len(old[0].rstrip("\r\n")) :]
         prompts = _prompts(new) if self.is_session else [""] * len(new)
         result: list[str] = []
@@ -67,7 +67,7 @@ class Block:
 
 
 def is_python(text: str) -> bool:
-    """Return whether a block can be translated together with others."""
+    """Return whether a block can be translated together with other blocks."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -78,7 +78,7 @@ def is_python(text: str) -> bool:
 
 
 def in_markdown(lines: Sequence[str]) -> Iterator[Block]:
-    """The blocks between fences that are called Python."""
+    """Yield the blocks between fences that name Python."""
     number = 0
     while number < len(lines):
         opened = _FENCE.match(lines[number])
@@ -95,7 +95,7 @@ def in_markdown(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def in_rst(lines: Sequence[str]) -> Iterator[Block]:
-    """The blocks below directives for Python's code, and sessions."""
+    """Yield the blocks below directives for Python code, and sessions."""
     number = 0
     while number < len(lines):
         directive = _DIRECTIVE.match(lines[number])
@@ -133,7 +133,7 @@ def _is_inside(line: str, margin: str) -> bool:
 
 
 def _inside(lines: Sequence[str], first: int, last: int) -> Iterator[Block]:
-    """A block of code, or the examples of a session in its place; without blank lines around it."""
+    """Yield a block of code without the blank lines around it, or the examples of a session in its place."""
     while first < last and not lines[first].strip():
         first += 1
     while first < last and not lines[last - 1].strip():
@@ -150,7 +150,7 @@ def _inside(lines: Sequence[str], first: int, last: int) -> Iterator[Block]:
 
 
 def _session(lines: Sequence[str], first: int, last: int) -> Block:
-    """One example: a line with a prompt, and those that continue it."""
+    """Return one example: a line with a prompt, and the lines that continue it."""
     found = _PROMPT.match(lines[first])
     assert found is not None
     margin = found[1]
@@ -162,7 +162,7 @@ def _session(lines: Sequence[str], first: int, last: int) -> Block:
 
 
 def _prompts(lines: Sequence[str]) -> list[str]:
-    """The prompt of each line of an example: every statement begins with a new one."""
+    """Return the prompt of each line of an example: every statement begins with a new prompt."""
     inside: set[int] = set()
     for statement in ast.parse("\n".join(lines)).body:
         decorators = getattr(statement, "decorator_list", [])

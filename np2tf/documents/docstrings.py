@@ -1,4 +1,4 @@
-"""Doctests in docstrings, translated beside the module: NumPy's names of the module are known in them."""
+"""Translates doctests in docstrings together with their module, whose names for NumPy they know."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _OWNERS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def with_doctests(before: str, after: str, path: str, options: Options) -> tuple[str, list[Diagnostic]]:
-    """A module's translation with the doctests translated as well, and what is to be said of these.
+    """Return a module's translation with its doctests translated as well, and the findings in the doctests.
 
     Args:
         before: the module's text.
         after: its translation.
 
     Raises:
-        UnsafeError: something besides docstrings would change.
+        UnsafeError: other text than docstrings would change.
     """
     if ">>>" not in before:
         return after, []
@@ -35,7 +35,7 @@ def with_doctests(before: str, after: str, path: str, options: Options) -> tuple
         first, last = node.lineno - 1, node.end_lineno or node.lineno
         old = "".join(lines[first:last])
         blocks = [session for session in sessions(bare, first, last) if is_python(session.text)]
-        # In other literals the text is not what is written.
+        # In other literals the value differs from the source text.
         is_plain = "\\" not in old or old.lstrip().lower().startswith(("r'", 'r"'))
         place = result.find(old, at)
         if not blocks or not is_plain or place < 0 or "numpy" not in f"{head}{old}":
@@ -58,7 +58,7 @@ def _translate(
     path: str,
     options: Options,
 ) -> tuple[str, list[Diagnostic]]:
-    """The lines of a docstring with its examples translated."""
+    """Return the lines of a docstring with its examples translated."""
     first, last = place
     old = "".join(lines[first:last])
     imports_numpy = any("import numpy" in block.text or "from numpy" in block.text for block in blocks)
@@ -72,7 +72,7 @@ def _translate(
         return old, found
     texts = made.texts[len(beside) :]
     if not all(texts) or (beside and not _of_np2tf(ast.parse(made.texts[0])) <= known_imports):
-        return old, found  # an example would be empty, or the module lacks what they need
+        return old, found  # an example would be empty, or the module lacks a name that the examples need
     result, at = [], first
     for block, text in zip(blocks, texts):
         result += [*lines[at : block.first], *block.replace_code(lines, text)]
@@ -81,7 +81,7 @@ def _translate(
 
 
 def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
-    """The docstrings of a module, its classes and functions, in the order of the text."""
+    """Yield the docstrings of a module, its classes and functions, in the order of the text."""
     found = []
     for node in ast.walk(tree):
         if isinstance(node, _OWNERS) and node.body and isinstance(node.body[0], ast.Expr):
@@ -92,7 +92,7 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
 
 
 def _numpys(tree: ast.Module) -> str:
-    """The imports of NumPy at a module's top, one in a line."""
+    """Return the imports of NumPy at a module's top, each on its own line."""
     found = []
     for node in tree.body:
         if isinstance(node, ast.Import):
@@ -107,7 +107,7 @@ def _numpys(tree: ast.Module) -> str:
 
 
 def _of_np2tf(tree: ast.Module) -> set[str]:
-    """Return what a text imports of np2tf at its top, as it is written."""
+    """Return the imports of np2tf at the top of a text, as source text."""
     found: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""A page as one program: names that are bound in its earlier blocks are known in later ones."""
+"""A page as one program: its later blocks know the names that earlier blocks bind."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from np2tf.pipeline import translate
 from np2tf.tree.safety import unsafe
 from np2tf.tree.source import Source
 
-#: Endings of pages' names.
+#: The suffixes of pages.
 SUFFIXES = (".md", ".markdown", ".rst")
-#: A statement that says which block follows.
+#: A statement that marks the beginning of the next block.
 _MARK = '"np2tf: block {}"'
 _NUMPY = re.compile(r"^\s*(?:import|from) numpy\b", re.MULTILINE)
 _BLOCK_MARK = re.compile(r'^"np2tf: block (\d+)"\n', re.MULTILINE)
 
 
 class UnsafeError(Exception):
-    """A translation is damaged; the message says how."""
+    """Raised for a damaged translation; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Program:
     """Blocks as one program, and its translation.
 
     Attributes:
-        texts: the Python of each block, translated; None where the blocks would not be the same.
-        diagnostics: at the lines and columns of the text that the blocks stand in.
+        texts: the translated Python of each block; None if the translation has other blocks.
+        diagnostics: the findings, at the lines and columns of the text around the blocks.
     """
 
     texts: list[str] | None
@@ -40,10 +40,10 @@ class Program:
 
 
 def translated_page(text: str, path: str, options: Options) -> tuple[str, list[Diagnostic]]:
-    """A page with its blocks translated, and what is to be said of them; all else stays as it is.
+    """Return a page with its blocks translated, and the findings in them; all other text stays.
 
     Raises:
-        UnsafeError: the translation does not pass a second look.
+        UnsafeError: the translation does not pass the check.
         SourceError: the blocks together cannot be parsed.
     """
     lines = text.splitlines(keepends=True)
@@ -62,7 +62,7 @@ def translated_page(text: str, path: str, options: Options) -> tuple[str, list[D
 
 
 def _programs(blocks: Sequence[Block]) -> list[list[Block]]:
-    """The blocks that belong together: all, or sessions apart, where doctest could run them by themselves."""
+    """Return the groups of blocks that are one program. A session that doctest can run alone is a group."""
     examples = [block for block in blocks if block.is_session]
     if not any(_NUMPY.search(block.text) for block in examples):
         return [list(blocks)]

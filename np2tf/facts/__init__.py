@@ -1,6 +1,6 @@
 """Read-only analyses of one module, computed once.
 
-May import the folders in this one, `tree` and the floor. Nothing here edits a tree or adds a diagnostic.
+May import its own folders, `tree` and the floor. Nothing here edits a tree or adds a diagnostic.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Facts:
     imports: Imports
     kinds: Kinds
     instances: Instances
-    foreign: frozenset[cst.CSTNode]
+    compiler_nodes: frozenset[cst.CSTNode]
     """Nodes that another compiler reads. The rewrites leave them unchanged."""
     folders: frozenset[str]
     """The names of the folders that the file is in. An import from one of these folders belongs to the same
@@ -58,9 +58,9 @@ class Facts:
         imports = Imports.of(module, scopes, parents)
         attributes = cast("list[cst.Attribute]", by_class.get(cst.Attribute, []))
         instances = Instances(attributes, scopes, parents)
-        kinds, foreign = Kinds(scopes, imports, parents), read_by_compilers(module)
+        kinds, compiler_nodes = Kinds(scopes, imports, parents), read_by_compilers(module)
         folders = frozenset(PurePath(path).parts[:-1])
-        found = (kinds, instances, foreign, folders, by_class, Positions(module, parents))
+        found = (kinds, instances, compiler_nodes, folders, by_class, Positions(module, parents))
         return cls(module, parents, scopes, imports, *found)
 
     def nodes(self, kind: type[Node]) -> list[Node]:

@@ -1,4 +1,4 @@
-"""Class definitions inside functions: whether running one has effects."""
+"""Class definitions inside functions, and whether running a definition has effects."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ class Classes:
         return around
 
     def called_methods(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
-        """The methods that `self.name` or `super().name` may be, those of derived classes included."""
+        """Return the methods that `self.name` or `super().name` may refer to, also in derived classes."""
         if type(node) is not cst.Attribute:  # most nodes: isinstance would be slow
             return []
         of_super = isinstance(node.value, cst.Call) and dotted_name(node.value.func) == "super"

@@ -42,7 +42,7 @@ class Constructors:
     def makes(self, func: cst.CSTNode) -> bool:
         """Return whether calling `func` makes an object that consists of its attributes.
 
-        Such a call has no effects besides those of the functions that it runs (`run_by`).
+        Such a call has no effects besides the effects of the functions that it runs (`run_by`).
         """
         if self._facts.imports.imported_name(func) == _NAMESPACE:
             return True

@@ -39,7 +39,7 @@ _BUILTINS = words(
 _IMPURE_BUILTINS = words(
     "open input exec eval compile __import__ breakpoint delattr globals locals vars help exit quit"
 )
-#: Functions that look at the stack, where np2tf's frames stand between those of the program.
+#: Functions that look at the stack, where np2tf's frames stand between the program's frames.
 _OF_THE_STACK = frozenset(
     [
         "sys._getframe",
@@ -207,7 +207,7 @@ class Effects:
                 yield arg.value
 
     def _is_known(self, node: cst.BaseExpression) -> bool:
-        """Return whether the text shows a passed-on function: NumPy's, a builtin, or an inner one."""
+        """Return whether the text shows a passed-on function: NumPy's, a builtin, or an inner function."""
         qualified = self.facts.imports.numpy_name(node)
         if qualified is not None:
             return rules.against_staging(qualified) is None

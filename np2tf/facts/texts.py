@@ -1,4 +1,4 @@
-"""Strings made from values: which expressions make them, and whether such a string is only printed or
+"""Strings made from values: the expressions that make them, and whether a string is only printed or
 returned.
 """
 
@@ -107,7 +107,7 @@ _LOG_METHODS = ("warn", "debug", "info", "warning", "error", "exception", "criti
 
 
 def is_call(facts: Facts, node: cst.CSTNode, names: tuple[str, ...]) -> bool:
-    """Return whether a node is a call of one of these builtins."""
+    """Return whether a node is a call of a builtin with one of the given names."""
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Name) or node.func.value not in names:
         return False
     return facts.scopes.of(node.func).owner_of(node.func.value) is None

@@ -15,7 +15,8 @@ from np2tf.facts import Facts
 from np2tf.tree.names import words
 from np2tf.tree.walk import children, walk
 
-#: Further functions than those with `shows_errors` in the rules; the methods of these names as well.
+#: Functions, and methods of these names, that show errors besides the functions with `shows_errors` in the
+#: rules.
 _FUNCTIONS = words(
     """
     array asarray asanyarray ascontiguousarray copy zeros zeros_like ones ones_like empty empty_like full

@@ -107,7 +107,7 @@ class PackageFinder(TranslatingFinder):
 
 
 def folders_of(packages: Iterable[str], places: Iterable[Path], arguments: Iterable[str]) -> dict[Path, str]:
-    """Return the folders of packages that are in one of `places`, or that contain an argument of pytest.
+    """Return the folders of packages that lie in a folder of `places`, or that contain an argument of pytest.
 
     Args:
         packages: the names of the packages; patterns have no folder.

@@ -1,5 +1,5 @@
-"""Finds the functions of a project whose trace certainly ends, by their own effects and those of their
-callees.
+"""Finds the functions of a project whose trace certainly ends, by their own effects and the effects of
+their callees.
 
 Only facts that the text shows count: a call is followed if all its possible callees are known. The result
 forbids nothing, because a trace need not reach a call, and `np2tf.call` decides at run time. `np2tf check`

@@ -23,7 +23,7 @@ def conv(lhs: Any, rhs: Any, window_strides: Sequence[int], padding: str | Pads)
 
     Args:
         lhs: array with the axes batch, channels, and any number of others.
-        rhs: array with the axes output channels, input channels, and those of the window.
+        rhs: array with the axes output channels, input channels, and the axes of the window.
         window_strides: the step of the window along each axis.
         padding: "VALID", "SAME", "SAME_LOWER", or a pair of numbers for each axis.
 

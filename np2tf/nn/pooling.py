@@ -21,7 +21,7 @@ def max_pool(
     """Return the greatest element of a window at each of its places.
 
     Args:
-        inputs: array with the axes batch, those of the window, and channels.
+        inputs: array with the axes batch, the axes of the window, and channels.
         window_shape: the length of the window along each axis.
         strides: the step of the window along each axis; None for 1.
         padding: "VALID", "SAME", "SAME_LOWER", or a pair of numbers for each axis. Padding is never the
@@ -49,7 +49,7 @@ def avg_pool(
     """Return the mean of a window at each of its places.
 
     Args:
-        inputs: array with the axes batch, those of the window, and channels.
+        inputs: array with the axes batch, the axes of the window, and channels.
         window_shape: the length of the window along each axis.
         strides: the step of the window along each axis; None for 1.
         padding: "VALID", "SAME", "SAME_LOWER", or a pair of numbers for each axis, filled with zeros.
@@ -79,7 +79,7 @@ def _pool(
     padding: str | Pads,
     fill: Any,
 ) -> Any:
-    """Return the window's elements combined at each place, one axis after the other."""
+    """Return the window's elements combined at each place, axis by axis."""
     steps = strides or (1,) * len(window)
     if len(steps) != len(window) or x.ndim < len(window) + 1:
         raise ValueError(f"a window of shape {tuple(window)} with strides {tuple(steps)}, {x.ndim} axes")

@@ -16,7 +16,7 @@ def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None) ->
         data: array whose first axis has the elements.
         segment_ids: integer array with the segment of each element; elements outside of
             ``range(num_segments)`` are left out.
-        num_segments: the number of segments; None for the greatest segment and one.
+        num_segments: the number of segments; None for the greatest number in `segment_ids` plus one.
 
     Returns:
         An array of the dtype of data, with a segment along the first axis; 0 for an empty segment.
@@ -33,7 +33,7 @@ def segment_prod(data: Any, segment_ids: Any, num_segments: int | None = None) -
         data: array whose first axis has the elements.
         segment_ids: integer array with the segment of each element; elements outside of
             ``range(num_segments)`` are left out.
-        num_segments: the number of segments; None for the greatest segment and one.
+        num_segments: the number of segments; None for the greatest number in `segment_ids` plus one.
 
     Returns:
         An array of the dtype of data, with a segment along the first axis; 1 for an empty segment.
@@ -50,7 +50,7 @@ def segment_max(data: Any, segment_ids: Any, num_segments: int | None = None) ->
         data: array of real numbers whose first axis has the elements.
         segment_ids: integer array with the segment of each element; elements outside of
             ``range(num_segments)`` are left out.
-        num_segments: the number of segments; None for the greatest segment and one.
+        num_segments: the number of segments; None for the greatest number in `segment_ids` plus one.
 
     Returns:
         An array of the dtype of data, with a segment along the first axis; the least value of the dtype for
@@ -68,7 +68,7 @@ def segment_min(data: Any, segment_ids: Any, num_segments: int | None = None) ->
         data: array of real numbers whose first axis has the elements.
         segment_ids: integer array with the segment of each element; elements outside of
             ``range(num_segments)`` are left out.
-        num_segments: the number of segments; None for the greatest segment and one.
+        num_segments: the number of segments; None for the greatest number in `segment_ids` plus one.
 
     Returns:
         An array of the dtype of data, with a segment along the first axis; the greatest value of the dtype

@@ -1,4 +1,4 @@
-"""`np2tf.nn.at`: writes that leave the array as it is, and return a new one."""
+"""`np2tf.nn.at`: writes that leave the array as it is, and return a new array."""
 
 from __future__ import annotations
 

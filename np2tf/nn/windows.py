@@ -23,7 +23,7 @@ def explicit_pads(
     Args:
         padding: "VALID", "SAME", "SAME_LOWER", or a pair for each axis.
         lengths: the lengths of the axes.
-        extents, strides: those of the window.
+        extents, strides: the extents and strides of the window.
 
     Raises:
         ValueError: if there is no such padding, or there are not as many pairs as axes.

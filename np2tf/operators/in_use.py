@@ -42,13 +42,13 @@ def staging_operator(name: str) -> Any:
 
 
 class _Use:
-    """The state of the operators: whether those that stage have taken the place of Python's."""
+    """The state of the operators: whether the staging operators have replaced Python's operators."""
 
     staging = False
 
 
 def install(names: dict[str, Any]) -> None:
-    """Put Python's operators into the namespace of `np2tf`, unless those that stage are in use already.
+    """Put Python's operators into the namespace of `np2tf`, unless the staging operators are in use already.
 
     They are if the module `np2tf` is executed a second time, as `importlib.reload` and `%reload_ext` do.
 

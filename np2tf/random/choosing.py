@@ -84,7 +84,7 @@ def choice(
         a: array with at least one axis, or an integer for ``np.arange(a)``.
         shape: the shape of the choices.
         replace: whether an element may be chosen more than once.
-        p: the probability of each element; None for equal ones.
+        p: the probability of each element; None for equal probabilities.
         axis: the axis to choose along.
 
     Returns:

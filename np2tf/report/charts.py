@@ -12,12 +12,12 @@ _GAP = 1.2
 
 
 def bar(parts: Mapping[str, float], whole: float | None = None, label: str = "") -> Markup:
-    """A bar of parts beside one another, as wide as what it stands in.
+    """Return a bar of adjacent parts, as wide as the element around it.
 
     Args:
         parts: class of the colour -> size.
-        whole: the size of the full width; by default that of all parts together.
-        label: the chart in words, for readers who do not see it.
+        whole: the size of the full width; by default the sum of the parts.
+        label: the chart in words, for readers who cannot see it.
     """
     total = whole or sum(parts.values())
     rects, x = [], 0.0
@@ -35,7 +35,7 @@ def bar(parts: Mapping[str, float], whole: float | None = None, label: str = "")
 
 
 def ring(parts: Mapping[str, float], share: str, below: str) -> Markup:
-    """A ring of parts with a text in it."""
+    """Return a ring of parts with a text in it."""
     total = sum(parts.values())
     around = 2 * pi * _RADIUS
     arcs, begun = [], 0.0

@@ -9,14 +9,14 @@ from np2tf.report import tables
 from np2tf.report.runs import Run
 from np2tf.report.survey import Survey, percent
 
-#: So many rows a table has.
+#: The maximal number of rows of a table.
 ROWS = 10
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
 _CODE = re.compile(r"(`[^`]*`)")
 
 
 def markdown(survey: Survey, title: str, run: Run | None = None) -> str:
-    """The report."""
+    """Return the report as Markdown."""
     return "\n".join(_lines(survey, title, run)) + "\n"
 
 
@@ -95,18 +95,18 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[s
 
 
 def escape(text: str) -> str:
-    """A text whose characters mean nothing to Markdown, on one line."""
+    """Return a text on one line, with the characters escaped that have a meaning in Markdown."""
     return _SPECIAL.sub(r"\\\1", re.sub(r"\s+", " ", text))
 
 
 def message(text: str) -> str:
-    """A message of np2tf's, in which code stands between backquotes."""
+    """Return a message of np2tf as Markdown; code in it stands between backquotes."""
     parts = _CODE.split(text)
     return "".join(code(part[1:-1]) if k % 2 else escape(part) for k, part in enumerate(parts))
 
 
 def code(text: str) -> str:
-    """A text as code, also with backquotes and bars in it, on one line of a table."""
+    """Return a text as code on one line of a table; it may contain backquotes and bars."""
     text = " ".join(text.split()).replace("|", "\\|")
     longest = max((len(run_of_ticks) for run_of_ticks in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)

@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing besides itself."""
+"""The report as one HTML page that needs no other file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", 
 
 
 def page(survey: Survey, title: str, date: str, version: str, run: Run | None = None) -> str:
-    """The page.
+    """Return the page.
 
     Args:
-        survey: what it tells of.
+        survey: the survey of the repository.
         title: the name of the repository.
-        date: when it was made, for people.
-        version: np2tf's.
-        run: what ran, where a program was run.
+        date: the time at which the report is made, as text.
+        version: the version of np2tf.
+        run: the run of a program; None if no program was run.
     """
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -63,7 +63,7 @@ def page(survey: Survey, title: str, date: str, version: str, run: Run | None = 
 
 
 def message_markup(text: str) -> Markup:
-    """A message of np2tf's, in which code stands between backquotes."""
+    """Return a message of np2tf as HTML; code in it stands between backquotes."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return Markup("{}").format(text)
@@ -73,12 +73,12 @@ def message_markup(text: str) -> Markup:
 
 
 def breakable(path: str) -> Markup:
-    """A path whose line may be broken behind each folder."""
+    """Return a path that may be broken into lines after each folder."""
     return Markup("/<wbr>").join(path.split("/"))
 
 
 def embed_json(value: object) -> Markup:
-    """A value as JSON that can stand in a script: nothing in it is read as HTML."""
+    """Return a value as JSON for a script element: no part of it can be read as HTML."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character, spelled in _UNSAFE.items():
         text = text.replace(character, spelled)
@@ -123,7 +123,7 @@ def _file(file: FileSurvey) -> dict[str, Any]:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a source as Python counts them, without their ends."""
+    """Return the lines of a source as Python counts them, without their ends."""
     lines = re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))
     return lines[:-1] if lines[-1] == "" else lines
 

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Part:
-    """Where time went: the class of its colour, and what it was."""
+    """A part of the time of a run: the class of its colour, and its description."""
 
     kind: str
     name: str
@@ -20,7 +20,7 @@ class Part:
 
 @dataclass(frozen=True)
 class RanFunction:
-    """A jitted function: calls and seconds, by how it ran."""
+    """A jitted function: its calls and seconds, by tier."""
 
     name: str
     place: str
@@ -35,13 +35,13 @@ class RanFunction:
 
     @property
     def each_compiled(self) -> float | None:
-        """Seconds of a call as compiled code."""
-        # A first call counts as one of no length: what it takes is XLA's compiling.
+        """The seconds of a call as compiled code."""
+        # A first call counts with zero seconds, because XLA compiles in it.
         return self.compiled_seconds / self.compiled if self.compiled_seconds else None
 
     @property
     def each_host(self) -> float | None:
-        """Seconds of a call on the host."""
+        """The seconds of a call on the host."""
         return self.host_seconds / self.host if self.host else None
 
     @property
@@ -56,11 +56,11 @@ class Run:
     """One run of a program.
 
     Attributes:
-        command: as it was given.
-        status: with which it ended.
-        seconds: that it took.
-        parts: where they went.
-        functions: the jitted ones, the slowest first.
+        command: the command as the user gave it.
+        status: the exit status.
+        seconds: the seconds of the run.
+        parts: the parts of these seconds.
+        functions: the jitted functions, the slowest first.
         reasons: functions that could not be compiled: name, place, code, reason, calls.
     """
 
@@ -102,13 +102,13 @@ _PARTS = (
 
 
 def run_of(command: str, status: int, report: Mapping[str, Any], folder: str) -> Run:
-    """The run that a report tells of.
+    """Return the run that a report describes.
 
     Args:
-        command: as it was given.
-        status: with which it ended.
+        command: the command as the user gave it.
+        status: the exit status.
         report: the report.
-        folder: from which files are seen.
+        folder: the folder to which paths are relative.
     """
     where = report["where"]
     parts = [

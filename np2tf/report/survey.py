@@ -24,11 +24,11 @@ class FileSurvey:
     """One file.
 
     Attributes:
-        name: as it is shown: seen from the repository, with slashes.
-        before, after: its text and its translation; nothing of a notebook, whose findings tell their cells.
-        findings: in the order of the text.
-        fates: of its functions that have loops or compute with arrays.
-        names: how often it uses each NumPy name.
+        name: the path that is shown: relative to the repository, with slashes.
+        before, after: its text and its translation; empty for a notebook, whose findings name their cells.
+        findings: the findings, in the order of the text.
+        fates: the fates of its functions that have loops or compute with arrays.
+        names: the number of uses of each NumPy name.
     """
 
     name: str
@@ -43,12 +43,12 @@ class FileSurvey:
 
     @property
     def package(self) -> str:
-        """The folder that it lies in."""
+        """The folder that contains the file."""
         return self.name.rpartition("/")[0] or TOP
 
     @property
     def lines(self) -> int:
-        """Return how many lines it has."""
+        """Return the number of lines."""
         return len(self.before.splitlines())
 
     @property
@@ -65,12 +65,12 @@ class Survey:
 
     @property
     def fates(self) -> list[Fate]:
-        """Return what becomes of the functions of all files that compute with arrays."""
+        """Return the fates of the functions of all files that compute with arrays."""
         return [fate for file in self.files for fate in file.about_arrays]
 
     @property
     def findings(self) -> list[Diagnostic]:
-        """All findings."""
+        """Return all findings."""
         return [finding for file in self.files for finding in file.findings]
 
     @property
@@ -80,7 +80,7 @@ class Survey:
 
     @property
     def packages(self) -> dict[str, list[FileSurvey]]:
-        """The files by folder, in the order of their names."""
+        """Return the files by folder, in the order of the names."""
         found: dict[str, list[FileSurvey]] = {}
         for file in sorted(self.files, key=lambda file: (file.package != TOP, file.package)):
             found.setdefault(file.package, []).append(file)
@@ -98,12 +98,12 @@ def survey(
     """Translate the files in memory, and keep the facts that reports show.
 
     Args:
-        files: each with the folder that it was found under.
-        folder: from which the files are seen.
+        files: the files, each with the folder that it was found under.
+        folder: the folder to which paths are relative.
         options_of: gives the translator's options for a file.
         is_selected: whether findings of a code are shown in a file.
-        jobs: so many processes read the files.
-        advance: called for each file that is done.
+        jobs: the number of processes that read the files.
+        advance: a function that is called after each file.
     """
     project = Project(files, True, options_of)
     found: dict[Path, FileSurvey] = {}
@@ -130,7 +130,7 @@ def survey(
 
 
 def display_path(path: Path, folder: Path) -> str:
-    """A path as reports have it: seen from the folder that is reported on, with slashes."""
+    """Return a path as reports show it: relative to the reported folder, with slashes."""
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # another drive
@@ -143,12 +143,12 @@ def count_staged(fates: Sequence[Fate]) -> int:
 
 
 def percent(part: int, whole: int) -> str:
-    """A share as people read it; a dash where there is nothing to share."""
+    """Return a share in percent as text; a dash if the whole is zero."""
     return f"{100 * part / whole:.0f} %" if whole else "–"
 
 
 def top_level_names(files: Sequence[Path]) -> Iterator[str]:
-    """The packages and modules that the files belong to, by the names that they are imported by."""
+    """Yield the import names of the packages and modules that the files belong to."""
     seen: set[str] = set()
     for file in files:
         top = file

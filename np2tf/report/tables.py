@@ -22,13 +22,13 @@ SUPPORT = {
     "no": "refused",
     "unknown": "not known",
 }
-#: So many reasons are shown.
+#: The maximal number of reasons that are shown.
 REASONS = 20
 
 
 @dataclass(frozen=True)
 class PackageRow:
-    """One folder: its files, and how many of its functions have which fate."""
+    """One folder: its files, and the number of its functions with each fate."""
 
     name: str
     files: int
@@ -49,7 +49,7 @@ class PackageRow:
 
 @dataclass(frozen=True)
 class CodeRow:
-    """One code: how often it was found."""
+    """One code, and the number of its findings."""
 
     code: str
     severity: str
@@ -61,7 +61,7 @@ class CodeRow:
 
 @dataclass(frozen=True)
 class NameRow:
-    """One NumPy name: how often it is used, in how many files, and how it is provided."""
+    """One NumPy name: its number of uses, the number of files with it, and how np2tf provides it."""
 
     name: str
     uses: int
@@ -71,13 +71,13 @@ class NameRow:
 
 
 def count_fates(fates: Sequence[Fate]) -> dict[str, int]:
-    """Return how many functions have which fate, by the class of its colour, in the order of a table."""
+    """Return the number of functions with each fate, by the class of its colour, in the order of a table."""
     counts = Counter(fate.fate for fate in fates)
     return {short: counts[fate] for fate, short in FATES.items() if fate != PLAIN}
 
 
 def packages(survey: Survey) -> list[PackageRow]:
-    """The folders."""
+    """Return the rows of the folders."""
     return [_package(name, files) for name, files in survey.packages.items()]
 
 
@@ -90,12 +90,12 @@ def _package(name: str, files: list[FileSurvey]) -> PackageRow:
 
 
 def why_on_host(survey: Survey) -> list[tuple[str, int]]:
-    """The most frequent reasons why functions stay on the host."""
+    """Return the most frequent reasons why functions stay on the host."""
     return reasons(survey.fates, REASONS)
 
 
 def code_rows(survey: Survey) -> list[CodeRow]:
-    """The codes, the most frequent one first."""
+    """Return the rows of the codes, the most frequent code first."""
     counts = Counter(finding.code for finding in survey.findings)
     entries = ((codes()[code], count) for code, count in counts.items())
     rows = [
@@ -106,7 +106,7 @@ def code_rows(survey: Survey) -> list[CodeRow]:
 
 
 def names(survey: Survey) -> list[NameRow]:
-    """NumPy's names, the most used one first."""
+    """Return the rows of NumPy's names, the most used name first."""
     in_files = Counter(name for file in survey.files for name in file.names)
     rows = [_name(name, count, in_files[name]) for name, count in survey.names.items()]
     return sorted(rows, key=lambda row: (-row.uses, row.name))
@@ -132,10 +132,10 @@ def _is_kept(name: str) -> bool:
 
 
 def share_native(rows: Sequence[NameRow]) -> tuple[int, int]:
-    """Return how many uses are TensorFlow's, of all."""
+    """Return the number of uses that TensorFlow computes, and the number of all uses."""
     return sum(row.uses for row in rows if row.kind in ("native", "drawn")), sum(row.uses for row in rows)
 
 
 def share_staged(survey: Survey) -> tuple[int, int]:
-    """Return how many functions are compiled, of those that compute with arrays."""
+    """Return the number of compiled functions, and of all functions that compute with arrays."""
     return count_staged(survey.fates), len(survey.fates)

@@ -118,7 +118,7 @@ def _remaining_import(
     numpy_import: NumpyImport, kept_imports: KeptImports
 ) -> tuple[cst.Import | cst.ImportFrom | None, list[cst.ImportAlias]]:
     """Return the part of an import that stays, and the unused names that other files may import from this
-    one.
+    file.
     """
     node = numpy_import.node
     if isinstance(node.names, cst.ImportStar):

@@ -33,7 +33,7 @@ class KeptImports:
         for use in uses(facts):
             owner = facts.scopes.of(use.name).owner_of(use.name.value)
             bindings = owner.bindings[use.name.value] if owner is not None else []
-            is_comparison = comparison_target(facts, use) is not None and use.name not in facts.foreign
+            is_comparison = comparison_target(facts, use) is not None and use.name not in facts.compiler_nodes
             if is_comparison or stays(facts, use):
                 self._numpy_bindings.update(bindings)
                 self._star_stays |= owner is None

@@ -36,7 +36,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     assigned = {use.qualified_name for use in uses(facts) if is_target(facts, use.node)}
     for use in uses(facts):
         asked = comparison_target(facts, use)
-        if asked is not None and use.name not in facts.foreign:
+        if asked is not None and use.name not in facts.compiler_nodes:
             plan.add(asked, _extend_comparison(plan, use))
         elif (
             not stays(facts, use)
@@ -62,7 +62,7 @@ def report_only(facts: Facts, report: Report) -> None:
     """Report the uses that stay on NumPy, with the reasons."""
     for use in uses(facts):
         place = facts.place
-        if use.on_numpy or use.name in facts.foreign:
+        if use.on_numpy or use.name in facts.compiler_nodes:
             continue
         if use.rule is not None and use.rule.kind == "no":
             report.add("NP2TF003", *place(use.node), name=facts.code(use.node), reason=use.rule.reason)

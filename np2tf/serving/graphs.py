@@ -22,7 +22,7 @@ _LARGE = 1 << 20
 
 
 class OpenGraph:
-    """A NumPy function as graphs over arrays of unknown lengths, one for each signature.
+    """A NumPy function as graphs over arrays of unknown lengths: one graph for each signature.
 
     Attributes:
         tf_function: the `tf.function` that has the graphs.

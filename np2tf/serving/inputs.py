@@ -74,7 +74,7 @@ def signature_of(function: Callable[..., Any], inputs: Any) -> list[Any]:
     Args:
         function: the function, whose parameters name the inputs.
         inputs: one input, or a sequence of them; see `spec_of`. Inputs with names go to the parameters of
-            these names, the others to the parameters in order.
+            these names, other inputs to the parameters in order.
 
     Raises:
         InputError: if an input is not understood, or the function has no such parameters.
@@ -101,7 +101,7 @@ def signature_of(function: Callable[..., Any], inputs: Any) -> list[Any]:
 
 
 def _parameters(function: Callable[..., Any], count: int) -> list[str]:
-    """Return the names of the positional parameters; of variable ones so many as there are inputs."""
+    """Return the names of the positional parameters; a variable parameter stands for the other inputs."""
     names: list[str] = []
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.VAR_POSITIONAL:

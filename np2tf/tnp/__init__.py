@@ -2,7 +2,8 @@
 
 Every public name of NumPy is here under the same path; the object is made on first access
 (`np2tf.tnp._front.front`). Importing this package imports NumPy, but not TensorFlow: the first tensor loads
-the modules that implement NumPy's functions over tensors (`np2tf.tnp._entry.routing`).
+the modules that implement NumPy's functions over tensors (`np2tf.tnp._entry.routing`). No function
+belongs to this file.
 """
 
 from __future__ import annotations

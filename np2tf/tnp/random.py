@@ -67,7 +67,7 @@ class _NumPyGeneratorMeta(type):
         return super().__call__(*args, **kwargs) if staged is None else staged
 
     def is_ours(cls) -> bool:
-        """Return whether this is a class of this module, and not one that a program derives from it."""
+        """Return whether the class is defined in this module, and not derived from it by a program."""
         return cls.__module__ == __name__
 
 

@@ -1,8 +1,8 @@
 """The errors of gradients and batches (`np2tf.transforms`): one class per diagnostic code.
 
 The errors are for the user: np2tf does not catch them, and does not repeat the call on the host. Each class
-is also a class of Python's: the one that JAX raises in the same case, as far as NumPy does not catch it. All
-of the right column may import this package, which imports nothing of np2tf.
+is also a class of Python's: the class that JAX raises in the same case, as far as NumPy does not catch it.
+All of the right column may import this package, which imports nothing of np2tf.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def pmap(
 ) -> Callable[..., Any]:
     """Return a function that applies `fun` to every slice of its arguments, spread over TensorFlow's devices.
 
-    The devices are those of one kind that TensorFlow lists: its accelerators, or its logical CPUs. Lane k
+    The devices are the accelerators that TensorFlow lists; without accelerators, its logical CPUs. Lane k
     runs on device k modulo the number of devices.
 
     Args:

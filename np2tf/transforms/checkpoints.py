@@ -20,7 +20,7 @@ from np2tf.transforms.core.structures import Structure
 def checkpoint(
     fun: Callable[..., Any], *, prevent_cse: bool = True, policy: Any = None
 ) -> Callable[..., Any]:
-    """Return `fun` such that derivatives keep its arguments only, and compute it again.
+    """Return `fun` as a function whose derivatives keep only its arguments, and compute `fun` again.
 
     That saves memory and costs one more call of `fun` for each derivative.
 
@@ -69,7 +69,7 @@ class _Recomputation:
 
     Args:
         run: the function of tensors.
-        count: the number of tensors that are its arguments; the others are read from outside.
+        count: the number of tensors that are its arguments; the other tensors are read from outside.
         results: the results of the first run.
     """
 
@@ -105,7 +105,7 @@ def _rebuild(structure: Structure, tensors: Sequence[tf.Tensor]) -> Any:
 
 @contextmanager
 def _tensors_from_outside(inner_tensors: Sequence[tf.Tensor]) -> Iterator[list[tf.Tensor]]:
-    """Collect the inexact tensors that the block reads and has not made: those of closures and globals."""
+    """Collect the inexact tensors from closures and globals that the block reads."""
     made = {id(tensor) for tensor in inner_tensors}
     keep: list[Any] = []
     outside: dict[int, tf.Tensor] = {}

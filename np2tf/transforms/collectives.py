@@ -1,6 +1,6 @@
 """Collectives: operations over all lanes of a `vmap` or `pmap` with an axis name.
 
-A lane does not know the values of the others while it runs or is staged. It stops at its first collective.
+A lane does not know the values of other lanes while it runs or is staged. It stops at its first collective.
 When all lanes have stopped there, the collective is computed, and every lane runs again with the result. So a
 function with n collectives runs n + 1 times for each lane, and must compute the same each time.
 """
@@ -37,7 +37,7 @@ class Combine:
 
 
 class LaneStop(BaseException):
-    """Raised by a collective in a lane that must wait for the others. (User code cannot catch it by
+    """Raised by a collective in a lane that must wait for the other lanes. (User code cannot catch it by
     accident.)
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Calls of `vmap` outside of compiled functions that are compiled all the same, because lanes take long.
+"""Calls of `vmap` outside of compiled functions, which are compiled as well if their lanes take long.
 
 A lane that differentiates runs TensorFlow's operations one by one, which takes milliseconds. Many such lanes
 are compiled at the first call; fewer lanes are compiled when they have taken as long as compiling takes.
@@ -76,7 +76,7 @@ class CompiledBatch:
 
     def run(self, args: Sequence[Any], kwargs: dict[str, Any], form: Form) -> tuple[Any] | None:
         """Return the result in a tuple; None if the call cannot be compiled. Nothing has then happened."""
-        if transform_depth.depth or is_recording():  # so that the tape sees what the results depend on
+        if transform_depth.depth or is_recording():  # so that the tape sees all that the results need
             args = [map_leaves(as_array, arg) for arg in args]
             kwargs = {name: map_leaves(as_array, value) for name, value in kwargs.items()}
         with _not_following():
@@ -108,7 +108,7 @@ _compiled_codes: Counter[Any] = Counter()
 
 
 def compiled_batch(fun: Any, options: Any, stage: Callable[..., Any]) -> CompiledBatch:
-    """Return the compiled form of a `vmap`, the same for the same function and options.
+    """Return the compiled form of a `vmap`: one object for each function with options.
 
     Args:
         fun: the function of a lane.

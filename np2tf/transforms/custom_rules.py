@@ -61,14 +61,14 @@ class _Call:
         return self.structure.build(leaves)  # type: ignore[no-any-return]
 
     def all_arguments(self, primals: Sequence[Any]) -> list[Any]:
-        """Return all arguments in their order, with these differentiated ones."""
+        """Return all arguments in their order, with the given values for the differentiated arguments."""
         args = list(self._args)
         for place, value in zip(self._places, primals, strict=True):
             args[place] = value
         return args
 
     def tangents(self, tensors: Sequence[tf.Tensor]) -> tuple[Any, ...]:
-        """Return tangents for the differentiated arguments: those of integers have the dtype float0."""
+        """Return tangents for the differentiated arguments: tangents of integers have the dtype float0."""
         leaves: list[Any] = [np.zeros(shape_of(leaf), FLOAT0) for leaf in self.structure.leaves]
         for place, tensor in zip(self.inexact, tensors, strict=True):
             leaves[place] = wrapper_of(self.structure.leaves[place])(tensor)

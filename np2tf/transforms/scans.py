@@ -143,7 +143,7 @@ def _check_carry(before: Any, after: Any) -> None:
     """Check that a step has kept the type of the carry.
 
     Raises:
-        CarryTypeError: it has not.
+        CarryTypeError: the carry has another structure or type.
     """
     structure = Structure(before)
     if structure.outline != Structure(after).outline:

@@ -75,7 +75,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def shapes_of_result(
     fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None
 ) -> Any:
-    """Return the same for arguments as a sequence and a dict."""
+    """Return the shapes and dtypes for arguments given as a sequence and a dict."""
     structure = Structure((tuple(args), kwargs or {}))
     around = current_scope()
     if around is not None:

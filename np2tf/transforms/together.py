@@ -2,7 +2,7 @@
 
 One lane is traced into a throw-away graph. If it only computes, all lanes run as batches of TensorFlow's
 operations (`tf.vectorized_map`), or as a staged loop where an operation has no batched form. A lane that
-draws, prints, or writes to what it has not made is not run together with others.
+draws, prints, or writes to an object that it has not made is not run together with other lanes.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def run_together(lanes: Lanes, axis_name: Any) -> Together | None:
                 return Together(seen.structure, rows, seen.equal)
             axis.results.append(_combine(seen, rows, lanes.size))
     except (*_FAILURES, LaneStop):
-        # (`LaneStop` belongs to an axis around this one, whose collective needs the values of single lanes.)
+        # (`LaneStop` belongs to an axis around this axis, whose collective needs the values of single lanes.)
         trace.violations.rebase(before)
         return None
 
@@ -298,7 +298,7 @@ def _combine(outcome: _TrialOutcome, rows: Sequence[tf.Tensor], size: int) -> An
 
 
 def _all_operations(operations: Sequence[tf.Operation]) -> list[tf.Operation]:
-    """Return operations, and those of the functions that loops and branches among them run."""
+    """Return operations, and the operations in the functions that loops and branches among them run."""
     found: list[tf.Operation] = []
     graphs: list[Any] = []
     waiting = list(operations)

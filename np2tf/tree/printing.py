@@ -1,4 +1,4 @@
-"""The text of a tree, statement by statement: what has been printed before is not printed again."""
+"""The text of a tree, statement by statement; a statement is printed only once."""
 
 from __future__ import annotations
 

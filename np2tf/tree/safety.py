@@ -1,4 +1,4 @@
-"""Checks of a translation by other means than those that made it.
+"""Checks of a translation that do not use the code that made it.
 
 The text must compile, and the bytes must decode to the text. Every top-level statement of the source without
 a planned edit must be a statement of the translation, in order, with its comments and blanks.
@@ -43,8 +43,9 @@ def unsafe(source: Source, translation: str, touched_nodes: Set[cst.CSTNode], da
 
 
 def _parse(text: str) -> ast.Module | str | None:
-    """A program; what is wrong with it; or None where it is too deep for the parser, which says nothing about
-    the translation."""
+    """Return the parsed program, or the error in it; None if it is nested too deeply for the parser, which
+    proves nothing about the translation.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -85,7 +86,8 @@ def _lost_statement(
 
 
 def _statements(text: str, statements: Sequence[tuple[int, int]]) -> Iterator[Sequence[str]]:
-    """The lines of each statement at the top of a program; statements that share a line count as one."""
+    """Return the lines of each statement at the top of a program. Statements on the same line count as one
+    statement."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     begin = end = 0
     for first, last in statements:

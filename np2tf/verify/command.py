@@ -21,7 +21,7 @@ sys.exit(pytest.console_main())
 """
 #: Options of Python that take a value, which may be the next word.
 _OPTIONS_WITH_VALUE = ("-W", "-X")
-#: Files and folders of a repository that are not what its tests are about.
+#: Files and folders of a repository that its tests do not test.
 _OTHER_FILES = (
     *("test", "tests", "testing", "test_*", "*_test", "conftest", "setup", "noxfile", "tasks", "fabfile"),
     *("doc", "docs", "example", "examples", "benchmark", "benchmarks", "asv_bench", "tools", "scripts"),
@@ -30,12 +30,12 @@ _OTHER_FILES = (
 
 
 class CommandError(ValueError):
-    """A command that cannot be run on both sides."""
+    """Raised for a command that cannot be run on both sides."""
 
 
 @dataclass(frozen=True)
 class PytestCommand:
-    """pytest and its arguments; `python` are the words that run it up to those."""
+    """pytest and its arguments; `python` has the words of the command before the arguments."""
 
     python: tuple[str, ...]
     arguments: tuple[str, ...]
@@ -43,14 +43,14 @@ class PytestCommand:
 
 @dataclass(frozen=True)
 class ProgramCommand:
-    """A file, or -m and a module, with arguments; and the options of Python before it."""
+    """A program: a file, or -m and a module, with its arguments, and the options of Python before it."""
 
     options: tuple[str, ...]
     program: tuple[str, ...]
 
 
 def read_command(words: Sequence[str]) -> PytestCommand | ProgramCommand:
-    """Return the command that the words ask for.
+    """Return the command for the given words.
 
     Raises:
         CommandError: the command is neither pytest nor Python with a program.
@@ -85,7 +85,7 @@ def is_package(path: Path) -> bool:
 
 
 def packages_in(path: Path) -> list[str]:
-    """The packages and modules in a repository that name NumPy; of a package's folder, the package."""
+    """Return the packages and modules in a repository that name NumPy; for a package, the package."""
     if is_package(path):
         return [path.resolve().name]
     found = dict.fromkeys(name for place in (path / "src", path) for name in _in_folder(place))

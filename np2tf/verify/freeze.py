@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Instance:
-    """An object of one of the program's own classes.
+    """An object of a class of the program.
 
     Attributes:
         kind: the name of the class.

@@ -1,7 +1,7 @@
 """A pytest plugin that writes the outcome of each test into a file: `-p np2tf.verify.outcomes_plugin`.
 
-One line of JSON for each, as soon as it has ended, so that a run that is cut off has told what it knew.
-Nothing of NumPy, TensorFlow or the translator is imported here.
+Each test adds a line of JSON as soon as it has ended, so that an interrupted run leaves the outcomes so far.
+The plugin imports neither NumPy nor TensorFlow nor the translator.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ class _Writer:
         self._reports: dict[str, dict[str, Any]] = {}
 
     def _write(self, **entry: Any) -> None:
-        # Opened anew, as tests may fork, and close what they find open.
+        # The file is opened each time, because tests may fork, and may close open files.
         with open(self._file, "a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Tell how many tests there are (with pytest-xdist nobody knows here)."""
+        """Write the number of tests (which is unknown here under pytest-xdist)."""
         if session.items:
             self._write(total=len(session.items))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A file that cannot be collected is an error, or is skipped."""
+        """Write the outcome of a file that cannot be collected: an error, or skipped."""
         if report.outcome != "passed":
             outcome = "skipped" if report.outcome == "skipped" else "error"
             self._write(test=report.nodeid or ".", outcome=outcome, seconds=0.0, message=_message(report))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Join what setup, call and teardown of a test say; the worst counts."""
+        """Join the outcomes of a test's setup, call and teardown; the worst outcome counts."""
         told = self._reports.setdefault(report.nodeid, {"outcome": "passed", "seconds": 0.0, "message": ""})
         if report.when == "call":
             told["seconds"] += report.duration
@@ -61,7 +61,7 @@ class _Writer:
             self._write(test=report.nodeid, **self._reports.pop(report.nodeid))
 
     def pytest_terminal_summary(self, config: pytest.Config) -> None:
-        """Tell what the translation's own plugin knows."""
+        """Write the counts of the plugin that translates."""
         plugin: Any = config.pluginmanager.get_plugin("np2tf")
         processes = plugin.collect_counts(config) if hasattr(plugin, "collect_counts") else None
         if processes is not None:
@@ -77,7 +77,7 @@ def _outcome(report: pytest.TestReport) -> str:
 
 
 def _message(report: pytest.CollectReport | pytest.TestReport) -> str:
-    """The last line of what went wrong, or why a test was skipped."""
+    """Return the last line of the error, or the reason why a test was skipped."""
     if isinstance(report.longrepr, tuple):
         return str(report.longrepr[2])
     crash = getattr(report.longrepr, "reprcrash", None)

@@ -18,19 +18,19 @@ from np2tf.verify.transcript import own_lines
 
 _PLUGIN = "np2tf.imports.pytest_plugin"
 _OUTCOMES = "np2tf.verify.outcomes_plugin"
-#: pytest's exit statuses that say that tests were run, or collected: passed, failed, errors in collection.
+#: pytest's exit statuses if tests were run or collected: passed, failed, errors in collection.
 _RAN = (0, 1, 2)
-#: Of pytest: something is wrong with the call; the translating plugin says so where nothing was translated.
+#: pytest's exit status for wrong usage; the translating plugin uses it if nothing was translated.
 _USAGE = 4
 NOT_RUN = "not run"
 
-#: Called with what is being done, how many tests have ended, and how many there are (None: not known).
+#: A function of the present step, the number of tests that have ended, and the number of all tests (or None).
 Progress = Callable[[str, int, "int | None"], None]
 
 
 @dataclass(frozen=True)
 class Test:
-    """One test: its outcome as pytest calls it, the seconds of its call, and what went wrong."""
+    """One test: its outcome in pytest's words, the seconds of its call, and its error."""
 
     outcome: str
     seconds: float
@@ -42,10 +42,10 @@ class Side:
     """A run of the tests.
 
     Attributes:
-        tests: by pytest's id.
-        seconds: of the whole process.
-        modules: of each package, how many modules were imported, and how many of them translated.
-        counts: calls and operations of translated code, as the report has them.
+        tests: the tests, by pytest's id.
+        seconds: the seconds of the whole process.
+        modules: for each package, the numbers of its imported and of its translated modules.
+        counts: the calls and operations of translated code, as in a report.
     """
 
     tests: dict[str, Test] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """One test on both sides; None where it was not run."""
+    """One test on both sides; None for a side that did not run it."""
 
     name: str
     numpy: Test | None
@@ -64,7 +64,7 @@ class Pair:
 
     @property
     def outcomes(self) -> tuple[str, str]:
-        """On NumPy, and translated."""
+        """The outcomes on NumPy and translated."""
         return tuple(NOT_RUN if side is None else side.outcome for side in (self.numpy, self.translated))  # type: ignore[return-value]
 
     @property
@@ -74,7 +74,7 @@ class Pair:
 
     @property
     def ratio(self) -> float | None:
-        """NumPy's seconds over the translation's."""
+        """NumPy's seconds divided by the translation's seconds."""
         if self.numpy is None or self.translated is None or not self.translated.seconds:
             return None
         return self.numpy.seconds / self.translated.seconds
@@ -93,13 +93,13 @@ class OwnTestsOutcome:
 
     @property
     def pairs(self) -> list[Pair]:
-        """All tests, in the order in which they ended on NumPy."""
+        """Return all tests, in the order in which they ended on NumPy."""
         names = dict.fromkeys([*self.numpy.tests, *self.translated.tests])
         return [Pair(name, self.numpy.tests.get(name), self.translated.tests.get(name)) for name in names]
 
     @property
     def different(self) -> list[Pair]:
-        """The tests that end differently."""
+        """Return the tests whose outcomes differ."""
         return [pair for pair in self.pairs if not pair.equal]
 
     @property
@@ -120,7 +120,7 @@ def verify_tests(
 ) -> OwnTestsOutcome:
     """Run pytest with `arguments` in a folder, on NumPy and with the packages translated.
 
-    `python` are the words that run pytest up to its arguments, `environment` is for the translated side.
+    `python` has the words of the command before pytest's arguments; `environment` is for the translated side.
     """
     outcome = OwnTestsOutcome(" ".join(["pytest", *arguments]), list(packages))
     plugins = ["-p", _OUTCOMES]
@@ -197,10 +197,10 @@ def _read(lines: Iterable[str]) -> Side:
 
 
 def _check(process: EndedProcess, side: Side, title: str, timeout: float | None) -> None:
-    """Fail where no test was run, or not all of them.
+    """Check that pytest has run all tests.
 
     Raises:
-        Failure: with what pytest printed last.
+        Failure: with the last output of pytest.
     """
     wrong = [(name, test) for name, test in side.tests.items() if test.outcome == "error"]
     if title == "NumPy" and wrong and len(wrong) == len(side.tests):
@@ -209,7 +209,7 @@ def _check(process: EndedProcess, side: Side, title: str, timeout: float | None)
     if process.status in _RAN and side.tests:
         return
     if process.status == _USAGE and title != "NumPy" and side.tests and side.modules:
-        return  # of one of several packages nothing was translated
+        return  # no module of one of several packages was translated
     if process.status is None:
         reason = f"it takes more than {timeout:g} s"
     elif process.status in (0, 5):

@@ -1,4 +1,4 @@
-"""A command in a process of its own: what it prints, its exit status, and how long it takes."""
+"""Runs a command in its own process, and returns its output, exit status and time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-#: Of the package that this one is: processes must find the same.
+#: The folder of this package, which processes must find, too.
 _ROOT = str(Path(__file__).resolve().parents[2])
 #: Seconds between two looks at a process.
 _PAUSE = 0.1
@@ -22,8 +22,8 @@ class EndedProcess:
     """A process that has ended.
 
     Attributes:
-        status: the exit status; None of one that took too long.
-        output: what it printed to both streams, in its order.
+        status: the exit status; None for a process that took too long.
+        output: the output to both streams, in order.
     """
 
     status: int | None
@@ -75,7 +75,7 @@ def _environment(more: Mapping[str, str]) -> dict[str, str]:
     found = os.environ.get("PYTHONPATH")
     path = [found] if found else []
     if _ROOT not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
-        path.append(_ROOT)  # a checkout: last, behind what the program finds
+        path.append(_ROOT)  # a checkout comes last, so that the program finds its own modules first
     return {
         **os.environ,
         **({"PYTHONPATH": os.pathsep.join(path)} if path else {}),

@@ -1,4 +1,4 @@
-"""A program with its arguments: run by `python` and by `np2tf run`, and compared by what it shows."""
+"""A program with its arguments: run by `python` and by `np2tf run`, and compared by its output and files."""
 
 from __future__ import annotations
 

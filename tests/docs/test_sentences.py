@@ -1,7 +1,11 @@
-"""Sentences in comments and pages name their subject, as in docstrings (tests/test_docstrings.py)."""
+"""Sentences in comments and pages name their subject, as in docstrings (tests/test_docstrings.py).
+
+Nouns stand where a reader would have to search for them: no "those of", "new ones", "the others".
+"""
 
 from __future__ import annotations
 
+import ast
 import re
 import tokenize
 from pathlib import Path
@@ -13,11 +17,31 @@ PACKAGE = ROOT / "np2tf"
 #: The beginning of a sentence that names no subject; questions may begin so.
 _UNNAMED = re.compile(r"(?:^|(?<=[.:;] ))(What|Whether|Which) [a-z][^?]*$")
 _SENTENCE_END = re.compile(r"(?<=[.?!]) ")
+#: A pronoun in the place of a noun. ("Arrays of ones", "zeros and ones" are numbers.)
+_PRONOUN = re.compile(
+    r"(?<!of )(?<!and )(?<!with )(?<!as )(?<!, )\bones\b(?![:(])|\b[Tt]he others\b|\bthe other(?=[.,;:)])"
+    r"|\bthose (?:of|in|that|which|who|with|from|on|at|for|by|to)\b|\bone (?:that|which|whose)\b"
+)
+#: Code and addresses in a text.
+_CODE = re.compile(r"``.*?``|`[^`]*`|https?://\S+", re.DOTALL)
 
 
 def unnamed(text: str) -> list[str]:
     """Return the sentences of a paragraph that begin with "What", "Whether" or "Which", without questions."""
     return [sentence for sentence in _SENTENCE_END.split(text) if _UNNAMED.search(sentence)]
+
+
+def pronouns(text: str) -> list[str]:
+    """Return the pronouns of a text that stand in the place of a noun, with the words around them."""
+    words = " ".join(_CODE.sub("`…`", text).split())
+    return [words[max(0, one.start() - 30) : one.end() + 10] for one in _PRONOUN.finditer(words)]
+
+
+def docstrings(path: Path) -> list[str]:
+    """Return the docstrings of a module, its classes and functions."""
+    kinds = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [ast.get_docstring(node) or "" for node in nodes if isinstance(node, kinds)]
 
 
 def comments(path: Path) -> str:
@@ -60,10 +84,23 @@ def test_comments(folder: Path) -> None:
     assert found == []
 
 
+@pytest.mark.parametrize("folder", sorted({path.parent for path in PACKAGE.rglob("*.py")}), ids=_relative)
+def test_nouns(folder: Path) -> None:
+    """No comment and no docstring has a pronoun in the place of a noun."""
+    found = [
+        (path.name, one)
+        for path in sorted(folder.glob("*.py"))
+        for text in (*comments(path).split("\n"), *docstrings(path))
+        for one in pronouns(text)
+    ]
+    assert found == []
+
+
 @pytest.mark.parametrize("page", sorted([ROOT / "README.md", *DOCS.glob("*.md")]), ids=lambda path: path.name)
 def test_pages(page: Path) -> None:
-    """No sentence of a page begins so."""
+    """No sentence of a page begins so, and none has a pronoun in the place of a noun."""
     assert [sentence for part in paragraphs(page) for sentence in unnamed(part)] == []
+    assert [one for part in paragraphs(page) for one in pronouns(part)] == []
 
 
 def test_the_rule_sees_what_it_should() -> None:
@@ -73,3 +110,5 @@ def test_the_rule_sees_what_it_should() -> None:
         "The rest: Whether it is y.",
     ]
     assert unnamed("Return whether it is what is wanted.") == []
+    assert len(pronouns("New ones and those of x: one that is, the others, after the other.")) == 5
+    assert pronouns("Zeros and ones, an array of ones, `those of`, the other arrays, one by one.") == []

@@ -14,9 +14,7 @@ from hypothesis import HealthCheck, Phase, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from machine_compiled import compare_compiled
-from machine_keys import Literals, integer
-from machine_steps import a_read, a_view, a_write
-from machine_twins import (
+from machine_counterparts import (
     difference,
     numpy_player,
     players,
@@ -24,6 +22,8 @@ from machine_twins import (
     sharing_difference,
     too_large,
 )
+from machine_keys import Literals, integer
+from machine_steps import a_read, a_view, a_write
 
 SHAPES = ((4,), (3, 4), (2, 3, 2), (3, 3), (1, 3), (0, 2), (5,), (), (2, 2, 2))
 DTYPES = (

@@ -1,9 +1,11 @@
-"""One small NumPy program for every Python construct that array code uses.
+"""One small NumPy program for every Python construct that array code uses, and one call of every operator.
 
 A row is staged with NumPy's meaning, or names the code with which its staging is refused.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from acceptance_rows import Row, row
 
@@ -594,4 +596,35 @@ CONSTRUCTS: dict[str, Row] = {
         """,
         f"{X}, {Y}",
     ),
+}
+
+#: Operator of np2tf -> the arguments of a call with known values, for which both of its meanings agree.
+CALLS: dict[str, tuple[Any, ...]] = {
+    "cond": (3, lambda a: a + 1, lambda a: a - 1, 4),
+    "while_loop": (lambda a, b: a < 5, lambda a, b: (a + 1, b * 2), (0, 1)),
+    "for_loop": (range(4), lambda i, a: (a + i,), (1,), lambda a: a < 4),
+    "map_loop": (range(3), lambda i: i * i, [0, 0, 0]),
+    "and_": (2, lambda: 3),
+    "or_": (0, lambda: 3),
+    "not_": ([],),
+    "range": (1, 4),
+    "enumerate": (["a"],),
+    "zip": ([1, 2], [3, 4]),
+    "reversed": ([1, 2],),
+    "int": (2.5,),
+    "float": (2,),
+    "complex": (2,),
+    "bool": ([],),
+    "round": (2.5,),
+    "len": ([1, 2],),
+    "sum": ([1, 2],),
+    "any": ([0, 1],),
+    "all": ([0, 1],),
+    "min": (2, 1),
+    "max": (2, 1),
+    "list_of": (lambda v: v * 2, [1, 2], lambda v: v > 1),
+    "str": (1.5,),
+    "repr": ("a",),
+    "text": ("{:.2f}", 1.5),
+    "percent": ("%d", 3),
 }

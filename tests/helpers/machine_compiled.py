@@ -9,14 +9,14 @@ from unittest.mock import patch
 
 import numpy as np
 from differential import Outcome, alike, load, observe
-from machine_twins import quiet
+from machine_counterparts import quiet
 
 import np2tf
 from np2tf.runtime.compilation import concrete_function
 from np2tf.staging import StagingError
 
 _HEAD = {
-    "numpy": "import numpy as np\nfrom machine_twins import _At as at\n",
+    "numpy": "import numpy as np\nfrom machine_counterparts import _At as at\n",
     "twin": "import np2tf\nfrom np2tf import tnp as np\nat = np.at\n",
 }
 

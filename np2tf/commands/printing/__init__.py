@@ -1,4 +1,4 @@
 """Output that several commands share, or that takes a command more than a few lines.
 
-Imports what is shown. Options of commands stay out: a module here is given results.
+Imports the packages whose results are shown. Options of commands stay out: the modules get results.
 """

@@ -1,4 +1,4 @@
-"""Tables of how many functions over arrays share a fate."""
+"""Tables of the numbers of functions over arrays with each fate."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rich.console import Console
 from np2tf.commands.tables.console import new_table, say, show_table
 from np2tf.rewrites.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
 
-#: The table shows at most so many reasons.
+#: The maximal number of reasons in the table.
 ROWS = 20
 
 
 def show_summary(fates: Sequence[Fate], console: Console) -> None:
-    """Print how many functions have which fate, and why the others stay on the host."""
+    """Print the number of functions with each fate, and why functions stay on the host."""
     table = new_table(console, "Functions that compute with arrays")
     table.add_column("what becomes of them")
     for name in ("all", "share", "with loops", "share"):

@@ -16,7 +16,7 @@ from np2tf.imports.hooks.run_diagnostics import diagnostics_met
 from np2tf.runtime.report.report import Function, Place, Report, Time
 from np2tf.runtime.report.timing import Watch
 
-#: The text shows at most so many functions and diagnostics. JSON has all of them.
+#: The maximal number of functions and diagnostics in the text. JSON has all of them.
 ROWS = 10
 
 

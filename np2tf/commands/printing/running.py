@@ -1,4 +1,4 @@
-"""Running a program by `np2tf run`, with a report of what ran where."""
+"""Runs a program by `np2tf run`, and reads its report."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pathlib import Path
 from np2tf.report.runs import Run, run_of
 
 _PYTHON = re.compile(r"python(\d(\.\d+)?)?(\.exe)?")
-#: pytest itself is none of the program.
+#: pytest itself does not belong to the program.
 _NOT_TRANSLATED = ("pytest", "_pytest")
 
 
 class CommandError(ValueError):
-    """A command that cannot be run translated."""
+    """Raised for a command that cannot be run translated."""
 
 
 def run_and_read(command: str, packages: Sequence[str], folder: Path) -> Run:
@@ -29,11 +29,11 @@ def run_and_read(command: str, packages: Sequence[str], folder: Path) -> Run:
 
     Args:
         command: `pytest …`, `python FILE …` or `python -m MODULE …`.
-        packages: those that tests are about.
-        folder: from which files are seen.
+        packages: the packages that tests test.
+        folder: the folder to which paths are relative.
 
     Raises:
-        CommandError: it is none of these, or has left no report.
+        CommandError: the command has another form, or has left no report.
     """
     with tempfile.TemporaryDirectory() as place:
         told = Path(place, "report.json")
@@ -50,10 +50,10 @@ def run_and_read(command: str, packages: Sequence[str], folder: Path) -> Run:
 
 
 def program_of(command: str, packages: Sequence[str]) -> list[str]:
-    """A command as the arguments of `np2tf run`.
+    """Return the arguments of `np2tf run` for a command.
 
     Raises:
-        CommandError: it is none that can be run translated.
+        CommandError: the command cannot be run translated.
     """
     try:
         words = shlex.split(command)
@@ -73,7 +73,7 @@ def program_of(command: str, packages: Sequence[str]) -> list[str]:
 
 
 def _tests(arguments: Sequence[str], packages: Sequence[str]) -> list[str]:
-    """pytest in one process, which the report is about, with the packages translated."""
+    """Return the command that runs pytest in one process, for its report, with the packages translated."""
     excluded = [word for name in _NOT_TRANSLATED for word in ("--exclude", name)]
     plugin = ["-p", "np2tf.imports.pytest_plugin"]
     named = [] if "--np2tf" in arguments else [word for name in packages for word in ("--np2tf", name)]

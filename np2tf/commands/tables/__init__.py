@@ -1,4 +1,4 @@
-"""Tables of what commands found: for people at any width of a terminal, and as plain data for programs.
+"""Tables of the results of commands: for people at any width of a terminal, and as plain data for programs.
 
 May import `verify`; the commands import this package, and never the other way round.
 """

@@ -1,4 +1,4 @@
-"""The console that tables are printed to: as wide as the terminal, plain text where there is none."""
+"""The console that tables are printed to: as wide as the terminal, or plain text in files and pipes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH = 150
 
 
 def wide_console() -> Console:
-    """A console for tables: where it is no terminal, wide enough for them."""
+    """Return a console for tables; in files and pipes it is wide enough for all tables."""
     from rich.console import Console
 
     console = Console(highlight=False)
@@ -22,7 +22,7 @@ def wide_console() -> Console:
 
 
 def new_table(console: Console, title: str | None = None) -> Table:
-    """An empty table, with a rule below its head on a terminal only."""
+    """Return an empty table; it has a rule below its head on terminals only."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -33,7 +33,9 @@ def new_table(console: Console, title: str | None = None) -> Table:
 
 
 def show_fitting(console: Console, wide: Table, narrow: Table) -> bool:
-    """Print the wide table if the console is wide enough for it, or the narrow one; returns which."""
+    """Print the wide table if the console is wide enough for it, else the narrow table; return whether it
+    is.
+    """
     from rich.measure import Measurement
 
     unlimited = console.options.update(max_width=10_000)
@@ -43,7 +45,7 @@ def show_fitting(console: Console, wide: Table, narrow: Table) -> bool:
 
 
 def show_table(console: Console, table: Table) -> None:
-    """Print a table; where there is no terminal, without blanks at the ends of lines."""
+    """Print a table; in files and pipes without blanks at the ends of lines."""
     if console.is_terminal:
         console.print(table)
         return
@@ -58,17 +60,17 @@ def say(console: Console, text: str) -> None:
 
 
 def name_text(name: str) -> Text:
-    """A name as a cell: brackets in it are no markup."""
+    """Return a name as a cell, in which brackets are no markup."""
     from rich.text import Text
 
     return Text(name)
 
 
 def number(value: float | None, form: str = "{:.3f}") -> str:
-    """A number as a table has it; nothing for None."""
+    """Return a number as text for a table; an empty text for None."""
     return "" if value is None else form.format(value)
 
 
 def ratio(value: float | None) -> str:
-    """A ratio of times as a table has it."""
+    """Return a ratio of times as text for a table."""
     return number(value, "{:.2f}×")

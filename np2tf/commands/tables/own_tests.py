@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from np2tf.verify import OwnTestsOutcome, Pair
 
-#: So many tests a table shows.
+#: The maximal number of tests in a table.
 ROWS = 50
 SLOWEST = 10
-#: Seconds below which the time of a test says nothing.
+#: Times of tests below these seconds mean nothing.
 LEAST = 0.01
 
 
@@ -52,7 +52,7 @@ def as_data(outcome: OwnTestsOutcome) -> dict[str, Any]:
 
 
 def show(outcome: OwnTestsOutcome) -> None:
-    """Print the tests that end differently, the slowest ones, and a summary."""
+    """Print the tests that end differently, the slowest tests, and a summary."""
     console = wide_console()
     if outcome.different:
         show_table(console, _differences(outcome.different[:ROWS], console))

@@ -1,4 +1,4 @@
-"""A plot of ratios of times: how many times as fast the translation is, one bar for each."""
+"""A plot of the ratios of NumPy's times to the translation's times, with a bar for each."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 from np2tf.diagnostics import codes
 
-#: More bars than these nobody can read: the slowest are drawn.
+#: The maximal number of bars that a reader can distinguish; the slowest are drawn.
 MAX_BARS = 60
 
 
 class PlotError(ValueError):
-    """There is nothing to draw with, or no such format."""
+    """Raised if matplotlib is missing, or does not know the format."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Bar:
 
 
 def check_plot(file: Path) -> None:
-    """See to it that a plot can be drawn, before anything is measured.
+    """Check that a plot can be drawn, before anything is measured.
 
     Raises:
         PlotError: with the remedy.

@@ -127,7 +127,7 @@ class Sources:
         self._new.setdefault(folder, {})[name] = (state, _serialize(translation))
 
     def write(self) -> None:
-        """Store new translations, together with valid ones that other processes have written in the
+        """Store new translations, together with valid translations that other processes have written in the
         meantime.
         """
         for folder, new in self._new.items():

@@ -23,19 +23,19 @@ _LIBRARIES = frozenset({"tensorflow", "keras", "tf_keras"})
 _CONTROL = (ast.If, ast.IfExp, ast.While, ast.For, ast.BoolOp, ast.Not)
 
 
-def add_boundaries(tree: ast.Module, source: ast.Module, foreign: frozenset[str]) -> None:
+def add_boundaries(tree: ast.Module, source: ast.Module, compiler_functions: frozenset[str]) -> None:
     """Add a boundary to every outermost function except the jitted functions, whose calls already have one.
 
     Args:
         tree: the translation, with the source's places; it is changed.
         source: the tree of the source.
-        foreign: the names of functions that another compiler reads, which stay as they are.
+        compiler_functions: the names of functions that another compiler reads, which stay as they are.
     """
     if any(map(_imports_tensorflow, ast.walk(source))):
         return
     sources = {(function.name, function.lineno): function for function, _ in _outermost(source.body)}
     for function, first in _outermost(tree.body):
-        if function.name in foreign or _is_jitted(function):
+        if function.name in compiler_functions or _is_jitted(function):
             continue
         before = sources.get((function.name, function.lineno))
         as_it_was = before is not None and ast.dump(before) == ast.dump(function)

@@ -154,7 +154,7 @@ def _count_the_users_frames(source: ast.Module, translation: ast.Module) -> None
             node.func = warn
 
 
-# -- what is NumPy's -----------------------------------------------------------------------------------------
+# -- names of NumPy ------------------------------------------------------------------------------------------
 
 
 def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:
@@ -286,7 +286,7 @@ def _chains(code: types.CodeType) -> Iterator[list[str]]:
 
 
 def _longer(chain: list[str], instruction: dis.Instruction) -> list[str]:
-    """Return the chain of names that ends at an instruction; `chain` ends at the one before."""
+    """Return the chain of names that ends at an instruction; `chain` ends at the instruction before."""
     if instruction.opname in _READS:
         return [instruction.argval]
     return [*chain, instruction.argval] if chain and instruction.opname in _ATTRIBUTES else []
@@ -329,7 +329,7 @@ def _inner(code: types.CodeType) -> set[str]:
 
 
 def _rename_globals(code: types.CodeType, names: Mapping[str, str]) -> types.CodeType | None:
-    """Return the code with other names for globals; None if one of the names is also used in another way."""
+    """Return the code with other names for globals; None if a name is also used in another way."""
     consts = []
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

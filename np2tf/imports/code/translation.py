@@ -33,9 +33,9 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
         if not result.changed:
             return Translation(None, findings, summary=summary)
         tree, original = tree_of(source, result)
-        add_boundaries(tree, original, result.foreign)
+        add_boundaries(tree, original, result.compiler_functions)
         loops = loops_of(ast.parse(source.text), source.text, path)
-        watch_translation(tree, loops, jitted_lines(tree), result.foreign)
+        watch_translation(tree, loops, jitted_lines(tree), result.compiler_functions)
         code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
         originals = originals_of(data, path, tree, code, loops)
         return Translation(code, findings, result.text, originals=originals, summary=summary)

@@ -58,7 +58,7 @@ def translated_cell(
         if hasattr(node, "lineno"):
             node.lineno, node.end_lineno = max(node.lineno - 1, 1), max(node.end_lineno - 1, 1)  # type: ignore[attr-defined]
     keep_names(original, tree)
-    add_boundaries(tree, original, result.foreign)
+    add_boundaries(tree, original, result.compiler_functions)
     return ast.fix_missing_locations(tree), findings
 
 

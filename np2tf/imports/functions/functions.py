@@ -1,5 +1,5 @@
-"""Makes new functions from old ones: translates their source, and puts the code under their globals and
-closures.
+"""Makes new functions from given functions: translates their source, and puts the code under their globals
+and closures.
 
 The source is not run again: it is compiled, and the functions' code objects are taken from the result.
 """
@@ -81,7 +81,7 @@ def translate_block(
     if not result.changed and not any(isinstance(node, _OF_ARRAYS) for node in ast.walk(tree)):
         return {}, findings
     before = "" if result.changed else ast.dump(tree)
-    add_boundaries(tree, _relocate(block.text, block), result.foreign)
+    add_boundaries(tree, _relocate(block.text, block), result.compiler_functions)
     if not result.changed and ast.dump(tree) == before:
         return {}, findings
     codes = dict(_codes(_compile_block(tree, block, functions, libraries)))
@@ -180,7 +180,7 @@ _FUTURE = 0x1000000
 
 
 def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
-    """Yield code objects by name and line of the definition; inner ones come first."""
+    """Yield code objects by name and line of the definition; inner code comes first."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)

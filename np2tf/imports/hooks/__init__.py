@@ -1,4 +1,4 @@
 """The import system: the hook, the loader, and `np2tf.import_module`.
 
-May import `cache`, `code` and the levels below them. Programs and single functions stay out.
+May import `cache` and `reporting`. Programs and single functions stay out.
 """

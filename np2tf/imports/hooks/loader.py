@@ -65,7 +65,9 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         return made.code or made.own_code or as_it_is()
 
     def names(self) -> dict[str, Any]:
-        """Return the globals that translated code needs, besides those that Python gives to all modules."""
+        """Return the globals that translated code needs, besides the globals that Python gives to all
+        modules.
+        """
         if not self.translated:
             return {}
         _follow_program()
@@ -115,6 +117,9 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         found = Finding.create("NP2TF941", self.path, _line_of(error, self.path), reason=reason)
         self.findings = (*self.findings, found)
         tell([found])
+
+
+program.loaders = (TranslatingLoader,)
 
 
 def _follow_program() -> None:

@@ -54,7 +54,7 @@ def parameters_of(arguments: ast.arguments) -> set[str]:
 
 
 def stored_names(body: Sequence[ast.AST]) -> set[str]:
-    """Return the variables that statements bind, without those of comprehensions."""
+    """Return the variables that statements bind, without the variables of comprehensions."""
     found: set[str] = set()
     pending: list[ast.AST] = list(body)
     while pending:

@@ -128,7 +128,7 @@ def function_of(
         loop: a statement in the file.
         items: the iterable of the loop, if it is no range.
         name: the name of the function.
-        parameters: the parameters of the function, besides those that say where to begin and to end.
+        parameters: the parameters of the function, without the parameters for its first and last iteration.
         results: the results of the function.
     """
     text = LoopText(lines, loop)

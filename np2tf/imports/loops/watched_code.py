@@ -88,19 +88,19 @@ def watch_functions(tree: ast.Module, loops: Loops, jitted_lines: set[int]) -> N
 
 
 def watch_translation(
-    tree: ast.Module, loops: Loops, jitted_lines: set[int], foreign: frozenset[str]
+    tree: ast.Module, loops: Loops, jitted_lines: set[int], compiler_functions: frozenset[str]
 ) -> None:
-    """Let the loops of a translation be watched, except those in jitted functions.
+    """Let the loops of a translation be watched, except the loops in jitted functions.
 
     Args:
         tree: the translation, with the source's places; it is changed.
         loops: the loops of its source.
         jitted_lines: the lines where jitted functions begin.
-        foreign: the names of functions that another compiler reads, which stay as they are.
+        compiler_functions: the names of functions that another compiler reads, which stay as they are.
     """
     tree.body = _instrument_block(tree.body, loops)
     for function, _ in list(functions_of(tree.body)):
-        if first_line(function) not in jitted_lines and function.name not in foreign:
+        if first_line(function) not in jitted_lines and function.name not in compiler_functions:
             _watch_function(function, loops, is_jitted=False)
 
 

@@ -1,4 +1,4 @@
-"""Shows np2tf's own warnings in a program that np2tf runs in one line each, and each warning once."""
+"""Shows np2tf's own warnings in one line each, and each warning once, in programs that np2tf runs."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Program:
     Attributes:
         target: a file, a folder with a `__main__.py`, or (with `is_module`) a module or package.
         arguments: the program's `sys.argv[1:]`.
-        include: names or patterns of modules to translate besides those that belong to the program.
+        include: names or patterns of modules to translate besides the modules of the program.
         exclude: names or patterns of modules that stay untranslated.
     """
 

@@ -46,7 +46,7 @@ def _is_inner(error: BaseException, folders: tuple[str, ...]) -> bool:
 
 
 def trim(error: BaseException) -> None:
-    """Remove the foreign frames from an exception and from those it is chained to."""
+    """Remove the foreign frames from an exception and from the exceptions that it is chained to."""
     folders = foreign_folders()
     seen: set[int] = set()
     current: BaseException | None = error

@@ -1,6 +1,6 @@
 """Lowering of Python's control flow to np2tf's operators: which functions and statements, and how.
 
-May import the folders in this one, `planning`, `facts` and `tree`. A construct's own lowering belongs to
+May import its own folders, `planning`, `facts` and `tree`. A construct's own lowering belongs to
 `constructs`.
 """
 

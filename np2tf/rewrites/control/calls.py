@@ -18,7 +18,7 @@ _NUMBERS, _SEQUENCES = of_role(NUMBER), of_role(SEQUENCE)
 
 
 def is_builtin(facts: Facts, node: cst.Call, names: tuple[str, ...]) -> bool:
-    """Return whether a call is of one of these builtins."""
+    """Return whether a call is of a builtin with one of the given names."""
     if not isinstance(node.func, cst.Name) or node.func.value not in names:
         return False
     return facts.scopes.of(node.func).owner_of(node.func.value) is None
@@ -39,7 +39,7 @@ def is_text_for_exception(facts: Facts, part: cst.CSTNode) -> bool:
 
 @cache
 def _is_small_statement(kind: type[cst.CSTNode]) -> bool:
-    """Asked once for a class, as that is slow."""
+    """Return whether nodes of this class are small statements. Cached by class, because the test is slow."""
     return issubclass(kind, cst.BaseSmallStatement)
 
 

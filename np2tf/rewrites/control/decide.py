@@ -1,4 +1,4 @@
-"""Decide, for one function, what is lowered and what stays Python; or say why it cannot be staged."""
+"""Decides which constructs of a function are lowered and which stay Python, or why staging is impossible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from np2tf.facts.dataflow.reads_writes import Names, block, bound_targets, param
 from np2tf.facts.try_blocks import staged_parts
 from np2tf.operators.table import MAX_UNROLL, UNROLL
 from np2tf.rewrites.control import texts
-from np2tf.rewrites.control.analysis.half_changed import refuse_half_changed
+from np2tf.rewrites.control.analysis.partially_rebound import refuse_half_changed
 from np2tf.rewrites.control.analysis.refusals import Refusals
 from np2tf.rewrites.control.analysis.static import Static
 from np2tf.rewrites.control.calls import Calls, Comprehension, is_builtin, is_super
@@ -22,7 +22,7 @@ from np2tf.rewrites.control.constructs.table import EXPRESSIONS, SMALL, STATEMEN
 from np2tf.rewrites.control.lower import lower_function
 from np2tf.tree.walk import walk
 
-#: The nodes that each look at a function is about; most nodes are others.
+#: The classes of the nodes that the passes over a function use; most nodes are of other classes.
 _RELEVANT_NODES = frozenset({
     cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.CompFor, cst.If, cst.For, cst.While,
     cst.Lambda, cst.FunctionDef, cst.Nonlocal,
@@ -298,7 +298,7 @@ class _Decider:
                 yield node  # type: ignore[misc]
 
     def _check(self, decision: Decision) -> None:
-        """Check the tests that nothing can lower: the `if` of a comprehension."""
+        """Check the tests that cannot be lowered: the `if` of a comprehension."""
         for node in self._nodes:
             if not isinstance(node, cst.CompIf) or self.static(node.test):
                 continue

@@ -111,7 +111,7 @@ def _functions(node: cst.CSTNode, prefix: str = "") -> Iterator[tuple[str, cst.F
 
 def _fate_elsewhere(name: str, line: int, function: cst.FunctionDef, facts: Facts) -> Fate:
     """Return the fate of a function that is already jitted, or that another compiler reads."""
-    if function in facts.foreign:
+    if function in facts.compiler_nodes:
         return Fate(name, line, False, PLAIN, reason="another compiler reads it")
     return Fate(name, line, True, STAGED)
 

@@ -52,7 +52,7 @@ class Fitness:
     staged.
 
     Attributes:
-        staged_functions: the staged functions, and what is lowered in each.
+        staged_functions: the staged functions, each with the constructs to lower.
         unfit: the unfit functions for which staging would pay.
     """
 
@@ -99,9 +99,9 @@ class Fitness:
 
 
 class _Judges:
-    """Judges the functions of a module, each of them once, and no function before somebody asks about it.
+    """Judges the functions of a module: each function once, and only if its judgement is needed.
 
-    Most functions are neither worth staging nor called by such a function, and a judgement is expensive.
+    A judgement is expensive, and most functions are neither worth staging nor called by functions that are.
     """
 
     def __init__(self, facts: Facts, options: Options) -> None:
@@ -197,14 +197,14 @@ def _constructors(functions: list[cst.FunctionDef], effects: Effects) -> list[cs
 
 def is_taken(function: cst.FunctionDef, facts: Facts) -> bool:
     """Return whether a function is already jitted, or another compiler reads it."""
-    return function in facts.foreign or any(
+    return function in facts.compiler_nodes or any(
         (name or "").startswith("np2tf.") for name in decorators(function)
     )
 
 
 def _is_translated(function: cst.FunctionDef, facts: Facts) -> bool:
-    """Return whether a function names np2tf's arrays, and of NumPy only what stays: it has been translated
-    before, and was not staged then.
+    """Return whether a function was translated before, and not staged then: it names np2tf's arrays, and no
+    name of NumPy that would be translated.
     """
     tnp_name = facts.imports.tnp_name
     if tnp_name is None:
@@ -281,9 +281,8 @@ def _spread(
     unfit: dict[cst.FunctionDef, Unfit],
     effects: Effects,
 ) -> None:
-    """A function is no fitter than what it calls, unless a trace may not reach the call.
-
-    Takes the unfit ones out of `decisions`; `earlier_decisions` are about other functions, and stay.
+    """Remove the functions from `decisions` that call an unfit function, unless a trace may not reach the
+    call. `earlier_decisions` has the decisions about other functions, which do not change.
     """
     calls = {function: dict(effects.callees(function)) for function in decisions}
     changed = True

@@ -56,15 +56,15 @@ class Lowering:
         whole = function.with_changes(body=cst.IndentedBlock(body=body))
         added = self.naming.given_names()
         bound = frozenset(parameters(function.params))
-        foreign = declared_names(function, cst.Nonlocal)
+        outer_names = declared_names(function, cst.Nonlocal)
         scope = Scope(
-            function_locals(whole) | foreign,
-            bound | foreign,
+            function_locals(whole) | outer_names,
+            bound | outer_names,
             depth=depth + 1,
             width=self.width,
             added_names=added,
             counters=counters(function),
-            foreign=foreign,
+            outer_names=outer_names,
         )
         lowered = self.scope_body(body, frozenset(), scope, tail=True)
         header = function.body.header if isinstance(function.body, cst.IndentedBlock) else None
@@ -123,7 +123,7 @@ class Lowering:
         return [node]
 
     def _line(self, node: cst.SimpleStatementLine, scope: Scope) -> list[Statement]:
-        """A line of small statements, some of which are lowered."""
+        """Return the statements for a line of small statements, some of which are lowered."""
         out: list[Statement] = []
         for small in node.body:
             leading = () if out else node.leading_lines

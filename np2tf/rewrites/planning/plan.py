@@ -132,7 +132,7 @@ def _drop_empty(node: cst.CSTNode, changes: dict[str, Any]) -> EditedNode:
         changes["body"] = [cst.SimpleStatementLine([cst.Pass()])]
     line = isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite))
     if line and changes.get("body") and len(changes["body"]) < len(node.body):  # type: ignore[attr-defined]
-        # The last statement of a line must not keep the semicolon before one that was removed.
+        # The last statement of a line must not keep the semicolon before a removed statement.
         last = node.body[-1].semicolon  # type: ignore[attr-defined]
         changes["body"][-1] = changes["body"][-1].with_changes(semicolon=last)
     try:

@@ -107,7 +107,7 @@ def is_target(facts: Facts, node: cst.CSTNode) -> bool:
 
 def stays(facts: Facts, use: Use) -> bool:
     """Return whether a use stays on NumPy."""
-    if use.name in facts.foreign:
+    if use.name in facts.compiler_nodes:
         return True
     if use.on_numpy or not use.is_known or is_target(facts, use.node):
         return True

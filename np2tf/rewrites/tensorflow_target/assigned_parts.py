@@ -1,4 +1,4 @@
-"""Assignments with several targets, one after the other."""
+"""Splits an assignment with several targets into one assignment for each target."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Part:
 
 
 def taken_apart(node: cst.Assign) -> list[Part] | None:
-    """The targets of an assignment, if it has several; None where one is of another form."""
+    """Return the targets of an assignment that has several; None if a target has an unsupported form."""
     parts: list[Part] = []
     for number, target in enumerate(node.targets):
         place = target.target
@@ -40,7 +40,7 @@ def taken_apart(node: cst.Assign) -> list[Part] | None:
 
 
 def part_of(value: Value, part: Part) -> Value:
-    """Return what a target gets of the value."""
+    """Return the part of the assigned value that is bound to a target."""
     position = part.place[1]
     if position is None:
         return value
@@ -50,7 +50,7 @@ def part_of(value: Value, part: Part) -> Value:
 
 
 def assign_parts(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: str) -> Edit:
-    """`x[0], x[1] = a, b` -> names for a and b, and then one assignment for each target."""
+    """`x[0], x[1] = a, b` -> helper names bound to a and b, then one assignment for each target."""
     tuples = [part.place[1] for part in parts if part.place[1] is not None]
     count = max(tuples) + 1 if tuples else 0
     wanted = [f"value_{number}" for number in range(count)] or ["value"]

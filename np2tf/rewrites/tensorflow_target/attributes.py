@@ -21,7 +21,7 @@ def _shape(node: cst.Attribute, base: Value, frame: Frame) -> Value:
 
 
 def is_number(elements: Sequence[cst.SubscriptElement]) -> bool:
-    """Return whether what stands in brackets is a literal number."""
+    """Return whether the key in the brackets is a literal number."""
     part = elements[0].slice
     number = part.value if isinstance(part, cst.Index) else None
     if isinstance(number, cst.UnaryOperation) and isinstance(number.operator, cst.Minus):
@@ -41,7 +41,7 @@ def _real(node: cst.Attribute, base: Value, frame: Frame) -> Value:
     return Value(base.kinds, dtype, base.rank, memory=base.memory, certain=base.certain)
 
 
-#: Attributes of arrays that TensorFlow has as well, and what they are.
+#: The attributes of arrays that are translated -> a function that plans the edit and returns the value.
 ARRAY_ATTRIBUTES: dict[str, Callable[[cst.Attribute, Value, Frame], Value]] = {
     "shape": _shape,
     "ndim": lambda node, base, frame: plain("int"),

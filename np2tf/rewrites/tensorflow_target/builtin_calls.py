@@ -1,4 +1,4 @@
-"""Calls of Python's own functions: most take tensors as they take arrays, some would show the difference."""
+"""Calls of builtins: most accept tensors like arrays; calls that would show the difference are refused."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from np2tf.rewrites.tensorflow_target.model.world import Frame
 from np2tf.rewrites.tensorflow_target.numpy_calls import Evaluate
 from np2tf.tree.names import words
 
-#: Builtins that read or change state which no text shows.
+#: Builtins that read or change state that the source text does not show.
 _REFLECTION = words("eval exec globals locals vars compile super __import__ setattr delattr breakpoint")
 _TEXT_BUILTINS = words("print str repr format ascii")
 
 
 def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) -> Value:
-    """A call of one of Python's own functions."""
+    """Return the value of a call of a builtin."""
     world = frame.world
     world.forget(node.func)
     given = [evaluate(arg.value, frame) for arg in node.args]
@@ -51,7 +51,7 @@ def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) ->
 
 
 def _read_later(node: cst.CSTNode, arguments: list[Value]) -> list[object]:
-    """The memory of an iterator: what it goes over is read when it is asked to."""
+    """Return the memory of an iterator, which reads its operands only when an item is requested."""
     return [node, *(root for value in arguments for root in value.memory)]
 
 

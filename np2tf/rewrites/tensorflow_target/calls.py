@@ -27,7 +27,7 @@ Evaluate = Callable[[cst.CSTNode, Frame], Value]
 
 
 def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
-    """Return what a call gives."""
+    """Return the value of a call."""
     world, func = frame.world, node.func
     qualified = world.facts.imports.numpy_name(func)
     if qualified is not None:
@@ -56,7 +56,7 @@ def _is_builtin(func: cst.Name, frame: Frame) -> bool:
 
 
 def parameter_names(function: cst.FunctionDef | cst.Lambda) -> list[str]:
-    """The names that arguments may be given for, in order."""
+    """Return the names of the parameters, in order."""
     params = function.params
     return [param.name.value for param in (*params.posonly_params, *params.params, *params.kwonly_params)]
 
@@ -64,7 +64,9 @@ def parameter_names(function: cst.FunctionDef | cst.Lambda) -> list[str]:
 def bind_arguments(
     node: cst.Call, function: cst.FunctionDef, frame: Frame, evaluate: Evaluate
 ) -> Mapping[str, Value]:
-    """Return what a call gives for each parameter of a function of the module; the rest has its defaults."""
+    """Return the argument of a call for each parameter of a function of the module. Parameters without an
+    argument have their defaults.
+    """
     params = function.params
     positions = [param.name.value for param in (*params.posonly_params, *params.params)]
     given: dict[str, Value] = {}
@@ -90,14 +92,14 @@ def bind_arguments(
 
 
 def is_open(function: cst.FunctionDef | cst.Lambda, frame: Frame) -> bool:
-    """Return whether others than the module may call a function, with whatever they like."""
+    """Return whether code outside the module may call a function, with any arguments."""
     scope = frame.world.facts.scopes.of(function)
     hidden = isinstance(function, cst.FunctionDef) and function.name.value.startswith("_")
     return scope.is_module and not hidden
 
 
 def module_call(node: cst.Call, value: Value, frame: Frame, evaluate: Evaluate) -> Value:
-    """A call of functions that the module defines."""
+    """Return the value of a call of functions that the module defines."""
     world = frame.world
     results: list[Value | None] = []
     for function in value.functions:
@@ -112,7 +114,7 @@ def module_call(node: cst.Call, value: Value, frame: Frame, evaluate: Evaluate) 
 
 
 def learn_arguments(summary: Summary, arguments: Mapping[str, Value], frame: Frame) -> None:
-    """A function's parameters may be what a call gives for them."""
+    """Add the arguments of a call to the possible values of the function's parameters."""
     function = summary.node
     for name, value in arguments.items():
         root = ("param", function, name)
@@ -123,7 +125,9 @@ def learn_arguments(summary: Summary, arguments: Mapping[str, Value], frame: Fra
 
 
 def _for_caller(summary: Summary, arguments: Mapping[str, Value], node: cst.Call, frame: Frame) -> Value:
-    """A function's result, in the caller's memory; as certain as the arguments."""
+    """Return a function's result with its memory expressed in the caller's roots. It is certain only if the
+    arguments are.
+    """
     certain = all(value.certain for value in arguments.values())
 
     def root_for_caller(root: object) -> frozenset[object]:

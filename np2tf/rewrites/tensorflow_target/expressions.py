@@ -1,4 +1,4 @@
-"""The values of expressions, and what becomes of each."""
+"""Evaluates expressions to their possible values, and plans the edit of each expression."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LIBRARIES = frozenset({"math", "cmath"})
 
 
 def evaluate(node: cst.CSTNode, frame: Frame) -> Value:
-    """Return what an expression may be; what becomes of it is decided on the way."""
+    """Return the possible values of an expression, and plan its edit or refuse it."""
     frame.world.forget(node)
     handler = _HANDLERS.get(type(node))
     if handler is None:
@@ -71,7 +71,7 @@ def _name(node: cst.Name, frame: Frame) -> Value:
 
 
 def _outside(value: Value | None, root: object) -> Value:
-    """A value that comes from around the function: if it is in memory, it is in the memory of others."""
+    """Return a value that is bound outside the function: its memory, if it has any, belongs to other code."""
     if value is None:
         return NO_VALUE
     memory = frozenset([root]) if value.may_be_array or value.memory else frozenset()
@@ -81,7 +81,7 @@ def _outside(value: Value | None, root: object) -> Value:
 
 
 def _read(node: cst.Name, value: Value, frame: Frame) -> Value:
-    """A name is read; a function that is not called at once is a value."""
+    """Read a name. A function that is not called at once counts as a value."""
     up = frame.world.facts.parents[node]
     if value.functions and not (isinstance(up, cst.Call) and up.func is node):
         for function in value.functions:
@@ -92,7 +92,7 @@ def _read(node: cst.Name, value: Value, frame: Frame) -> Value:
 
 
 def numpy_name(node: cst.Name | cst.Attribute, qualified_name: str, frame: Frame) -> Value:
-    """A name of NumPy's that is not called."""
+    """Return the value of a name of NumPy that is not called."""
     world = frame.world
     name = qualified_name.removeprefix("numpy").removeprefix(".")
     up = world.facts.parents[node]
@@ -158,7 +158,7 @@ def _subscript(node: cst.Subscript, frame: Frame) -> Value:
 
 
 def _item(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
-    """Return what a key chooses of a tuple, a list or a dictionary."""
+    """Return the item of a tuple, list or dictionary that a key selects."""
     part = node.slice[0].slice
     if isinstance(part, cst.Slice):
         return (
@@ -175,7 +175,7 @@ def _item(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
 
 
 def key_part(element: cst.SubscriptElement, frame: Frame) -> Value:
-    """The value of one part of a key."""
+    """Return the value of one part of a key."""
     part = element.slice
     if isinstance(part, cst.Index):
         value = evaluate(part.value, frame)
@@ -232,7 +232,7 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
 
 
 def _may_be_in(value: Value, container: Value) -> bool:
-    """Return whether `in` may be asked: it compares with the parts, or looks for a hash."""
+    """Return whether `in` is translated: it compares the value with the items, or looks up its hash."""
     if value.is_plain and (container.is_plain or container.only("dict")):
         return True
     return not container.may("array", "dict", "other", "any")
@@ -266,7 +266,7 @@ def _dict(node: cst.Dict, frame: Frame) -> Value:
 
 
 def _refuse_tensor_key(node: cst.BaseExpression, frame: Frame) -> None:
-    """A key of a dictionary: a tensor cannot be one, though a NumPy scalar can."""
+    """Refuse a tensor as a key of a dictionary: a NumPy scalar can be a key, a tensor cannot."""
     if not evaluate(node, frame).is_plain:
         frame.world.refuse(node, "NP2TF606", what="a dictionary's key")
 
@@ -274,7 +274,7 @@ def _refuse_tensor_key(node: cst.BaseExpression, frame: Frame) -> None:
 def _comprehension(node: cst.ListComp | cst.GeneratorExp, frame: Frame) -> Value:
     inner = frame.inner()
     memory = _loops(node.for_in, inner)
-    # A generator reads what it goes over when it is asked to.
+    # A generator reads its iterable only when an item is requested.
     later = memory if isinstance(node, cst.GeneratorExp) else frozenset()
     return list_value(evaluate(node.elt, inner), [node, *later])
 
@@ -288,7 +288,7 @@ def _dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
 
 
 def _loops(loop: cst.CompFor | None, frame: Frame) -> frozenset[object]:
-    """Bind the names of loops in a comprehension; the memory that they go over."""
+    """Bind the names of the loops in a comprehension, and return the memory of their iterables."""
     memory: frozenset[object] = frozenset()
     while loop is not None:
         iterated = evaluate(loop.iter, frame)
@@ -303,7 +303,7 @@ def _loops(loop: cst.CompFor | None, frame: Frame) -> frozenset[object]:
 
 
 def bind_quietly(target: cst.CSTNode, value: Value, frame: Frame) -> None:
-    """The names of a comprehension's target."""
+    """Bind the names of a comprehension's target."""
     if isinstance(target, cst.Name):
         frame.env[target.value] = value
     elif isinstance(target, (cst.Tuple, cst.List)):

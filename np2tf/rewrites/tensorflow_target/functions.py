@@ -1,4 +1,4 @@
-"""The rounds: the module and its functions are followed again and again, until nothing more is found out."""
+"""Follows the module and its functions in rounds, until a round finds no new fact (a fixed point)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from np2tf.rewrites.tensorflow_target.statements import run
 from np2tf.rewrites.tensorflow_target.writes import may_write
 from np2tf.tree.walk import walk
 
-#: Modules settle in a few rounds; one that does not is refused.
+#: Modules settle in a few rounds; a module that does not settle is refused.
 _ROUNDS = 30
 
 
 def follow_module(facts: Facts) -> World:
-    """A module, followed to the end."""
+    """Follow a module until its facts do not change any more, and return them."""
     world = World(facts)
     world.shared_owners = shared_names(facts)
     world.on_inline_write = lambda node, functions, frame: inline_call(node, functions, frame, may_write)
@@ -46,12 +46,14 @@ def _round(world: World) -> None:
 
 
 def _is_known(summary: Summary) -> bool:
-    """Return whether some call, or a default, has told something of every parameter."""
+    """Return whether every parameter has a value from a call or from its default."""
     return all(name in summary.parameters for name in parameter_names(summary.node))
 
 
 def _open_up(world: World) -> bool:
-    """Functions that nothing in the module calls are called by others, with whatever they like."""
+    """Let the parameters that no call in the module has set be anything: other modules may call the
+    function. Return whether there was such a parameter.
+    """
     found = False
     for summary in world.summaries.values():
         function = summary.node
@@ -97,7 +99,9 @@ def _follow(summary: Summary, function: cst.FunctionDef, world: World) -> None:
 
 
 def _finish_writer(summary: Summary, function: cst.FunctionDef, reached: bool, frame: Frame) -> None:
-    """A function that writes to its parameters: nobody but its known calls may call it."""
+    """Check a function that writes to its parameters, which only its known calls may call, and let it return
+    the written arrays.
+    """
     world = frame.world
     if summary.is_value or function.params.star_kwarg is not None:
         world.refuse(function.body, "NP2TF608", name=function.name.value)
@@ -111,7 +115,7 @@ def _finish_writer(summary: Summary, function: cst.FunctionDef, reached: bool, f
 
 
 def _read_by_others(body: Sequence[cst.CSTNode]) -> Names:
-    """The names that inner functions, lambdas and generators may read at any later time."""
+    """Return the names that inner functions, lambdas and generators may read at any later time."""
     found = NO_NAMES
     for statement in body:
         for node in walk(statement):
@@ -123,11 +127,11 @@ def _read_by_others(body: Sequence[cst.CSTNode]) -> Names:
 
 
 def _live_behind(body: Sequence[cst.CSTNode]) -> Mapping[cst.CSTNode, Names]:
-    """Of each statement of a function: the names that are needed behind it."""
+    """Return for each statement of a function the names that are read after it."""
     found: dict[cst.CSTNode, Names] = {}
 
     def visit(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps, always: Names) -> None:
-        """`always` is what handlers around may read, which are entered from anywhere."""
+        """`always` has the names that the handlers around may read, which can begin after any statement."""
         live = after
         for node in reversed(statements):
             found[node] = live | always

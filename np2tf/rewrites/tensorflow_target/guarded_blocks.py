@@ -1,4 +1,4 @@
-"""`try`, `with` and `match`: statements around others, which decide whether these run to their end."""
+"""Follows `try`, `with` and `match`, which decide whether the statements inside run, and to their end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from np2tf.tree.walk import walk
 Run = Callable[[Sequence[cst.CSTNode], Frame], bool]
 Bind = Callable[[cst.CSTNode, Value, Frame, cst.CSTNode], None]
 
-#: Exceptions that no operation of TensorFlow raises: their handlers catch what they catch on NumPy.
+#: Exceptions that no operation of TensorFlow raises: their handlers catch the same exceptions as on NumPy.
 _NEVER_OF_TENSORFLOW = words(
     """
     AssertionError EOFError FileExistsError FileNotFoundError ImportError IsADirectoryError KeyError
@@ -37,7 +37,7 @@ _MANAGERS = words(
 
 
 def follow_try(node: cst.Try, frame: Frame, run: Run, bind: Bind) -> bool:
-    """`try`: a handler may be entered from anywhere in the body."""
+    """Follow a `try`: a handler may begin after any statement of the body."""
     outer = frame.breaks, frame.continues
     states: list[dict[str, Value]] = [dict(frame.env)]
     frame.breaks, frame.continues = [], []
@@ -74,7 +74,7 @@ def _finally(
     frame: Frame,
     run: Run,
 ) -> bool:
-    """The last block of a `try`, which runs whichever way the others are left."""
+    """Follow the `finally` block of a `try`, which runs however the other blocks end."""
     assert node.finalbody is not None
     body = block(node.finalbody)
     leaves = (cst.Return, cst.Break, cst.Continue)
@@ -95,9 +95,7 @@ def _finally(
         frame.env = dict(after)
         ended = run(body, frame)
     behind = frame.env
-    frame.env = dict(
-        state_of_all_ways
-    )  # Decisions are those of the last time, which therefore knows of all ways.
+    frame.env = dict(state_of_all_ways)  # The last run decides, so it starts from the names of all paths.
     run(body, frame)
     frame.env = behind
     frame.is_returned = was_returned
@@ -105,7 +103,7 @@ def _finally(
 
 
 def _handler(handler: cst.ExceptHandler, body: Sequence[cst.CSTNode], frame: Frame, bind: Bind) -> None:
-    """Bind a handler's name; have it look whose error it has caught, where that may be TensorFlow's."""
+    """Bind a handler's name. If the handler could catch an error of TensorFlow, let it check the error."""
     world = frame.world
     world.forget(handler)
     if handler.type is not None:
@@ -142,7 +140,7 @@ def _names_index_error(node: cst.BaseExpression | None) -> bool:
 
 
 def _chooses_of_arrays(body: Sequence[cst.CSTNode], frame: Frame) -> bool:
-    """Return whether statements take an element of what may be an array."""
+    """Return whether statements index a value that may be an array."""
     return any(
         isinstance(inner_node, cst.Subscript) and evaluate(inner_node.value, frame).may(*ARRAYS)
         for statement in body
@@ -151,14 +149,14 @@ def _chooses_of_arrays(body: Sequence[cst.CSTNode], frame: Frame) -> bool:
 
 
 def _catches_only_its_own(node: cst.BaseExpression | None) -> bool:
-    """Return whether the exceptions that a handler names are none that TensorFlow raises."""
+    """Return whether TensorFlow raises none of the exceptions that a handler names."""
     if isinstance(node, cst.Tuple):
         return all(_catches_only_its_own(element.value) for element in node.elements)
     return isinstance(node, cst.Name) and node.value in _NEVER_OF_TENSORFLOW
 
 
 def follow_with(node: cst.With, frame: Frame, run: Run, bind: Bind) -> bool:
-    """`with`: of managers that pass on every exception; `np.errstate` has no meaning for TensorFlow."""
+    """Follow a `with` whose managers pass on every exception. `np.errstate` has no meaning for TensorFlow."""
     world = frame.world
     if node.asynchronous is not None:
         world.refuse(node, "NP2TF603", what="`async with`")
@@ -198,7 +196,7 @@ def _is_quiet(item: cst.WithItem, frame: Frame) -> bool:
 
 
 def _body_alone(updated_node: cst.With) -> cst.FlattenSentinel[Statement]:
-    """The statements of a `with`, in its place."""
+    """Replace a `with` by its statements."""
     first, *statements_behind = cast("Sequence[Statement]", updated_node.body.body)
     return cst.FlattenSentinel(
         [
@@ -209,7 +207,7 @@ def _body_alone(updated_node: cst.With) -> cst.FlattenSentinel[Statement]:
 
 
 def follow_match(node: cst.Match, frame: Frame, run: Run, bind: Bind) -> bool:
-    """`match` of something of Python's own."""
+    """Follow a `match` of a value that contains no array."""
     subject = evaluate(node.subject, frame)
     if not subject.is_plain:
         frame.world.refuse(node.subject, "NP2TF603", what="`match` of what may be an array")

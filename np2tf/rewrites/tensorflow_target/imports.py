@@ -1,4 +1,4 @@
-"""The head of a translation: TensorFlow's imports in the place of NumPy's, and the helpers."""
+"""Plans the head of a translation: TensorFlow's imports in the place of NumPy's, and the helpers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from np2tf.tree.templates import Statement
 
 
 def plan_annotations(world: World) -> None:
-    """Arrays that annotations name are tensors; no value is followed there."""
+    """Replace arrays by tensors in annotations, where no value is followed."""
     for use in uses(world.facts):
         if world.facts.parents.nearest(use.name, cst.Annotation) is None:
             continue
@@ -29,7 +29,7 @@ def plan_annotations(world: World) -> None:
 
 
 def left_over(world: World) -> list[cst.CSTNode]:
-    """The names of NumPy that nothing was decided of: they would be names of nothing."""
+    """Return the names of NumPy without a decision: the translation would not define them."""
     found: list[cst.CSTNode] = []
     for use in uses(world.facts):
         node: cst.CSTNode | None = use.node
@@ -43,7 +43,9 @@ def left_over(world: World) -> list[cst.CSTNode]:
 
 
 def passed_on(facts: Facts) -> list[cst.ImportAlias]:
-    """Names that are imported from NumPy and that nothing here uses: others may import them from here."""
+    """Return the names imported from NumPy that the module does not use: other modules may import them from
+    this module.
+    """
     used = {use.name.value for use in uses(facts)}
     return [
         alias
@@ -55,7 +57,9 @@ def passed_on(facts: Facts) -> list[cst.ImportAlias]:
 
 
 def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
-    """Remove NumPy's imports; put TensorFlow's where the first stood, and helpers behind all imports."""
+    """Remove NumPy's imports, put TensorFlow's in the place of the first, and put the helpers after all
+    imports.
+    """
     facts = world.facts
     first = next((line for line in facts.module.body if _only_numpy(line, facts)), None)
     for found in facts.imports.statements:
@@ -102,7 +106,7 @@ def _insert(
 
 
 def _leading_imports(body: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
-    """The docstring and the imports at the top of a module."""
+    """Return the docstring and the imports at the top of a module."""
     found: list[cst.CSTNode] = []
     for position, line in enumerate(body):
         small = line.body[-1] if isinstance(line, cst.SimpleStatementLine) else None
@@ -123,14 +127,14 @@ def _in_place_of(
 
 
 def _head(world: World) -> list[Statement]:
-    """The imports of TensorFlow."""
+    """Return the imports of TensorFlow."""
     tensorflow = "import tensorflow as tf" if world.tf == "tf" else f"import tensorflow as {world.tf}"
     text = f"{tensorflow}\nimport tensorflow.experimental.numpy as {world.tnp}\n"
     return [*cst.parse_module(text).body]
 
 
 def _helpers(world: World, helpers: Iterable[str]) -> list[Statement]:
-    """The switch that gives tensors NumPy's operators, and the helpers."""
+    """Return the statement that gives tensors NumPy's operators, and the helpers."""
     texts = helpers_with(helpers)
     names = {name: world.helper(name) for name in texts}
     names.update(tf=world.tf, tnp=world.tnp)
@@ -141,7 +145,7 @@ def _helpers(world: World, helpers: Iterable[str]) -> list[Statement]:
 
 
 def _with_names(text: str, names: dict[str, str]) -> str:
-    """A helper's text, where names of it are the module's own and others must take their place."""
+    """Return a helper's text with other names in the place of names that the module uses itself."""
     if all(name == new for name, new in names.items()):
         return text
     pattern = re.compile(

@@ -28,12 +28,12 @@ _TEXTS = words("split rsplit splitlines partition rpartition")
 _COUNTS = words("find rfind index rindex count")
 #: Methods of arrays that take their arguments as any number of integers, or as one tuple.
 _SHAPE_METHODS = frozenset({"reshape", "transpose"})
-#: Methods that are a helper with the array before the arguments, and give these kinds.
+#: Methods that become a helper with the array as the first argument -> the name of the helper.
 _HELPERS = {"astype": "_cast", "flatten": "_flatten", "tolist": "_tolist", "item": "_item"}
 
 
 def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
-    """`base.name(…)`."""
+    """Return the value of `base.name(…)`."""
     world, func = frame.world, node.func
     assert isinstance(func, cst.Attribute)
     base, name = evaluate(func.value, frame), func.attr.value
@@ -86,7 +86,9 @@ def _text_method(node: cst.Call, name: str, arguments: list[Value], frame: Frame
 
 
 def _container_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
-    """A method of a list, tuple or dictionary; what is put in shares its memory."""
+    """Return the value of a method of a list, tuple or dictionary. An item that is put in shares the memory
+    of the container.
+    """
     world = frame.world
     given = [evaluate(arg.value, frame) for arg in node.args]
     held = element_of(base)
@@ -117,7 +119,7 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame, eval
 
 
 def put_into(node: cst.CSTNode, base: Value, element: Value, frame: Frame) -> None:
-    """A container gets a further part: every name for it may now hold that."""
+    """Put an item into a container: every name of the container may now hold the item."""
     roots = base.memory
     outside = [root for root in roots if isinstance(root, tuple)]
     if outside and (element.may_be_array or element.memory):

@@ -1,4 +1,4 @@
-"""Calls of NumPy's functions: which function of TensorFlow or which helper takes their place."""
+"""Translates calls of NumPy's functions: to a function of TensorFlow, or to a helper."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from np2tf.rewrites.tensorflow_target.model.world import Frame
 Evaluate = Callable[[cst.CSTNode, Frame], Value]
 ArgumentValues = dict[str, tuple[Value, cst.BaseExpression]]
 
-#: Functions that may return what they are given.
+#: Functions that may return their argument itself.
 _MAY_RETURN_THEIR_ARGUMENT = frozenset({"asarray", "asanyarray", "ascontiguousarray"})
 _PYTHON_DTYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
 #: Kinds of values that only arguments for a dtype or a shape may have.
@@ -25,7 +25,7 @@ _NO_ARGUMENTS = ("str", "dict", "function", "other", "module")
 
 
 def numpy_call(node: cst.Call, qualified_name: str, frame: Frame, evaluate: Evaluate) -> Value:
-    """A call of one of NumPy's names."""
+    """Return the value of a call of a name of NumPy."""
     world = frame.world
     name = qualified_name.removeprefix("numpy.")
     world.forget(node.func)
@@ -45,7 +45,7 @@ def numpy_call(node: cst.Call, qualified_name: str, frame: Frame, evaluate: Eval
 
 
 def _conversion(node: cst.Call, dtype: str, frame: Frame, evaluate: Evaluate) -> Value:
-    """`np.float64(x)`."""
+    """Return the value of a conversion such as `np.float64(x)`."""
     world = frame.world
     if len(node.args) != 1 or node.args[0].star or node.args[0].keyword is not None:
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it takes one argument")
@@ -66,7 +66,7 @@ def _conversion(node: cst.Call, dtype: str, frame: Frame, evaluate: Evaluate) ->
 
 
 def edits_name(path: str) -> cst.BaseExpression:
-    """A dotted path as an expression."""
+    """Return a dotted path as an expression."""
     return edits.name_node(path)
 
 
@@ -77,7 +77,7 @@ def arguments(
     frame: Frame,
     evaluate: Evaluate,
 ) -> ArgumentValues | None:
-    """Return what a call gives for each parameter; None where it gives what is not translated."""
+    """Return the argument of a call for each parameter; None if an argument cannot be translated."""
     world = frame.world
     parameters = function.parameters
     given: ArgumentValues = {} if base is None else {parameters[0]: base}
@@ -109,7 +109,7 @@ def arguments(
 
 
 def _takes_several(function: Function) -> bool:
-    """Return whether a function takes a sequence of arrays, each for itself."""
+    """Return whether a function takes a sequence of separate arrays."""
     return function.parameters[0] in ("arrays", "tup", "*xi") or function.only_with_arrays
 
 
@@ -118,7 +118,7 @@ def _text_of_parameters(parameters: Sequence[str]) -> str:
 
 
 def _parameter(parameters: Sequence[str], position: int, arg: cst.Arg) -> str | None:
-    """The parameter that an argument is for; None for what is not translated."""
+    """Return the parameter that gets an argument; None if the argument cannot be translated."""
     if arg.star:
         return None
     if arg.keyword is not None:
@@ -132,7 +132,7 @@ def _parameter(parameters: Sequence[str], position: int, arg: cst.Arg) -> str | 
 
 
 def _unlike_numpy(function: Function, arguments: ArgumentValues) -> str | None:
-    """Return why a call cannot be told from its dtypes and kinds to be NumPy's."""
+    """Return why the dtypes and kinds do not guarantee NumPy's result; None if they do."""
     values = [value for name, (value, _) in arguments.items() if name != "dtype"]
     if function.result == "float" and any(value.dtype == "bool" for value in values):
         return "of truth values NumPy makes half precision"
@@ -146,7 +146,7 @@ def _unlike_numpy(function: Function, arguments: ArgumentValues) -> str | None:
 
 
 def dtype_value(node: cst.BaseExpression, frame: Frame, evaluate: Evaluate) -> Value | None:
-    """Return what is given for a dtype; None where it is not translated."""
+    """Return the value of an argument for a dtype; None if it cannot be translated."""
     world = frame.world
     named = isinstance(node, cst.Name) and node.value in _PYTHON_DTYPES
     if named and world.facts.scopes.of(node).owner_of(node.value) is None:  # type: ignore[attr-defined]
@@ -163,7 +163,7 @@ def dtype_value(node: cst.BaseExpression, frame: Frame, evaluate: Evaluate) -> V
 
 
 def target_of(function: Function, arguments: ArgumentValues, frame: Frame) -> tuple[str, tuple[str, ...]]:
-    """Return what is called instead, and the helpers that it is."""
+    """Return the function that is called instead, and the helpers that the call needs."""
     world = frame.world
     helper = function.helper
     if function.name == "where" and len(arguments) == 1:
@@ -180,7 +180,7 @@ def _is_python(value: Value) -> bool:
 
 
 def result(function: Function, arguments: ArgumentValues, node: cst.CSTNode, frame: Frame) -> Value:
-    """Return what a function's result may be, and whose memory it may be."""
+    """Return the possible values of a function's result, with the memory that it may share."""
     values = [value for value, _ in arguments.values()]
     if any(value.is_undetermined for value in values):
         return NO_VALUE

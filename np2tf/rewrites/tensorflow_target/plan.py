@@ -1,4 +1,4 @@
-"""`--target tf`: decide of a whole module, and plan its translation or say why there is none."""
+"""`--target tf`: plan the translation of a whole module, or report why the module is refused."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         report.add("NP2TF603", *facts.place(alias), what="a name of NumPy's that others may import from here")
     for string, _ in quoted_annotations(facts, ""):
         report.add("NP2TF603", *facts.place(string), what="an annotation in quotes that names NumPy")
-    if facts.foreign:
-        report.add("NP2TF603", *facts.place(next(iter(facts.foreign))), what="code for another compiler")
+    if facts.compiler_nodes:
+        report.add(
+            "NP2TF603", *facts.place(next(iter(facts.compiler_nodes))), what="code for another compiler"
+        )
     world = follow_module(facts)
     plan_annotations(world)
     for node in left_over(world):
@@ -51,7 +53,7 @@ def _place(facts: Facts, node: cst.CSTNode) -> tuple[int, int, tuple[int, int]]:
 
 
 def _note_writers(world: World, report: Report) -> None:
-    """Say which functions have another result than before: their calls in other files must take it."""
+    """Report the functions that return more than before: calls in other files must take the new result."""
     for summary in world.summaries.values():
         if summary.writes and isinstance(summary.node, cst.FunctionDef):
             names = ", ".join(sorted(summary.writes))

@@ -1,4 +1,4 @@
-"""Functions that write to their parameters: they return what they wrote, and their calls bind it."""
+"""Functions that write to their parameters: they return the written arrays, and their calls bind them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MayWrite = Callable[[str, Value, cst.CSTNode, cst.CSTNode, Frame], bool]
 
 
 def written_in_order(summary: Summary) -> list[str]:
-    """The parameters that a function writes to, in its own order."""
+    """Return the parameters that a function writes to, in the order of its parameters."""
     return [name for name in parameter_names(summary.node) if name in summary.writes]
 
 
@@ -47,7 +47,7 @@ def _bare_tuple(values: list[cst.BaseExpression]) -> cst.BaseExpression:
 
 
 def end_with_return(summary: Summary, frame: Frame) -> None:
-    """A function whose end is reached returns there what it wrote to."""
+    """Let a function whose end is reached return the written arrays there."""
     node = summary.node
     assert isinstance(node, cst.FunctionDef)
     names = written_in_order(summary)
@@ -71,7 +71,7 @@ def return_writes_of_call(
     world = frame.world
     summary = world.summary(function)
     arguments = _arguments(node, function)
-    # A handler would see what the function has written before it raised an exception.
+    # A handler would see the elements that the function wrote before it raised an exception.
     if arguments is None or frame.raise_states:
         world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
         return
@@ -126,7 +126,7 @@ def _is_left_behind(
     frame: Frame,
     may_write: MayWrite,
 ) -> bool:
-    """Return whether an argument's array is seen by nobody when the statement is done."""
+    """Return whether no code can see an argument's array after the statement."""
     value = evaluate(place, frame)
     other_values = [evaluate(argument, frame) for argument in arguments.values() if argument is not place]
     if not value.only("array") or any(
@@ -147,7 +147,7 @@ def _is_left_behind(
 
 def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Summary, frame: Frame) -> None:
     bound = {place.value for t in getattr(statement, "targets", ()) for place in target_names(t.target)}
-    # A name that the statement binds to something else leaves the array that was written behind.
+    # If the statement binds the name to another value, the name does not show the written array any more.
     fresh = {
         name: frame.world.name(f"{name}_written", statement, frame) if name in bound else name
         for name in names
@@ -178,7 +178,7 @@ def _parenthesize(target: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _arguments(node: cst.Call, function: cst.FunctionDef) -> dict[str, cst.BaseExpression] | None:
-    """Parameter -> the expression that is given for it; None where `*` hides it."""
+    """Return the argument of each parameter; None if `*` hides the arguments."""
     params = function.params
     positions = [param.name.value for param in (*params.posonly_params, *params.params)]
     found: dict[str, cst.BaseExpression] = {}

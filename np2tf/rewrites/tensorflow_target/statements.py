@@ -1,4 +1,4 @@
-"""Statements: how the names of a function go from one to the next."""
+"""Follows the statements of a function, and the values of its names from statement to statement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from np2tf.rewrites.tensorflow_target.model.world import Frame, Passage, merge
 from np2tf.tree.names import dotted_name
 
 Env = dict[str, Value]
-#: A loop's names have settled before this many rounds.
+#: The values of a loop's names settle in fewer rounds.
 _ROUNDS = 12
 _REFUSALS: dict[type[cst.CSTNode], str] = {
     cst.ClassDef: "a class",
@@ -29,11 +29,11 @@ _REFUSALS: dict[type[cst.CSTNode], str] = {
 
 
 def run(statements: Sequence[cst.CSTNode], frame: Frame) -> bool:
-    """Follow statements; False where their end is never reached."""
+    """Follow statements, and return whether their end can be reached."""
     reached = True
     for statement in statements:
         if not reached:
-            # Statements that are never reached are followed as well, or they would stay untranslated.
+            # Unreachable statements are followed as well; otherwise they would stay untranslated.
             run_statement(statement, frame)
             continue
         reached = run_statement(statement, frame)
@@ -78,7 +78,7 @@ def _annotated_assignment(node: cst.AnnAssign, frame: Frame) -> None:
 
 
 def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode) -> None:
-    """An assignment target gets a value."""
+    """Bind an assignment target to a value."""
     if isinstance(target, cst.Name):
         owner = frame.world.facts.scopes.of(target).owner_of(target.value)
         is_shared = (frame.function, target.value) in frame.world.shared_owners
@@ -137,7 +137,7 @@ def _if(node: cst.If, frame: Frame) -> bool:
 
 
 def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
-    """A loop: its body is followed until nothing more is found out."""
+    """Follow a loop: repeat its body until the values of the names do not change any more."""
     iterated = evaluate(node.iter, frame) if isinstance(node, cst.For) else None
     hidden = f"<iterated {id(node)}>"
     if iterated is not None:
@@ -204,7 +204,7 @@ def _delete(node: cst.Del, frame: Frame) -> None:
 
 
 def _function(node: cst.FunctionDef, frame: Frame) -> None:
-    """A definition binds a function; its own statements are followed by `functions`."""
+    """Bind the name of a function definition; `functions` follows its statements."""
     world = frame.world
     if node.decorators or node.asynchronous is not None:
         world.refuse(node, "NP2TF603", what="a decorated or asynchronous function")
@@ -223,7 +223,7 @@ def _function(node: cst.FunctionDef, frame: Frame) -> None:
 
 
 def _import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
-    """Only Python's own library is known to leave arrays alone."""
+    """Bind imported names. Only modules of the standard library are known to leave arrays unchanged."""
     if isinstance(node.names, cst.ImportStar):
         frame.world.refuse(node, "NP2TF607", name="*")
         return
@@ -254,7 +254,7 @@ def _is_standard(module: str) -> bool:
 
 
 def _pass(node: cst.CSTNode, frame: Frame) -> None:
-    """Nothing."""
+    """Follow a statement that binds no name."""
 
 
 _HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], bool | None]] = {

@@ -1,4 +1,4 @@
-"""Writes to arrays: each becomes an assignment, where nobody else can see the array afterwards."""
+"""Writes to arrays: a write becomes an assignment if no other name shows the array afterwards."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OUTSIDE = "memory of others"
 
 
 def may_write(name: str, value: Value, place: cst.CSTNode, statement: cst.CSTNode, frame: Frame) -> bool:
-    """Return whether a name's array can be replaced by a new one, for nobody else would see the write."""
+    """Return whether a name can be bound to a new array, because no other name would show the write."""
     owner = _other_owner(name, value, statement, frame)
     if owner is None:
         return True
@@ -33,7 +33,7 @@ def may_write(name: str, value: Value, place: cst.CSTNode, statement: cst.CSTNod
 
 
 def _other_owner(name: str, value: Value, statement: cst.CSTNode, frame: Frame) -> str | None:
-    """Return who else may see the memory of a name after a statement."""
+    """Return the other name or code that may see the memory of a name after a statement."""
     if name not in frame.env or (frame.function, name) in frame.world.shared_owners:
         return _OUTSIDE
     if frame.is_returned:
@@ -59,7 +59,7 @@ def _other_owner(name: str, value: Value, statement: cst.CSTNode, frame: Frame) 
 
 
 def _bound_outright(statement: cst.CSTNode, frame: Frame) -> frozenset[str]:
-    """The names to which an assignment gives something else in any case."""
+    """Return the names that an assignment binds to a new value in any case."""
     if not isinstance(statement, cst.Assign):
         return frozenset()
     names = {name for target in statement.targets for name in bound_targets(target.target)}
@@ -67,12 +67,16 @@ def _bound_outright(statement: cst.CSTNode, frame: Frame) -> frozenset[str]:
 
 
 def _is_array_for_sure(value: Value) -> bool:
-    """Return what a helper may be given: it refuses whatever else comes from others, loudly."""
+    """Return whether a helper may get a value. (At run time the helper refuses other values from outside,
+    with an error.)
+    """
     return value.only("array")
 
 
 def in_parts(node: cst.Assign, value: Value, frame: Frame, bind: Bind) -> bool:
-    """`x[0], y = a, b` and `x[0] = x[1] = a`: several statements, if arrays are written to."""
+    """Split `x[0], y = a, b` or `x[0] = x[1] = a` into several statements, if it writes to arrays. Return
+    whether it was split.
+    """
     parts = taken_apart(node)
     stores = [part for part in (parts or ()) if isinstance(part.target, cst.Subscript)]
     if parts is None or not any(_is_array_store(part.target, frame) for part in stores):
@@ -108,7 +112,7 @@ def _is_array_store(target: cst.BaseExpression, frame: Frame) -> bool:
 def store(
     target: cst.Subscript, value: Value, frame: Frame, statement: cst.CSTNode, is_part: bool = False
 ) -> None:
-    """`x[key] = value`; as a part of an assignment it is written out by that."""
+    """Follow `x[key] = value`. `is_part`: the edit of the whole assignment writes this part."""
     world = frame.world
     world.forget(target)
     base = evaluate(target.value, frame)
@@ -153,7 +157,7 @@ def _unwritable(base: Value, value: Value) -> str | None:
 
 
 def augmented_assignment(node: cst.AugAssign, frame: Frame) -> None:
-    """`x += v`, `x[key] += v`."""
+    """Follow `x += v` or `x[key] += v`."""
     world = frame.world
     world.forget(node)
     right = evaluate(node.value, frame)
@@ -206,7 +210,7 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
 
 
 def _keeps(operator: cst.CSTNode, old: Value, right: Value) -> bool:
-    """Return whether an array's dtype and shape are those of the result, whatever a caller gives."""
+    """Return whether the result has the array's dtype and shape for all arguments of a caller."""
     if not old.certain or not right.certain or old.dtype is None or not right.only(*NUMBERS, "scalar"):
         return False
     divides = isinstance(operator, cst.DivideAssign) and old.dtype in ("bool", "int32", "int64")
@@ -256,7 +260,7 @@ def _is_pure(node: cst.CSTNode, frame: Frame) -> bool:
 
 
 def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
-    """Decide on a statement that calls a writing function or method of NumPy; return whether it is one."""
+    """Follow a statement if it calls a writing function or method of NumPy; return whether it does."""
     world, func = frame.world, call.func
     qualified = world.facts.imports.numpy_name(func)
     if qualified is not None:
@@ -303,7 +307,7 @@ def _record_write(
 
 
 def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> Value:
-    """The value of a statement's expression; arguments that it writes to are bound again."""
+    """Return the value of a statement's expression; arguments that it writes to are bound again."""
     if not isinstance(node, cst.Call) or not isinstance(statement, (cst.Assign, cst.Expr)):
         return evaluate(node, frame)
     if isinstance(statement, cst.Assign) and len(statement.targets) > 1:
@@ -322,14 +326,14 @@ def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> 
 
 
 def _callees(node: cst.Call, frame: Frame) -> list[cst.FunctionDef]:
-    """The functions of the module that a call may call."""
+    """Return the functions of the module that a call may run."""
     if frame.world.facts.imports.numpy_name(node.func) is not None or not isinstance(node.func, cst.Name):
         return []
     return list(evaluate(node.func, frame).functions)
 
 
 def return_writes(node: cst.Return, frame: Frame) -> None:
-    """A function returns what it writes to as well."""
+    """Let a `return` also return the arrays that the function writes to."""
     summary = frame.summary
     if summary is not None and summary.writes and isinstance(summary.node, cst.FunctionDef):
         for name in summary.writes:

@@ -1,4 +1,4 @@
-"""The values that a function reads besides its arguments: globals, closure variables, and those of its
+"""The values that a function reads besides its arguments: globals and closure variables, also of its
 callees.
 
 `np2tf.jit` treats them as further arguments, so that compiled code never keeps a value that has changed.
@@ -213,7 +213,7 @@ class Dependencies:
         self.follow_classes(set())
 
     def follow(self, function: Any) -> None:
-        """Add the values that a function reads which a trace has met."""
+        """Add the values that a function reads; a trace has found the function."""
         self._collect(function)
         self.follow_classes(set())
 

@@ -156,7 +156,7 @@ class Signature:
         return self._places[_identity(array)]
 
     def begin_names(self) -> None:
-        """Begin the names that a function reads which is itself a part of an argument.
+        """Begin the values that a function which is part of an argument reads by name.
 
         The code reads the values by name, so that lists, dicts and objects among them are not the arguments'
         own.
@@ -164,7 +164,7 @@ class Signature:
         self._naming_depth += 1
 
     def end_names(self) -> None:
-        """End the names that such a function reads."""
+        """End the values that a function which is part of an argument reads by name."""
         self._naming_depth -= 1
 
     def note_holder(self, holder: Any) -> bool:

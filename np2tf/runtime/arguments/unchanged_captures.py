@@ -20,7 +20,7 @@ from np2tf.staging import VariableChangeError
 def guard_captures(captures: list[Place], sets: list[set[Any]]) -> Iterator[None]:
     """Undo and refuse a trace's changes of globals, closures and sets, which would not happen in every call.
 
-    Meanwhile the arrays there are those of the trace.
+    Meanwhile they hold the arrays of the trace.
     """
     with bind_stand_ins(captures):
         before = current(captures)

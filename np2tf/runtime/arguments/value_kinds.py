@@ -32,7 +32,8 @@ def kind_of(value: Any) -> str:
     known = _kinds.get(type(value))
     if known is None:
         known = _kind_of(value)
-        if known not in ("constant", "set", "unknown") or isinstance(value, (*BY_VALUE, *BY_IDENTITY)):
+        of_class = known not in ("constant", "set", "unknown") or isinstance(value, (*BY_VALUE, *BY_IDENTITY))
+        if of_class and not (known == "tuple" and type(value).__dictoffset__):
             _kinds[type(value)] = known
     return known
 
@@ -56,7 +57,8 @@ def _kind_of(value: Any) -> str:
     if kind is list or kind is dict or kind is slice:
         return kind.__name__
     if isinstance(value, tuple):
-        return "tuple"
+        # A trace would lose the attributes of a tuple, which it makes again from the items.
+        return "unknown" if getattr(value, "__dict__", None) else "tuple"
     if is_generator(value):
         return "generator"
     if is_constant_set(value):

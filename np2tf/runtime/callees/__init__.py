@@ -1,5 +1,5 @@
-"""Functions that staged code calls: traced ones, known ones, and those that Python runs implicitly.
+"""Functions that staged code calls: traced functions, known functions, and functions that Python runs
+implicitly.
 
-May import `jit`, `effects`, `random`, `structures` and the levels below them. Signatures and compiling stay
-out.
+May import `jit`, `random`, `effects`, `environment` and `introspection`. Signatures and compiling stay out.
 """

@@ -4,7 +4,7 @@
 A program does not say how often it will call a function. As in the ski rental problem (Karlin et al.,
 "Competitive snoopy caching", 1988), the cost of a wrong guess is bounded if compiling waits until the host
 has taken as long as compiling is expected to take. Functions call each other, so the seconds of an inner
-function are also seconds of the outer one: all functions together have a budget, too.
+function are also seconds of the outer function: all functions together have a budget, too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ASKED_WITHIN = 1.0
 
 
 class _Queue:
-    """The function that has taken most on the host among those that wait for the common budget."""
+    """The function that has taken most on the host among the functions that wait for the common budget."""
 
     def __init__(self) -> None:
         self._first: Budget | None = None

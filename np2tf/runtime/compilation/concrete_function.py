@@ -79,7 +79,7 @@ class ConcreteFunction:
 
     Args:
         body: the function to trace.
-        arrays, numbers: the inputs, and the numbers, which are constants except those in `inputs`.
+        arrays, numbers: the inputs, and the numbers, which are constants except the numbers in `inputs`.
         inputs: the numbers that are inputs.
         handles: whether the code handles exceptions, so that it must not miss any.
         generators: the generators that it may draw from.
@@ -150,7 +150,7 @@ class ConcreteFunction:
 
     @property
     def op_count(self) -> int:
-        """The number of ops in the graph, including those in loops, branches and functions."""
+        """The number of ops in the graph, including the ops in loops, branches and functions."""
         definition = self.graph.as_graph_def()
         return len(definition.node) + sum(len(function.node_def) for function in definition.library.function)
 

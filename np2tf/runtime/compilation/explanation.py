@@ -24,8 +24,8 @@ class Explanation:
             remedy.
         not_xla: the reason why it is not one XLA program, if it is a graph.
         arrays: the dtype and shape of every array that is an input.
-        fixed, inputs: the numbers that are constants of the code, and those that are inputs.
-        ops: the number of ops in the graph, including those in loops and branches.
+        fixed, inputs: the numbers that are constants of the code, and the numbers that are inputs.
+        ops: the number of ops in the graph, including the ops in loops and branches.
         loops: for each staged loop "xla" or "graph".
         host_seconds, compiled_seconds: the seconds of the best call on each tier, if there has been one.
         traces: the number of traces of the function so far.

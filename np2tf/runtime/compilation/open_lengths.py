@@ -85,7 +85,7 @@ class Lengths:
         )
 
     def _fits(self, shapes: Shapes) -> bool:
-        """Return whether the lengths of a call differ from those of earlier calls only on open axes."""
+        """Return whether the lengths of a call differ from the lengths of earlier calls only on open axes."""
         first = next(iter(self._caches))
         groups: dict[int, int] = {}
         for place, (shape, known) in enumerate(zip(shapes, first, strict=True)):

@@ -18,7 +18,7 @@ from np2tf.runtime.decisions.decisions import CallRecord
 from np2tf.staging import TooManyTracesError, XlaShapeError
 
 #: WARM_CALLS warm calls, and as many calls on the host, are timed before a tier is chosen, unless compiled
-#: code is slower by the factor BEHIND or faster by AHEAD: the first call on the host was a cold one, and
+#: code is slower by the factor BEHIND or faster by AHEAD: the first call on the host was a cold call, and
 #: other processes may have been running.
 WARM_CALLS = 3
 BEHIND, AHEAD = 2.0, 20.0
@@ -229,7 +229,7 @@ class SpecializationCache:
             raise XlaShapeError("XLA needs to know the integers")
 
     def bound_integers(self, inputs: tuple[int, ...], signature: Signature) -> bool:
-        """Let the integers among the inputs be bounded, and return whether there are new ones."""
+        """Let the integers among the inputs be bounded, and return whether there are new bounded integers."""
         new = {k for k in inputs if bounds_of(signature.numbers[k]) is not None} - self.bounded_inputs
         self.bounded_inputs |= new
         return bool(new)

@@ -1,4 +1,4 @@
-"""Staged branches and loops that assign attributes of objects: these are variables like any other."""
+"""Staged branches and loops that assign attributes of objects, which are variables like any other."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class Loop:
 
     @property
     def changes_type(self) -> bool:
-        """True if the first iteration sees a variable of another dtype or shape than the later ones."""
+        """True if the first iteration sees a variable of another dtype or shape than later iterations."""
         return self._loop.changes_type
 
     @property

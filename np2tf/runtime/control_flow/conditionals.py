@@ -1,9 +1,9 @@
 """Staged branches: both sides of an ``if`` over mutable arrays become one `tf.cond`.
 
-Each side is first traced into a throw-away graph, to learn what it returns and which storages it writes.
+Each side is first traced into a throw-away graph, to learn its results and the storages that it writes.
 The two results are then widened to a common form, as NumPy would; storages written on either side become
 results as well. A branch inside a throw-away graph, of a branch or a loop, is only foreseen: its result is a
-placeholder of the right form, so that each branch is not traced twice for each of those around it.
+placeholder of the right form. Otherwise the number of traces would double with each construct around it.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class _Side:
         after: the storages that it writes, with their values at its end.
         suspects: for each leaf the storages from outside that it may share memory with.
         new: for each leaf the storages made here that it may share memory with.
-        ops: its operations, with those of the branches inside it.
-        graph: the throw-away graph; `graphs` are this one and those of the loops and branches inside.
+        ops: its operations, with the operations of the branches inside it.
+        graph: the throw-away graph; `graphs` has this graph and the graphs of the loops and branches inside.
     """
 
     def __init__(self, trace: Trace, branch: Branch) -> None:
@@ -137,7 +137,7 @@ def stage_branches(
     """
     sides = _Side(trace, then), _Side(trace, otherwise)
     if sides[0].error is not None and sides[1].error is not None:
-        # Whichever it should be, a call that gets here raises: on the host the right exception comes up.
+        # A call that gets here raises on both sides. The host repeats it and raises the right exception.
         raise sides[0].error
     if sides[0].error is not None:
         record_violation(test)

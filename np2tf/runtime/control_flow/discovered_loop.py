@@ -64,7 +64,7 @@ class DiscoveredLoop:
     """A loop whose changes and writes are known, from the state that it is entered with.
 
     Attributes:
-        plan: what the throw-away traces have shown.
+        plan: the results of the throw-away traces.
         is_compiled: whether XLA compiles the loop by itself, in a graph.
     """
 
@@ -157,8 +157,9 @@ class DiscoveredLoop:
     def _trial(self, forms: list[Carried | None]) -> tuple[LoopAnalysis, list[_Out] | None]:
         """Trace one step into a throw-away graph; everything it writes is undone.
 
-        None instead of leaves: what was unbound on entry has turned out to be a structure, and is one from
-        now on.
+        Returns:
+            The analysis, and the leaves after the step; None instead of leaves if a name that was unbound on
+            entry has turned out to be a structure, which it then is from now on.
         """
         plan = LoopAnalysis(forms)
         outside = tf.compat.v1.get_default_graph()
@@ -208,7 +209,7 @@ class DiscoveredLoop:
                     f"{self._label_of_storage(hidden)} may be written in a staged loop "
                     "under a name that a branch chose"
                 )
-            # The forms of what came out must be asked for while the graph is still the current one.
+            # The forms of the results can be computed only while their graph is still the current graph.
             outs = [_Out(value) for value in leaves]
         plan.graphs = inside.graphs
         fresh = set(plan.fresh.values())
@@ -329,7 +330,7 @@ class DiscoveredLoop:
                 for j, other_storage in entries.items()
                 if j != k and other_storage is entry and entry is not None
             ]
-            # Bound to an array from before the loop, which the next iteration would write to.
+            # The name is bound to an array from before the loop, which the next iteration would write to.
             outside = (
                 exit_storage is not None
                 and is_known(exit_storage)
@@ -349,7 +350,7 @@ class DiscoveredLoop:
                 raise AliasingError(self._two_names(k, other_places))
 
     def _names_of(self, storages: Sequence[Storage | None], k: int) -> list[int]:
-        """The variables other than `k` that are one of these storages before the loop."""
+        """Return the variables other than `k` that are one of these storages before the loop."""
         arrays = [(j, leaf) for j, leaf in enumerate(self.leaves) if j != k and is_array(leaf)]
         return [j for j, leaf in arrays if storage_of(leaf) in storages]
 
@@ -363,7 +364,7 @@ class DiscoveredLoop:
 
     @property
     def changes_type(self) -> bool:
-        """Return whether a variable's dtype or shape differs in the first iteration from later ones."""
+        """Return whether a variable's dtype or shape differs in the first iteration from later iterations."""
         for leaf, form in zip(self.leaves, self.plan.forms, strict=True):
             before = None if form is None or isinstance(leaf, Undefined) else form_of(leaf)
             if before is None or before == form:
@@ -376,7 +377,7 @@ class DiscoveredLoop:
     def changes_dtype(self) -> bool:
         """Return whether an array has another dtype before the loop, or after an iteration, than inside."""
         if self.trace.root is None:
-            return False  # somebody else's graph, which cannot be discarded
+            return False  # the graph is foreign, so its call cannot be discarded
         before = [None if isinstance(leaf, Undefined) else form_of(leaf) for leaf in self.leaves]
         return any(map(is_widened, before + self.plan.ends, self.plan.forms * 2))
 

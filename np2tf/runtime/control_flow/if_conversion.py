@@ -61,7 +61,7 @@ def _choose_elements(
     test: tf.Tensor, storage: Storage, yes: list[SliceUpdate], no: list[SliceUpdate]
 ) -> None:
     """Write the elements that the taken branch writes."""
-    # The k-th write of either side becomes one write, to the one or the other place.
+    # The k-th writes of both sides become one write, to the place of the side that is taken.
     paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
     if paired:
         writes = [

@@ -36,7 +36,7 @@ class LoopAnalysis:
     fresh: dict[int, Storage] = field(default_factory=dict)
     exits: dict[int, Storage] = field(default_factory=dict)
     written_storages: set[Storage] = field(default_factory=set)
-    #: The graph of an iteration, and those of the loops and branches inside.
+    #: The graph of an iteration, and the graphs of the loops and branches inside.
     graphs: list[tf.Graph] = field(default_factory=list)
     new: set[int] = field(default_factory=set)
     kept_paths: dict[Path, Path] = field(default_factory=dict)

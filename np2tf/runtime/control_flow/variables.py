@@ -1,7 +1,7 @@
 """The names of a loop's or branch's variables, and the lines that bind them, for messages of errors.
 
-The helpers of translated code tell both: the parameters of an iteration are the loop's variables, and what a
-branch gives is bound by the line that calls the operator. Nothing is looked at before there is an error.
+The helpers of translated code show both: the parameters of an iteration are the loop's variables, and the
+line that calls the operator binds the results of a branch. Names and lines are looked up only for an error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from np2tf.runtime.introspection.bindings import last_line, return_line, targets
 from np2tf.runtime.introspection.user_frames import innermost, is_own
-from np2tf.runtime.structures.carried_values import Carried, Undefined, flatten
+from np2tf.runtime.structures.carried_values import Carried, Undefined, describe_form, flatten
 from np2tf.tnp._array.sequences import StackableSequence
 
 #: The end that `layout.py` of the translator gives to the name of a variable that inner functions see.
@@ -20,11 +20,11 @@ _SHARED_SUFFIX = "_now"
 
 
 class Label(NamedTuple):
-    """The name of a value.
+    """The name of a value in a message.
 
     Attributes:
         text: how a message names it.
-        word: the variable or attribute that code binds to it; empty where there is none.
+        word: the variable or attribute that code binds to it; empty if there is none.
     """
 
     text: str
@@ -36,8 +36,8 @@ class Variables:
     """The variables of one loop or branch.
 
     Attributes:
-        sides: the functions that bind them: the iteration, or the two sides.
-        names: of a loop, those of the state in order; None for a branch, whose caller binds what it gives.
+        sides: the functions that bind the variables: the iteration of a loop, or the two sides of a branch.
+        names: the names in the state of a loop, in order; None for a branch, whose caller binds the results.
         instances: the objects whose attributes are variables as well.
     """
 
@@ -51,17 +51,17 @@ class Variables:
 
         Args:
             step: an iteration.
-            first: how many of its parameters are not of the state.
-            hidden_count: how many variables come before these.
+            first: the number of parameters before the state.
+            hidden_count: the number of variables of the state that have no parameter; they come first.
         """
         return cls((step,), ("",) * hidden_count + parameters(step)[first:])
 
     @property
     def body(self) -> Callable[..., Any] | None:
-        """The iteration of a loop as the program has it."""
+        """The function of the program for an iteration of a loop; None if there is none."""
         return self.sides[0] if self.sides else None
 
-    # -- what the values are called --------------------------------------------------------------------------
+    # -- names of values -------------------------------------------------------------------------------------
 
     def label(self, value: Any, k: int) -> Label:
         """Return the name of a leaf of a state or of a branch's result."""
@@ -69,7 +69,7 @@ class Variables:
         return found[k] if k < len(found) else _label("")
 
     def items(self, value: Any) -> list[tuple[Label, Any]]:
-        """The variables themselves: what a state or a result consists of, and attributes behind them."""
+        """Return the variables in a state or result with their names; attributes come last."""
         if self.instances is None:
             return self._items(value)
         value, states = value
@@ -100,23 +100,23 @@ class Variables:
         return [(_label(name), item) for name, item in zip(names, value, strict=False)]
 
     def _names(self) -> tuple[tuple[str, ...], bool]:
-        """The names, and whether the first one is that of the whole."""
+        """Return the names, and whether the first name is bound to the whole value."""
         if self.names is not None:
             return self.names, False
         frame = innermost()
         return ((), True) if frame is None else targets(frame)
 
-    # -- where they are bound --------------------------------------------------------------------------------
+    # -- lines that bind variables ---------------------------------------------------------------------------
 
     def before(self, label: Label) -> str:
-        """The line that binds a loop's variable before the loop."""
+        """Return the line that binds a loop's variable before the loop."""
         frame = innermost()
         if frame is None:
             return ""
         return _at(last_line(frame.f_code, label.word, frame.f_lasti) or frame.f_lineno)
 
     def within(self, label: Label, side: int = 0) -> str:
-        """The line of an iteration, or of one side of a branch, that binds a variable."""
+        """Return the line of an iteration, or of one side of a branch, that binds a variable."""
         code = getattr(self.sides[side], "__code__", None) if side < len(self.sides) else None
         # The result of an operand of `and` or `or` has no binding.
         if code is None or is_own(code):
@@ -124,12 +124,12 @@ class Variables:
         return _at(last_line(code, label.word) or return_line(code))
 
     def in_loop(self, label: Label, before: str, after: str) -> str:
-        """The sentence of a variable of a loop, with what it is before the loop and after an iteration."""
+        """Return the sentence about a loop's variable: its value before the loop and after an iteration."""
         start, end = self.before(label), self.within(label)
         return f"{label.text} is {before} before the loop{start} and {after} after an iteration{end}"
 
     def in_branch(self, label: Label, then: str, otherwise: str) -> str:
-        """The sentence of a variable that the two sides of a branch bind."""
+        """Return the sentence about a variable that the two sides of a branch bind."""
         if self.names is not None:  # an iteration of a loop, which is made only if the test holds
             return self.in_loop(label, otherwise, then)
         lines = self.within(label, 0), self.within(label, 1)
@@ -138,7 +138,7 @@ class Variables:
         )
 
     def two_names(self, first: Label, second: Label) -> str:
-        """Two names of a loop that may be the same array, with the lines that bind them."""
+        """Return two names of a loop that may be the same array, with the lines that bind them."""
         return f"{first.text}{self.within(first)} and {second.text}{self.within(second)}"
 
 
@@ -151,17 +151,7 @@ def describe(value: Any, form: Carried | None) -> str:
         return "unbound"
     if form is None:
         return "None" if value is None else f"a {type(value).__name__}"
-    if form.weak is not None:
-        return f"a Python {form.weak.__name__}"
-    if form.number:
-        return f"a number of {form.dtype}"
-    return f"an array of {form.dtype} and shape {shape_text(form.shape)}"
-
-
-def shape_text(shape: Sequence[int | None]) -> str:
-    """Return a shape as NumPy shows it, with a question mark for a length that varies."""
-    sizes = ["?" if size is None else str(size) for size in shape]
-    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+    return describe_form(form)
 
 
 def structure(value: Any) -> str:

@@ -103,7 +103,7 @@ class FunctionRecord(NamedTuple):
         host_seconds: the seconds that the host would have taken in the latest processes, without compiled
             code.
         cost, tries: the seconds of traces and first calls in a process, and the number of traces.
-        ratio: the seconds of compiled code divided by those of the host; -1.0 if not known.
+        ratio: the seconds of compiled code divided by the seconds of the host; -1.0 if not known.
         uses: the number of processes that have measured nothing since.
         ways: the measurements by the digest of calls.
     """
@@ -157,7 +157,7 @@ class Decisions:
     """The records of this process's program.
 
     Attributes:
-        is_usual: whether all settings are the usual ones.
+        is_usual: whether all settings have their usual values.
     """
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from np2tf.runtime.compilation.specializations import SpecializationCache
 
 
-#: A process that takes this many times as long as earlier ones counts as another kind.
+#: A process that takes this many times as long as earlier processes counts as another kind.
 LONGER = 2.0
 #: A function that was traced but not run is tried again if the host takes this many times its cost.
 UNKNOWN = 3.0
@@ -56,7 +56,7 @@ class Prospect:
         if self.record is not None:
             self._keep()
 
-    # -- what is known ---------------------------------------------------------------------------------------
+    # -- known facts -----------------------------------------------------------------------------------------
 
     def call_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallRecord | None:
         """Return the measurements of calls like this one; None if there are none."""
@@ -105,7 +105,7 @@ class Prospect:
         """The number of traces of the function in this process."""
         return 0 if self._budget is None else self._budget.tries
 
-    # -- what is found out -----------------------------------------------------------------------------------
+    # -- new facts -------------------------------------------------------------------------------------------
 
     def follow(self, budget: Budget, caches: Callable[[], Iterable[SpecializationCache]]) -> None:
         """Use this budget and these caches for the record that this process leaves."""

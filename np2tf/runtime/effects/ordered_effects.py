@@ -32,7 +32,7 @@ _LEVELS = {
 
 
 def counterpart(callee: Any) -> Callable[..., None] | None:
-    """Return the function to trace in the place of one whose effects can be ordered; None for other
+    """Return the function to trace in the place of a function whose effects can be ordered; None for other
     functions.
     """
     if callee is warnings.warn or callee is warn:

@@ -52,7 +52,7 @@ class _LongCalls(threading.local):
 
 
 class Stopwatch:
-    """Measures the seconds since it was made, without those in which the process was compiling."""
+    """Measures the seconds since it was made, without the seconds in which the process was compiling."""
 
     __slots__ = ("_compile_seconds", "_long_calls", "_start")
 

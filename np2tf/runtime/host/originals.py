@@ -73,7 +73,7 @@ def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
 
 
 def watched_original_of(function: Callable[..., Any]) -> types.FunctionType | None:
-    """Return the same with watched loops, which may be compiled while they run; None if it has none."""
+    """Return the original with watched loops, which may be compiled while they run; None without loops."""
     if not isinstance(function, types.FunctionType):
         return None
     found = _watched_codes.get(id(function.__code__))
@@ -114,7 +114,8 @@ def below_numpy(path: tuple[str, ...]) -> Any:
 def use_originals(originals: Originals, module: types.ModuleType) -> None:
     """Let the functions of an executed module run their originals, until there may be tensors.
 
-    A function whose call may last until then keeps its translation: a generator, or one that makes functions.
+    A function whose call may last until then keeps its translation: a generator, or a function that makes
+    functions.
     """
     if originals.numpy != np.__version__ or tensorflow_import.program.has_tensorflow:
         return

@@ -21,9 +21,7 @@ DEEPEST, WIDEST = 3, 16
 
 
 def names_numpy(values: Iterable[Any]) -> bool:
-    """Return whether the values that a function reads by name include NumPy, np2tf.tnp or a function of
-    theirs.
-    """
+    """Return whether the values that a function reads by name include NumPy, np2tf.tnp or their functions."""
     return any(
         isinstance(value, (Function, np.ufunc))
         or (isinstance(value, types.ModuleType) and value.__name__ in ("np2tf.tnp", "numpy"))

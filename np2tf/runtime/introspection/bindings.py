@@ -20,7 +20,7 @@ def last_line(code: types.CodeType, word: str, until: int | None = None) -> int 
     """Return the last line that binds a name or attribute.
 
     Args:
-        code: the function's.
+        code: the code of the function.
         word: the name.
         until: the offset of the instruction up to which the code is read.
     """
@@ -33,12 +33,12 @@ def last_line(code: types.CodeType, word: str, until: int | None = None) -> int 
 
 
 def return_line(code: types.CodeType) -> int:
-    """Return the line of a function's last `return`, or the last one that it has."""
+    """Return the line of a function's last `return`, or the function's last line."""
     return list(_lines(code))[-1][1]
 
 
 def targets(frame: types.FrameType) -> tuple[tuple[str, ...], bool]:
-    """Return the names that a frame binds to what its call returns; whether one name takes the whole."""
+    """Return the names that a frame binds to the result of its call, and whether one name gets the whole."""
     instructions = [
         instruction
         for instruction in dis.get_instructions(frame.f_code)
@@ -73,6 +73,7 @@ def _lines(code: types.CodeType) -> Iterator[tuple[dis.Instruction, int]]:
 
 
 def _stored_names(instruction: dis.Instruction) -> tuple[str, ...]:
-    """The names that an instruction binds; from Python 3.13 on some bind two, or load another."""
+    """Return the names that an instruction binds. From Python 3.13 on, an instruction may bind two names, or
+    bind a name and load another name."""
     words = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
     return words if instruction.opname.count("STORE") == len(words) else words[:1]

@@ -64,8 +64,8 @@ def assigned_attributes(code: types.CodeType) -> frozenset[str]:
 def appending_attributes(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """Return two sets of attributes that the code, or code inside it, reads.
 
-    The first set has the attributes whose `append` the code calls, the second those that it reads otherwise.
-    `MATCHES` stands for attributes that patterns read.
+    The first set has the attributes whose `append` the code calls, the second set has the attributes that it
+    reads otherwise. `MATCHES` stands for attributes that patterns read.
     """
     appending: set[str] = set()
     read: set[str] = set()

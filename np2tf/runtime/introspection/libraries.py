@@ -8,6 +8,8 @@ import sysconfig
 import types
 from typing import Any
 
+from np2tf.config import program
+
 _FOLDERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 #: Matches folders of packages outside this interpreter's own folders: an environment's base, a user's, the
 #: system's.
@@ -33,6 +35,6 @@ def _is_translated(module: types.ModuleType) -> bool:
     """Return whether a module has been translated, in its file or at import."""
     loader = getattr(module.__spec__, "loader", None)
     np2tf_modules = (vars(module).get("np2tf"), vars(module).get("tnp"))
-    return type(loader).__name__ == "TranslatingLoader" or any(
+    return isinstance(loader, program.loaders) or any(
         getattr(module_read, "__name__", "").partition(".")[0] == "np2tf" for module_read in np2tf_modules
     )

@@ -83,7 +83,7 @@ def callers(above: int = 0) -> list[Caller]:
 
 
 def innermost() -> types.FrameType | None:
-    """The user's frame that has called np2tf; None where there is none."""
+    """Return the user's frame that has called np2tf; None if there is none."""
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and (is_own(frame.f_code) or _is_of_tensorflow(frame)):
         frame = frame.f_back
@@ -109,7 +109,7 @@ def _is_of_tensorflow(frame: types.FrameType) -> bool:
 
 
 def _is_of_import(frame: types.FrameType) -> bool:
-    """Return whether a frame is one that `warnings.warn` does not count either."""
+    """Return whether `warnings.warn` does not count a frame either."""
     return "importlib" in frame.f_code.co_filename and "_bootstrap" in frame.f_code.co_filename
 
 
@@ -128,5 +128,5 @@ def _function_at(path: str, line: int, names: dict[str, Any]) -> tuple[str, int]
     ]
     if not around:
         return None
-    # Outer ones come first.
+    # Outer functions come first.
     return getattr(around[-1], "name", "<lambda>"), around[-1].lineno

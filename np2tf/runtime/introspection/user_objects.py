@@ -15,7 +15,7 @@ from np2tf.pytree.registry import DEEPEST, STRUCTURES
 from np2tf.staging import ReturnedValueError
 
 #: Packages whose objects are never taken apart, because the effects of their methods are not visible.
-FOREIGN = (
+OPAQUE_PACKAGES = (
     "np2tf",
     "numpy",
     "tensorflow",
@@ -45,9 +45,9 @@ def touches_any_attribute(value: Any) -> bool:
 
 def is_foreign(module: str | None) -> bool:
     """Return whether a module belongs to NumPy, TensorFlow, Python itself, or another package in
-    `FOREIGN`.
+    `OPAQUE_PACKAGES`.
     """
-    return module is not None and module.split(".")[0] in FOREIGN
+    return module is not None and module.split(".")[0] in OPAQUE_PACKAGES
 
 
 def is_instance(value: Any) -> bool:

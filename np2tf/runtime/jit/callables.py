@@ -12,7 +12,7 @@ from typing import Any
 
 
 class JittedCallable:
-    """A jitted function with some of its arguments. Other attributes are those of the jitted function."""
+    """A jitted function with some of its arguments. It has the other attributes of the jitted function."""
 
     def __init__(
         self, jitted_function: Any, of: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -189,7 +189,7 @@ class JittedFunction:
     def __kwdefaults__(self) -> Any:
         return self.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
 
-    # -- for those who want to know --------------------------------------------------------------------------
+    # -- information for users -------------------------------------------------------------------------------
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """Explain a call with these arguments; compile it if needed, but do not run it.

@@ -46,7 +46,7 @@ _INTEGERS: dict[str, tuple[str, ...]] = {
     "integers": ("low", "high"),
     "randint": ("low", "high"),
 }
-#: The parameters behind the broadcast ones, in NumPy's order.
+#: The parameters after the parameters that are broadcast, in NumPy's order.
 _LAST_PARAMETERS = {"integers": ("size", "dtype", "endpoint"), "randint": ("size", "dtype")}
 
 
@@ -55,7 +55,7 @@ class Form:
     """The form of a draw's result.
 
     Attributes:
-        dtype, shape: of the tensor.
+        dtype, shape: the dtype and shape of the tensor.
         weak: the class of a Python number; None for an array or a NumPy scalar.
         is_scalar: whether the result is a number, and no array.
     """

@@ -20,7 +20,7 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Stream
 
-#: If numbers must be made one after the other, NumPy makes more numbers than these by a call back. The call
+#: If numbers must be made one by one, NumPy makes more numbers than these by a call back. The call
 #: takes 100 µs, an integer in the graph 0.4 µs, a normal number 1 µs.
 _MAX_INTEGERS, _MAX_NORMALS = 512, 128
 #: Products with larger numbers may be infinite.

@@ -64,7 +64,7 @@ def _write(bits: Any, memory: bytes) -> None:
 
 @functools.cache
 def _is_known() -> bool:
-    """Return whether the memory of an MT19937 holds its key and its position, one behind the other."""
+    """Return whether the memory of an MT19937 holds its key and its position next to each other."""
     bits = np.random.MT19937(0)
     bits.random_raw(5)
     state = bits.state["state"]

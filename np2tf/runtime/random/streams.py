@@ -206,7 +206,7 @@ class Draws:
         return self.draw(states.global_state(), name, *args, **kwargs)
 
     def make(self, kind: Callable[..., Any], args: tuple[Any, ...], fresh: bool) -> Any:
-        """Return a generator that the staged function makes; `fresh` if every call makes a new one.
+        """Return a generator that the staged function makes; `fresh` if every call makes a new generator.
 
         Raises:
             StagingError: if its seed is staged, or a fresh generator is made in a loop or branch.

@@ -48,11 +48,12 @@ HOT, WORTH = 0.05, 3.0
 #: A range of fewer numbers is not watched; the clock is read once in this many seconds.
 SHORT, PERIOD = 16, 0.005
 #: The length of the trials of compiled code, in seconds of the host: a cold trial, in which XLA compiles, and
-#: a warm one.
+#: a warm trial.
 FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
 #: Compiled code runs in parts, each this many times as long as the last.
 LONGER = 8
-#: The first iterations, which also load modules and make caches, do not say how long the others will take.
+#: The first iterations, which also load modules and make caches, do not say how long the other iterations
+#: will take.
 LOADING_ROUNDS = 1
 #: The iterations of a `while`, as numbers.
 UNLIMITED_ROUNDS = range(2**62)

@@ -43,10 +43,11 @@ class WatchedLoop:
         least: the seconds that tracing it takes at least.
         per_round: the mean seconds of an iteration, at the last measurement.
         compiling_seconds: the seconds of translating and tracing it.
-        unwatched_runs: the number of unwatched runs since the last watched one.
+        unwatched_runs: the number of unwatched runs since the last watched run.
         short: the number of watched runs since it was last hot.
         is_while: whether the number of its iterations is unknown.
-        ratio: the seconds of its iterations as compiled code divided by those on the host; -1.0 if not known.
+        ratio: the seconds of its iterations as compiled code divided by the seconds on the host; -1.0 if not
+            known.
         cost: the seconds that compiling it has taken; 0.0 if it has not been compiled.
         changing_places: the places of the arguments that are different numbers every time.
         host_seconds: the seconds of all its runs on the host.

@@ -87,21 +87,21 @@ class Watch:
 
     def _methods(self) -> Callable[[], None]:
         """Time the methods through which jitted functions run, and return a function that undoes it."""
-        timed: tuple[tuple[type, str, Callable[..., Any]], ...] = (
-            (JittedFunction, "__call__", self._time_call),
-            (HostFunction, "run_timed", self._on_host),
-            (Compiler, "run_on_host", self._time_host_call),
-            (Compiler, "run_unjitted", self._time_fallback),
-            (LoopCompiler, "compile_ahead", self._in_loop),
-            (LoopCompiler, "run_now", self._in_loop),
-            (LoopCompiler, "enter", self._in_loop),
-            (ConcreteFunction, "__init__", self._time_trace),
-            (ConcreteFunction, "retrace_as_graph", self._time_trace),
-            (ConcreteFunction, "__call__", self._time_run),
+        timed: tuple[tuple[type, Callable[..., Any], Callable[..., Any]], ...] = (
+            (JittedFunction, JittedFunction.__call__, self._time_call),
+            (HostFunction, HostFunction.run_timed, self._on_host),
+            (Compiler, Compiler.run_on_host, self._time_host_call),
+            (Compiler, Compiler.run_unjitted, self._time_fallback),
+            (LoopCompiler, LoopCompiler.compile_ahead, self._in_loop),
+            (LoopCompiler, LoopCompiler.run_now, self._in_loop),
+            (LoopCompiler, LoopCompiler.enter, self._in_loop),
+            (ConcreteFunction, ConcreteFunction.__init__, self._time_trace),
+            (ConcreteFunction, ConcreteFunction.retrace_as_graph, self._time_trace),
+            (ConcreteFunction, ConcreteFunction.__call__, self._time_run),
         )
-        before = [(owner, name, vars(owner)[name]) for owner, name, _ in timed]
-        for owner, name, make in timed:
-            setattr(owner, name, _around(make, vars(owner)[name]))
+        before = [(owner, method.__name__, method) for owner, method, _ in timed]
+        for owner, method, make in timed:
+            setattr(owner, method.__name__, _around(make, method))
 
         def undo() -> None:
             for owner, name, function in before:

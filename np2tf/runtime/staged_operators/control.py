@@ -1,4 +1,4 @@
-"""The control flow operators that translated code calls: Python for Python values, graphs for staged ones."""
+"""The control flow operators that translated code calls: Python for Python values, else graphs."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def _once(test: Any, step: Callable[..., Any], state: Sequence[Any], variables: 
 
 
 def _iteration(test: Any, then: Callable[..., Any], state: Sequence[Any], variables: Variables) -> Any:
-    """The state after an iteration, if `test` holds, else that before it."""
+    """Return the state after an iteration if `test` holds, else the state before it."""
     staged = _staged_test(test)
     if staged is None:
         return then(*state) if test else tuple(state)

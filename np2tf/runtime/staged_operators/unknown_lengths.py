@@ -17,9 +17,7 @@ from np2tf.runtime.staged_operators import extrema, iterables
 
 
 class _StagedType(type):
-    """Stands for a Python type: a call makes the object of np2tf's operator; instances are those of the
-    type.
-    """
+    """Stands for a Python type: a call makes the object of np2tf's operator, `isinstance` uses the type."""
 
     builtin: type
     operator: Callable[..., Any]

@@ -125,7 +125,7 @@ def _forward_method(name: str) -> Callable[..., Any]:
 
 
 def _forward_in_place(name: str) -> Callable[..., Any]:
-    """Return the same for ``x += y``, after which the name stays bound to the stand-in."""
+    """Return a method for ``x += y``, after which the name stays bound to the stand-in."""
     update = getattr(operator, name)
 
     def method(self: StandIn, operand: Any) -> Any:

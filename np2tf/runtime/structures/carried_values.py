@@ -132,6 +132,17 @@ class Carried:
         return tensor_scalar(tensor) if self.number else lay_out(tensor, self.order)
 
 
+def describe_form(form: Carried) -> str:
+    """Return a form in words: its kind, dtype and shape, with a question mark for a length that varies."""
+    if form.weak is not None:
+        return f"a Python {form.weak.__name__}"
+    if form.number:
+        return f"a number of {form.dtype}"
+    sizes = ["?" if size is None else str(size) for size in form.shape]
+    shape = f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+    return f"an array of {form.dtype} and shape {shape}"
+
+
 def _guard(value: Any) -> GuardedStorage | None:
     """Return the guarded storage of a value that may be unbound."""
     storage = storage_of(value) if is_array(value) else None

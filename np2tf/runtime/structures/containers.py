@@ -23,7 +23,7 @@ def copy_containers(value: Any) -> Any:
 
 
 def kept_containers(before: Any, after: Any) -> dict[Path, Path]:
-    """Return the lists and dicts of `after` that are those of `before`: path in `after` -> path in
+    """Return the lists and dicts that `after` shares with `before`: path in `after` -> path in
     `before`.
     """
     places = {id(container): path for path, container in containers(before).items()}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.structures.carried_values import Carried, flatten, form_of, is_widened, join
+from np2tf.runtime.structures.carried_values import Carried, describe_form, flatten, form_of, is_widened, join
 from np2tf.staging import ListGrowthError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar
 from np2tf.tnp._array.sequences import StackableSequence
@@ -68,7 +68,8 @@ class ItemSpec:
         if self.same_as(other_spec):
             return self
         if self.outline != other_spec.outline:
-            raise ListGrowthError("the items of a list that grows in staged code differ in kind")
+            kinds = f"{_describe_outline(self.outline)} and {_describe_outline(other_spec.outline)}"
+            raise ListGrowthError(f"the items of a list that grows in staged code differ in kind: {kinds}")
         inner = (
             self.inner.join(other_spec.inner)
             if self.inner is not None and other_spec.inner is not None
@@ -105,17 +106,30 @@ def _as_item_form(form: Carried) -> Carried:
     return replace(form, dtype=single_kind(form.path_dependent), path_dependent=None)
 
 
+def _describe_outline(outline: Any) -> str:
+    """Return the structure of an item in words, from the outline of `flatten`."""
+    if outline == "leaf":
+        return "an array or number"
+    if outline[0] == "rows":
+        return "a list that grows"
+    kind, keys, parts = outline
+    if kind is dict:
+        return f"a dict with the keys {', '.join(map(repr, keys))}"
+    return f"a {kind.__name__} of {len(parts)}"
+
+
 def _join_forms(a: Carried, b: Carried) -> Carried:
     """Return a common form, if np.array makes the same array from a list of both as from a list of that
     form.
     """
     form = _as_item_form(join(a, b, "an item of a list"))
+    two_forms = f"{describe_form(a)} and {describe_form(b)}"
     if form.shape != a.shape or None in form.shape or a.number is not b.number:
-        raise ListGrowthError("the items of a list that grows in staged code differ in shape")
+        raise ListGrowthError(f"the items of a list that grows in staged code differ in shape: {two_forms}")
     of_truth = (a.dtype == np.bool_) is not (b.dtype == np.bool_)
     otherwise_joined = form.dtype != result_type_of((a.dtype, b.dtype))
     if of_truth or otherwise_joined or is_widened(a, form) or is_widened(b, form):
-        raise ListGrowthError("the items of a list that grows in staged code differ in type")
+        raise ListGrowthError(f"the items of a list that grows in staged code differ in type: {two_forms}")
     scope = current_scope()
     if scope is not None:
         for element_form in (a, b):

@@ -86,7 +86,7 @@ class StagedList(StackableSequence):
         return made
 
     def take(self, source: StagedList) -> StagedList:
-        """Replace this list's contents by those of `source`."""
+        """Replace the contents of this list by the contents of `source`."""
         self.element, self.buffers, self.count, self.room = (
             source.element,
             source.buffers,
@@ -175,7 +175,7 @@ class StagedList(StackableSequence):
         return self
 
     def pop(self, index: int = -1) -> Any:
-        """Remove and return the last item, or the first one."""
+        """Remove and return the last item, or the first item."""
         if isinstance(self.count, int) and not self.count:
             raise IndexError("pop from empty list")
         if index not in (0, -1):

@@ -1,4 +1,4 @@
-"""Checks that the text which a trace makes of values looks as it does on NumPy.
+"""Checks that a trace makes the same text of values as NumPy.
 
 A variable that is an integer on one path and a float on another has one type in a graph. For arithmetic that
 makes no difference, for text it does: "0" becomes "0.0". So a trace that makes text must not have such a

@@ -31,7 +31,7 @@ class ThrowAway:
     Attributes:
         graph: the graph.
         ops: the ops of the branches inside; None for a loop, and for a branch that is not made by selection.
-        graphs: this graph, and those of the iterations and branches inside.
+        graphs: this graph, and the graphs of the iterations and branches inside.
     """
 
     graph: tf.Graph

@@ -2,9 +2,9 @@
 
 XLA keeps an array such as `x[x > 0]` in a buffer of the greatest size that the array may have. An elementwise
 op on two such arrays runs over the buffers, so operands that NumPy refuses give a result, or corrupt memory;
-the last element is that of the buffer. TensorFlow's kernels know the shapes and raise if they do not fit, and
-then the host repeats the call. So only ops known to be correct on dynamic shapes go to XLA; TensorFlow's
-kernels run all others.
+the last element is the last element of the buffer. TensorFlow's kernels know the shapes and raise if they do
+not fit, and then the host repeats the call. So only ops known to be correct on dynamic shapes go to XLA;
+TensorFlow's kernels run all other ops.
 """
 
 from __future__ import annotations

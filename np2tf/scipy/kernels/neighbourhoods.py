@@ -187,7 +187,7 @@ def _correlate(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets: 
     result = tf.zeros(x.shape, tf.float64)
     for position in itertools.product(*map(range, weights.shape)):
         weight = weights[position]
-        # SciPy ignores elements of weight 0, even infinite ones.
+        # SciPy ignores elements of weight 0, even infinite elements.
         used = tf.abs(weight) > np.finfo(np.float64).eps
         result += tf.where(used, tf.slice(longer, position, x.shape) * weight, zero)
     return cast_like(result, x)

@@ -95,7 +95,9 @@ def _apply_to_probe(transform: ViewTransform, base: np.ndarray) -> np.ndarray | 
 
 
 def _substitute_index(item: Any) -> Any:
-    """Return a known item of a key in place of a staged one; strides do not depend on the chosen element."""
+    """Return a known item of a key in the place of a staged item; strides do not depend on the chosen
+    element.
+    """
     if type(item) is slice:
         return slice(None, -1) if SymInt in (type(item.start), type(item.stop)) else item
     return 0 if type(item) is SymInt else item

@@ -94,7 +94,7 @@ def _rule_for_joining(join_layouts: Callable[[np.ndarray, int], np.ndarray]) -> 
 def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of `np.block` in NumPy's memory order.
 
-    NumPy joins small blocks, one axis after the other, and writes large blocks into a new array.
+    NumPy joins small blocks, axis by axis, and writes large blocks into a new array.
 
     Raises:
         StagingError: the order of staged arrays is not known.

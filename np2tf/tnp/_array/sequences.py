@@ -28,7 +28,7 @@ class StackableSequence:
         raise NotImplementedError
 
     def take(self, sequence: Any) -> StackableSequence:
-        """Replace the contents by those of `sequence`."""
+        """Replace the contents by the contents of `sequence`."""
         raise NotImplementedError
 
     def stack(self, joins: bool = False) -> tf.Tensor:

@@ -79,7 +79,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 
 def _is_numpys(value: Any) -> bool:
-    """Return whether an array is NumPy's only: it is of a subclass, or of a dtype that TensorFlow lacks."""
+    """Return whether only NumPy can hold an array: its class is derived, or TensorFlow lacks its dtype."""
     return isinstance(value, np.ndarray) and (is_numpy_subclass(value) or is_unsupported_dtype(value.dtype))
 
 

@@ -102,7 +102,7 @@ def default_rng(seed: Any = None) -> np.random.Generator:
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
-    """Return np2tf's functions for those of numpy.random, by name."""
+    """Return np2tf's functions for the functions of numpy.random, by name."""
     found = {name: getattr(np.random, name) for name in dir(np.random) if not name.startswith("_")}
     drawn = {name: value for name, value in found.items() if callable(value) and not isinstance(value, type)}
     for removed in ("default_rng", "test", "get_bit_generator", "set_bit_generator"):

@@ -35,7 +35,7 @@ def device_put(x: Any, device: str | None = None) -> ndarray:
     announce_programs_tensors()
     with tf.device(device) if device is not None else nullcontext():
         tensor = as_tensor(x)
-        # A copy, so that neither array sees writes to the other, and the tensor is on the named device.
+        # A copy, so that no array sees writes to the other array, and the tensor is on the named device.
         return lay_out_copy(tf.identity(tensor), x)
 
 
@@ -85,7 +85,7 @@ def device_get(x: Any) -> Any:
         x: an array of either kind, a tensor, or a list, tuple or dict of these.
 
     Returns:
-        A np.ndarray of the shape and dtype of `x`; containers of the types of those in `x`.
+        A np.ndarray of the shape and dtype of `x`; containers of the same types as in `x`.
 
     Raises:
         StagingError: the value is not known while staging.

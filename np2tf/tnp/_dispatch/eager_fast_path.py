@@ -125,7 +125,7 @@ def _number(value: Any, enum: int) -> Any:
 
 
 def binary(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direct:
-    """Return the fast path of a function of two operands: of one dtype, or one of them a Python number.
+    """Return the fast path of a function of two operands: two arrays of one dtype, or an array and a number.
 
     Args:
         kernel: TensorFlow's generated function.

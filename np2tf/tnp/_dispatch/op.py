@@ -61,8 +61,8 @@ def _parameters_of(numpy: Callable[..., Any]) -> Container[str]:
 
 
 def positional_only(numpy: Callable[..., Any], implementation: Callable[..., Any]) -> set[str]:
-    """Return the parameters that NumPy's function takes by position only; if unknown, those of the
-    implementation.
+    """Return the parameters that NumPy's function takes by position only; if unknown, the parameters of
+    the implementation.
     """
     try:
         signature = inspect.signature(numpy)

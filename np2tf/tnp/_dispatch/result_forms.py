@@ -27,7 +27,7 @@ class LeafForm:
 
     @property
     def kind(self) -> tuple[tf.DType | None, type | None, bool]:
-        """The dtype as a tensor, if the leaf can be one, the Python type of a number, and `raw`."""
+        """The dtype of the tensor if the leaf can be a tensor, the Python type of a number, and `raw`."""
         if self.dtype is not None:
             return self.dtype, self.weak, self.raw
         return _NUMBERS.get(type(self.value)), type(self.value), False

@@ -1,7 +1,7 @@
 """``tnp.at``: the in-place write that is right for every kind of container.
 
 ``x = tnp.at(x)[i].set(v)`` does what ``x[i] = v`` does. An array of either kind is written through, so that
-aliases and callers see the write. A tf.Tensor, which cannot change, is replaced by a new one. Lists, dicts
+aliases and callers see the write. A tf.Tensor, which cannot change, is replaced by a new tensor. Lists, dicts
 and all other objects get ``x[i] = v``. Always use the returned object.
 
 The convention is that of array-api-extra:

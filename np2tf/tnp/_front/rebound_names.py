@@ -102,7 +102,7 @@ def watch(numpys: ModuleType, tnp_module: ModuleType) -> None:
 
     Args:
         numpys: the module of NumPy.
-        tnp_module: the module of np2tf that replaces it.
+        tnp_module: the module of np2tf that replaces NumPy's module.
     """
     known = _replacements.setdefault(numpys.__name__, [])
     if tnp_module in known:

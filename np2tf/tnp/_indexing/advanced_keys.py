@@ -235,7 +235,7 @@ def _broadcast(indices: list[tf.Tensor], shape: tuple[int, ...] | None) -> list[
         return [index if index.shape == shape else tf.broadcast_to(index, shape) for index in indices]
     static = [index.shape for index in indices]
     if all(shape.rank == static[0].rank and 1 not in shape.as_list() for shape in static):
-        # If the indices do not have equal lengths, as those of `nonzero` have, `tf.stack` raises.
+        # If the indices differ in length (the results of `nonzero` do not), `tf.stack` raises.
         return indices
     common = tf.shape(indices[0])
     for index in indices[1:]:

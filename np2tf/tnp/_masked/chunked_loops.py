@@ -31,7 +31,7 @@ MIN_PART = 600
 #: (a column and the trailing block of 500 × 500, an LU step: 105 µs, with rounds for both 30 µs).
 LARGE_ARRAY, MIN_PART_OF_LARGE = 2**14, 64
 #: The size of one round: 64 for short arrays (8,192 inner products as above: 64 elements 5.1 ms, 16 elements
-#: 45, 512 elements 9), more for long ones (`b[w:] = maximum(b[w:], b[:-w] + v)` of 60,000: 64 elements
+#: 45, 512 elements 9), more for long selections (`b[w:] = maximum(b[w:], b[:-w] + v)` of 60,000: 64 elements
 #: 61 µs, 1,024 elements 35 µs), so that no strand of a sum has many more than 128 terms.
 _MIN_CHUNK, _MAX_CHUNK, _MAX_TERMS = 64, 1024, 128
 #: The largest number of elements of a round over all axes (updates of 500 × 500: rounds of one row 32 µs, of

@@ -167,7 +167,7 @@ def inner(a: Selection, b: Selection, part: AxisMask, conjugate: bool, whole: tf
     Args:
         a: the first vector.
         b: the second vector.
-        part: the part of both that counts.
+        part: the part of both arrays that counts.
         conjugate: whether the first vector is conjugated.
         whole: the same product, computed on the whole arrays.
     """

@@ -1,4 +1,4 @@
-"""The operations on selections that avoid dynamic shapes: which file computes each."""
+"""The operations on selections that avoid dynamic shapes, and the file that computes each of them."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def _reduction_source(
 
 
 def _drop_defaults(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Return the arguments without those that equal their defaults: methods pass every argument."""
+    """Return the arguments that differ from their defaults: methods pass every argument."""
     given = list(args)
     while len(given) > 1 and (given[-1] is None or given[-1] is False):
         given.pop()

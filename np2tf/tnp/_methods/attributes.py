@@ -1,4 +1,4 @@
-"""Attributes of arrays: parts, shape, layout, flags, device; all others are those of a copy on the host."""
+"""Attributes of arrays: parts, shape, layout, flags, device; a copy on the host has all other attributes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _imag(self: ndarray) -> ndarray:
         if type(self) is scalar:
             return wrap_tensor(tf.zeros_like(tensor))
         view = lay_out_copy(tf.zeros_like(tensor), self, "A").view_through(ReadOnlyFlag())
-        # It has nothing that it is a view of: its memory is its own.
+        # The view owns its memory: it is a view of no other array.
         view.storage_and_chain()[0].owner = weakref.ref(view)
         return view
     return _part(self, imaginary=True)

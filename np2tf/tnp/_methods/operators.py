@@ -55,7 +55,7 @@ _UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "in
 _NUMERIC = frozenset({ndarray, scalar, np.ndarray, int, float, complex, bool, list, tuple})
 _REFUSED_TYPES = (type(None), dict, set)
 _SEQUENCES = (list, tuple, str, bytes, bytearray)
-_FOREIGN = (str, bytes, *_REFUSED_TYPES)
+_REFUSED_OPERANDS = (str, bytes, *_REFUSED_TYPES)
 
 
 def _make_operator(name: str, ufunc: Ufunc) -> Callable[[ndarray, Any], Any]:
@@ -153,7 +153,7 @@ def _equality(name: str) -> Callable[[Any, Any], Any]:
     forward = _binary(name, getattr(ufuncs, name), False)
 
     def compare(self: ndarray, other: Any) -> Any:
-        if isinstance(other, _FOREIGN):
+        if isinstance(other, _REFUSED_OPERANDS):
             return ufuncs.full_like_bool(self, name == "not_equal")
         if type(other) is np.ndarray and is_unsupported_dtype(other.dtype):
             return call_numpy(getattr(operator, _PYTHONS[name]), (self, other), {})

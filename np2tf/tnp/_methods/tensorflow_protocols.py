@@ -61,7 +61,7 @@ def _watch_tensors(method: Callable[..., None]) -> Callable[..., None]:
 
 
 def _return_arrays(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap the method of forward accumulators that returns derivatives: those of arrays become arrays."""
+    """Wrap the method of forward accumulators that returns derivatives, so that arrays get arrays."""
 
     @wraps(method)
     def fetch_arrays(accumulator: Any, primals: Any, *args: Any, **kwargs: Any) -> Any:

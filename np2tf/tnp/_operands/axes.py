@@ -20,7 +20,7 @@ def difference_along(x: tf.Tensor, axis: int) -> tf.Tensor:
 
 
 def lengths_of(x: tf.Tensor, axes: Sequence[int]) -> list[Any]:
-    """Lengths of the given axes; a tensor for one that is known only at run time."""
+    """Return the lengths of the given axes; a length that is known only at run time is a tensor."""
     sizes = x.shape.as_list()
     return [tf.shape(x)[k] if sizes[k] is None else sizes[k] for k in axes]
 
@@ -33,5 +33,5 @@ def product_of(sizes: Sequence[Any]) -> Any:
 
 
 def permute_axes(x: tf.Tensor, permutation: Sequence[int]) -> tf.Tensor:
-    """`x` with its axes in another order, untouched where the order is the same."""
+    """Return `x` with its axes in another order; `x` itself if the order is the same."""
     return x if list(permutation) == list(range(len(permutation))) else tf.transpose(x, permutation)

@@ -40,7 +40,7 @@ def refuse_to_leave(name: str, values: Iterable[Any]) -> None:
 
 
 def refuse_host_result(name: str, args: Iterable[Any], result: Any) -> None:
-    """Check the same for a function of NumPy that has computed `result`: integers have no derivative.
+    """Check the arguments of a function of NumPy that has computed `result`. Integers have no derivative.
 
     Raises:
         LeftTensorFlowError: `result` is inexact, and a transform differentiates an argument.

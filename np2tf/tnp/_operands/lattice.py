@@ -1,6 +1,6 @@
 """JAX's rules of promotion: a lattice, in which several types promote to the least type above all of them.
 
-The edges are those of https://docs.jax.dev/en/latest/type_promotion.html, under its names: "u1" is uint8,
+The edges are the edges of https://docs.jax.dev/en/latest/type_promotion.html, under its names: "u1" is uint8,
 "bf" is bfloat16, and "i*", "f*" and "c*" are Python's numbers. If a Python number is the least type above
 all operands, the result has the default dtype of its kind, as everywhere in `tnp`.
 """
@@ -100,7 +100,7 @@ class Lattice:
         return found
 
     def inexact(self, kinds: tuple[Any, ...]) -> np.dtype[Any]:
-        """Return the common dtype as a floating-point dtype; for integers, the default one."""
+        """Return the common dtype as a floating-point dtype; for integers, the default of these dtypes."""
         common = self.common(kinds)
         return self._defaults[float] if common.kind in "bui" else common
 

@@ -59,8 +59,8 @@ def update_under_xla(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor) -
 def part_before_updates(base: tf.Tensor, axes: list[SliceSpec]) -> tuple[tf.Tensor, bool]:
     """Find the part that `axes` take where it was written, or in an array from before updates of other parts.
 
-    XLA computes an update again for what reads its result, and copies the array: a loop over the rows of an
-    array that read and wrote a row at a time copied the array once for each of them.
+    XLA computes an update again for each op that reads its result, and copies the array. A loop over the rows
+    of an array that read and wrote one row at a time copied the array once for each row.
 
     Returns:
         The part, with all axes, and True; or an array that has the same part in the same place, and False.
@@ -86,7 +86,7 @@ def part_before_updates(base: tf.Tensor, axes: list[SliceSpec]) -> tuple[tf.Tens
 
 
 def _are_apart(axes: list[SliceSpec], starts: np.ndarray, sizes: tf.TensorShape) -> bool:
-    """Return whether a part that is read and one that is written have no element in common."""
+    """Return whether a part that is read and a part that is written have no element in common."""
     for axis, start, size in zip(axes, starts, sizes, strict=True):
         assert isinstance(axis.start, int)
         assert axis.size is not None

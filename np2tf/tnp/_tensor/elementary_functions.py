@@ -74,8 +74,8 @@ MOST_FACTORS = 12
 def is_vectorised(x: tf.Tensor) -> bool:
     """Return whether polynomials compute the functions of `x`.
 
-    If they do, the function sets `gapped` of the trace, because the gradients of the polynomials are others
-    than those of TensorFlow's functions.
+    If they do, the function sets `gapped` of the trace, because the gradients of the polynomials differ from
+    the gradients of TensorFlow's functions.
 
     Args:
         x: the operand of the function.
@@ -261,7 +261,7 @@ def _arctan2(y: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     is_steep = height > width
     long, short = tf.where(is_steep, height, width), tf.where(is_steep, width, height)
     # Large legs are made smaller, so that their sum is finite. Two zeros have no quotient, and two infinities
-    # have none: their angles are those of (0, 1) and (1, 1).
+    # have none: their angles are the angles of (0, 1) and (1, 1).
     scale = tf.where(long > 1e300, _float(2.0**-60), _float(1.0))
     are_infinite = tf.math.is_inf(short)
     long = tf.where(are_infinite | tf.equal(long, 0.0), _float(1.0), long * scale)

@@ -20,7 +20,7 @@ def assert_same_size(
     Args:
         a: a tensor.
         axis: the axis of `a`.
-        b: another tensor, or the same.
+        b: another tensor, or the same tensor.
         axis_of_b: the axis of `b`.
         stretches_ones: whether a length of 1 fits every other length, as in broadcasting.
 

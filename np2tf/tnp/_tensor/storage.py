@@ -350,7 +350,7 @@ def is_known(storage: Storage) -> bool:
 
 def link_aliases(target: Storage, sources: Iterable[Storage]) -> None:
     """Declare that `target` may be the same memory as any of `sources`: a write to one storage poisons the
-    others.
+    other storages.
     """
     distinct = tuple(storage for storage in sources if storage is not target)
     target.may_alias += distinct

@@ -163,7 +163,7 @@ def _quarter(z: tf.Tensor) -> tf.Tensor:
 
 
 def _rotate(function: Function) -> Function:
-    """Return ``z -> -i f(iz)``: a circular function from the corresponding hyperbolic one."""
+    """Return ``z -> -i f(iz)``: a circular function from the corresponding hyperbolic function."""
 
     def call(z: tf.Tensor) -> tf.Tensor:
         width, height = parts(function(_quarter(z)))

@@ -251,7 +251,7 @@ def nextafter(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 @tf.custom_gradient
 def _with_derivative_of(x: tf.Tensor, result: tf.Tensor) -> Any:
-    """Return `result`, whose bits are those of x moved by a constant, with the derivative of x."""
+    """Return `result`, whose bits are the bits of x moved by a constant, with the derivative of x."""
     return tf.identity(result), lambda upstream: (upstream, None)
 
 

@@ -1,6 +1,7 @@
 """`tnp.fft`: numpy.fft.
 
-Its modules may import the levels of `tnp` below the chapters, and `linalg`; this file only the front.
+Its modules may import the levels of `tnp` below the chapters, `linalg` and `products`; this file only the
+front. Functions of scipy.fft stay out.
 """
 
 from __future__ import annotations

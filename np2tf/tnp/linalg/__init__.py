@@ -1,7 +1,7 @@
 """`tnp.linalg`: numpy.linalg.
 
 Its modules may import the levels of `tnp` below the chapters, and the chapters `products`, `reductions` and
-`manipulation.views`; this file only the front.
+`manipulation.views`; this file only the front. Products of the main namespace belong to `products`.
 """
 
 from __future__ import annotations

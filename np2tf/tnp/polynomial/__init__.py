@@ -1,6 +1,7 @@
 """`tnp.polynomial`: numpy.polynomial, on the host. (`classic` has functions of the main namespace.)
 
-Its modules may import the levels of `tnp` below the chapters, and `linalg`; this file only the front.
+Its modules may import the levels of `tnp` below the chapters, `linalg` and `products`; this file only the
+front. Polynomial classes stay NumPy's.
 """
 
 from __future__ import annotations

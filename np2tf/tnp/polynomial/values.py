@@ -147,7 +147,7 @@ def polygrid2d(x: Array, y: Array, c: Array) -> Any:
         c: array (n, m, ...) of coefficients, the lowest powers first.
 
     Returns:
-        An array whose last axes are those of `x` and of `y`.
+        An array whose last axes are the axes of `x` and of `y`.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polygrid2d.html.
     """
@@ -165,7 +165,7 @@ def polygrid3d(x: Array, y: Array, z: Array, c: Array) -> Any:
         c: array (n, m, l, ...) of coefficients, the lowest powers first.
 
     Returns:
-        An array whose last axes are those of `x`, of `y` and of `z`.
+        An array whose last axes are the axes of `x`, of `y` and of `z`.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polygrid3d.html.
     """

@@ -20,7 +20,7 @@ def check_argnums(argnums: Any) -> Argnums:
     """Return `argnums` as an int or a tuple of ints.
 
     Raises:
-        TransformArgumentError: it is neither.
+        TransformArgumentError: the argument is neither.
     """
     try:
         if isinstance(argnums, (tuple, list)):
@@ -33,7 +33,7 @@ def check_argnums(argnums: Any) -> Argnums:
 
 
 class Arguments:
-    """A call's arguments, and those of its leaves that are differentiated.
+    """A call's arguments, and the leaves of them that are differentiated.
 
     Args:
         function: the user's function.
@@ -120,7 +120,7 @@ def check_output(leaf: Any, name: str, holomorphic: bool) -> None:
     """Check a leaf of the result of a function that a reverse-mode transform differentiates.
 
     Raises:
-        OutputKindError: it has no gradient.
+        OutputKindError: the result has no gradient.
     """
     dtype = dtype_of(leaf)
     if dtype is None:

@@ -71,7 +71,7 @@ def check_callable(function: Any, transform: str) -> None:
     """Check the first argument of a transform.
 
     Raises:
-        TransformArgumentError: it is no function.
+        TransformArgumentError: the value is no function.
     """
     if not callable(function):
         raise TransformArgumentError(f"{transform} takes a function, and got a {type(function).__name__}")
@@ -99,7 +99,7 @@ def name_like(
         transform_result: the result of the transform.
         function: its function.
         transform: the name of the transform.
-        options: the other arguments of the transform, if it is one of those that differentiate.
+        options: the other arguments of the transform, if the transform differentiates.
     """
     for attribute in WRAPPER_ASSIGNMENTS:
         if attribute not in ("__module__", "__type_params__", "__annotations__") and hasattr(

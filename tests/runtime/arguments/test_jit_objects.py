@@ -260,6 +260,46 @@ def test_what_cannot_be_taken_apart_is_refused():
         assert caught.value.code == "NP2TF520"
 
 
+class Labelled(NamedTuple):
+    """The items of a tuple that may have attributes as well."""
+
+    x: Any
+    factor: float
+
+
+class LabelledPair(Labelled):
+    pass
+
+
+PAIR = LabelledPair(np.ones(2), 3.0)
+
+
+@np2tf.jit
+def scaled(pair: Any) -> Any:
+    return pair.x * (100.0 if getattr(pair, "label", None) == "large" else pair.factor)
+
+
+@np2tf.jit
+def scaled_by_name(x: Any) -> Any:
+    return x * PAIR.x * (100.0 if getattr(PAIR, "label", None) == "large" else PAIR.factor)
+
+
+def test_tuples_with_attributes_keep_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trace makes a tuple again from its items, so a tuple that also has attributes is refused."""
+    np.testing.assert_array_equal(scaled(LabelledPair(np.ones(2), 3.0)), [3, 3])
+    labelled = LabelledPair(np.ones(2), 3.0)
+    labelled.label = "large"  # type: ignore[attr-defined]
+    with pytest.raises(StagingError) as caught:
+        scaled(labelled)
+    assert caught.value.code == "NP2TF520"
+    with np2tf.config.using(jit="on"), pytest.warns(UserWarning, match="LabelledPair"):
+        np.testing.assert_array_equal(scaled(labelled), [100, 100])
+    np.testing.assert_array_equal(scaled_by_name(np.ones(2)), [3, 3])
+    monkeypatch.setattr(f"{__name__}.PAIR", labelled)
+    with np2tf.config.using(jit="on"), pytest.warns(UserWarning, match="LabelledPair"):
+        np.testing.assert_array_equal(scaled_by_name(np.ones(2)), [100, 100])
+
+
 def test_attributes_of_classes_and_functions_must_not_change():
     class Counted:
         count = 0

@@ -20,6 +20,7 @@ from np2tf.staging import (
     BranchTypeError,
     ContainerChangeError,
     IntegerGrowthError,
+    ListGrowthError,
     LoopTypeError,
     RankChangeError,
     StagingError,
@@ -48,6 +49,32 @@ class Case:
 
 
 CASES = {
+    "items of a list differ in shape": Case(
+        ListGrowthError,
+        """
+        rows = []
+        s = x.sum()
+        while s < 100:
+            s = s + 50
+            rows.append(x)
+            rows.append(x[:2])
+        return rows
+        """,
+        "differ in shape: an array of float64 and shape (3,) and an array of float64 and shape (2,)",
+    ),
+    "items of a list differ in kind": Case(
+        ListGrowthError,
+        """
+        rows = []
+        s = x.sum()
+        while s < 100:
+            s = s + 50
+            rows.append(x)
+            rows.append((x, s))
+        return rows
+        """,
+        "differ in kind: an array or number and a tuple of 2",
+    ),
     "a loop's variable is of another type": Case(
         LoopTypeError,
         """

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import array_expressions as table
-import array_pickings as picking
+import array_reads as picking
 import numpy as np
 import pytest
 import tensorflow as tf

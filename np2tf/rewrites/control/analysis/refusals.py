@@ -10,7 +10,7 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.dataflow.reads_writes import GROWS, assigned_first, block, parameters, writes
-from np2tf.rewrites.control.analysis.private import STAGED_METHODS, PrivateLists
+from np2tf.rewrites.control.analysis.private_lists import STAGED_METHODS, PrivateLists
 from np2tf.rewrites.control.analysis.static import Static
 from np2tf.rewrites.control.common.closures import Closures
 from np2tf.rewrites.control.common.marks import CannotLower
@@ -150,7 +150,7 @@ class Refusals:
         """Check that no assignment would end up inside a lambda.
 
         Raises:
-            CannotLower: if one would.
+            CannotLower: if an assignment would.
         """
         for node in expressions:
             late: list[cst.CSTNode] = []

@@ -163,13 +163,13 @@ class Closures:
     def kept_names(self, parts: Sequence[cst.CSTNode], scope: Scope) -> Names:
         """Return the names that another function may read after `parts` have run."""
         inside = writes(parts)
-        return scope.foreign.union(*(found for name, found in self._reads.items() if name not in inside))
+        return scope.outer_names.union(*(found for name, found in self._reads.items() if name not in inside))
 
     def check_leaving(self, node: cst.CSTNode, names: Sequence[str], state: Sequence[str]) -> None:
         """Check that no inner function in `state` that leaves the construct sees `names` of the construct.
 
         Raises:
-            CannotLower: if one does.
+            CannotLower: if an inner function that leaves sees one of the names.
         """
         for name in state:
             if self._reads.get(name, _NO_NAMES) & set(names):

@@ -1,4 +1,4 @@
-"""Constructs of Python: functions that decide which occurrences are lowered, and that lower them."""
+"""The interfaces of a construct: one function decides which occurrences are lowered, another lowers them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class StatementConstruct:
-    """A statement with blocks of its own.
+    """A kind of statement that contains blocks.
 
     Attributes:
         is_lowered: whether one of its occurrences is lowered.
@@ -76,7 +76,7 @@ class StatementConstruct:
 
 @dataclass(frozen=True)
 class SmallConstruct:
-    """A statement of one line.
+    """A kind of statement without blocks.
 
     Attributes:
         is_lowered: whether one of its occurrences is lowered.
@@ -89,7 +89,7 @@ class SmallConstruct:
 
 @dataclass(frozen=True)
 class ExpressionConstruct:
-    """An expression.
+    """A kind of expression.
 
     Attributes:
         is_lowered: whether one of its occurrences is lowered.

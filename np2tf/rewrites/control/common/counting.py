@@ -1,4 +1,4 @@
-"""Tests on what counts a function's calls of itself: these end a recursion, and stay Python's."""
+"""Tests on parameters that count a function's recursive calls: they end the recursion and stay Python."""
 
 from __future__ import annotations
 

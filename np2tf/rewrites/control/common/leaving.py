@@ -34,7 +34,7 @@ def jumps_in(nodes: Sequence[cst.CSTNode], in_loop: bool = False) -> Iterator[cs
 
 @cache
 def _holds_no_jump(kind: type[cst.CSTNode]) -> bool:
-    """Return whether no jump in a node of this class leaves it: asked once for a class, as that is slow."""
+    """Return whether no jump inside nodes of this class leaves them. Cached by class: the test is slow."""
     return issubclass(kind, (*_SCOPES, cst.BaseExpression))
 
 
@@ -61,7 +61,7 @@ def jump_of(statement: cst.CSTNode) -> cst.CSTNode | None:
 def returns_like(behind: Sequence[Statement], body: Sequence[Statement]) -> bool:
     """Return whether a loop only returns the expression that the function returns right behind it.
 
-    Such a return needs only to break.
+    The return inside the loop then becomes a `break`.
     """
     following = jump_of(behind[0]) if behind else None
     returns = [jump for jump in jumps_in(body) if isinstance(jump, cst.Return)]

@@ -32,7 +32,7 @@ class Scope:
     """The flags and results that lowering added."""
     counters: Names = frozenset()
     """The names that are plain numbers in every binding."""
-    foreign: Names = frozenset()
+    outer_names: Names = frozenset()
     """The local names that are declared nonlocal, and so belong to a function around this one."""
 
     def record(self, statements: Sequence[cst.CSTNode]) -> None:
@@ -72,7 +72,7 @@ class Scope:
             self.width,
             added_names=self.added_names,
             counters=self.counters,
-            foreign=self.foreign,
+            outer_names=self.outer_names,
         )
 
     def inner(self, maybe: Names = frozenset()) -> Scope:

@@ -1,4 +1,4 @@
-"""The lowering of one Python construct to an operator of np2tf in each file.
+"""The lowering of Python's constructs to operators of np2tf, with one construct in each file.
 
-May import `common`, `facts` and `tree`. `rewrites/control` decides whether a construct is lowered.
+May import `common`, `facts` and `tree`. Decisions about whole functions belong to `rewrites/control`.
 """

@@ -1,4 +1,4 @@
-"""Statements with other blocks in them: what was marked in the tree stays marked."""
+"""Changes the blocks inside compound statements; marked nodes stay marked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Blocks:
     """Exchanges the blocks of statements of one function.
 
     Args:
-        marks: what is lowered in the function.
+        marks: the nodes to lower in the function.
     """
 
     def __init__(self, marks: Marks) -> None:
@@ -29,7 +29,7 @@ class Blocks:
     def _change_blocks(
         self, node: Statement, change: Callable[[Sequence[Statement]], list[Statement]]
     ) -> Statement:
-        """A statement that is no loop with each of its blocks changed."""
+        """Return a compound statement other than a loop with each of its blocks changed."""
         if isinstance(node, cst.If):
             return self._map_branches(node, change)
         if isinstance(node, cst.With):

@@ -43,7 +43,7 @@ def edit(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _bare(operand: cst.BaseExpression) -> cst.BaseExpression:
-    """Return a call without the parentheses of `not(a and b)`, which those of the operator replace."""
+    """Return an operand without its parentheses, because the operator call has parentheses of its own."""
     if not isinstance(operand, cst.Call) or any(not paren.whitespace_after.empty for paren in operand.lpar):
         return operand
     return operand.with_changes(lpar=(), rpar=())

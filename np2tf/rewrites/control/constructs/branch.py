@@ -73,15 +73,15 @@ def is_lowered(judge: Judge, node: cst.If) -> bool:
     if judge.static(node.test):
         return False
     if _stays(judge, node) and judge.static.probably(node.test):
-        return False  # a number that the caller gives: known while staging as a rule
+        return False  # a number from the caller: usually known while staging
     if judge.reason(node) is not None and judge.is_setting(node.test):
-        return False  # should it be an array's value, the trace ends there
+        return False  # if the test turns out to depend on an array, staging fails there
     judge.check(node)
     return True
 
 
 def _stays(judge: Judge, node: cst.If) -> bool:
-    """Return whether an `if` had better stay Python: it cannot be lowered, ends a recursion, or may raise."""
+    """Return whether an `if` should stay Python: it cannot be lowered, ends a recursion, or may raise."""
     if judge.reason(node) is not None or reads(node.test) & judge.counters:
         return True
     return any(isinstance(part, cst.Raise) for part in walk(node))
@@ -96,7 +96,7 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
     if returns:
         if not tail:
             raise CannotLower("NP2TF303", node)  # it leaves a `with` block
-        late = sorted(scope.foreign & set(written))
+        late = sorted(scope.outer_names & set(written))
         if late:
             reason = f"a return behind a write to `{late[0]}`, which is nonlocal"
             raise CannotLower("NP2TF301", node, kind="if", reason=reason)

@@ -1,8 +1,9 @@
 """Take `break`, `continue` and `return` out of code that will be lowered, without changing its meaning.
 
-`continue`: the rest of the body moves into the other branch. `break`: a flag, asked before every round.
-`return` under a lowered test: the rest of the function becomes the other branch, so that the branches end the
-function together; in a lowered loop it is a flag and a result that the function returns behind the loop.
+`continue`: the rest of the body moves into the other branch. `break`: sets a flag that every iteration tests
+first. `return` under a lowered test: the rest of the function becomes the other branch, so that both branches
+end the function. `return` in a lowered loop: sets a flag and a result, which the function returns after the
+loop.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The constructs that are lowered: for each kind of node, when and to what.
+"""The table of the constructs that are lowered, by the class of their nodes.
 
-A construct's file in this folder has its row, `CONSTRUCTS`; a file that is added is found by itself.
+Each file of a construct in this folder defines its row, `CONSTRUCTS`. The table finds new files by itself.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def refuse_jumps_at_its_end(node: cst.Try) -> None:
     """Check that no jump in `finally` would swallow an exception.
 
     Raises:
-        CannotLower: if one would.
+        CannotLower: if a jump would.
     """
     if node.finalbody is not None and list(jumps_in(statements_of(node.finalbody.body))):
         raise CannotLower("NP2TF301", node, kind="try", reason="a jump out of its `finally`")

@@ -1,4 +1,4 @@
-"""The edits: calls of functions by another name, of helpers, and assignments in the place of writes."""
+"""Makes the edits: calls of functions by another name or of helpers, and assignments in place of writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from np2tf.tree.templates import expression
 
 
 def rename_to(path: str) -> Edit:
-    """A name or attribute becomes a dotted path, or another short expression."""
+    """Return an edit that replaces a name or attribute by a dotted path or another short expression."""
 
     def edit(updated_node: cst.Name | cst.Attribute) -> cst.BaseExpression:
         new = name_node(path) if path.replace(".", "").isidentifier() else expression(path)
@@ -34,7 +34,7 @@ def function_of(path: str) -> Edit:
 
 
 def wrap_in(path: str) -> Edit:
-    """An expression becomes the argument of a call."""
+    """Return an edit that makes an expression the argument of a call."""
 
     def edit(updated_node: cst.BaseExpression) -> cst.BaseExpression:
         return expression("{f}({x})", f=name_node(path), x=updated_node)
@@ -62,7 +62,7 @@ def tail(path: str) -> Edit:
 
 
 def key_expression(elements: Sequence[cst.SubscriptElement]) -> cst.BaseExpression:
-    """Return what stands in brackets, as an expression: `1:, i` is `(slice(1, None), i)`."""
+    """Return a key as an expression: `1:, i` is `(slice(1, None), i)`."""
     parts = [_part(element.slice) for element in elements]
     trailing = isinstance(elements[-1].comma, cst.Comma)
     if len(parts) == 1 and not trailing:
@@ -82,7 +82,7 @@ def _part(part: cst.BaseSlice) -> cst.BaseExpression:
 
 
 def argument(value: cst.BaseExpression) -> cst.BaseExpression:
-    """An expression as an argument of a call: a tuple needs its parentheses there."""
+    """Return an expression as an argument of a call, where a tuple needs its parentheses."""
     if isinstance(value, (cst.Tuple, cst.GeneratorExp)) and not value.lpar:
         return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return value
@@ -108,7 +108,7 @@ def item_assignment(helper: str) -> Edit:
     return edit
 
 
-#: The operators of augmented assignments: their symbols.
+#: The operators of augmented assignments -> their symbols.
 SYMBOLS: dict[type[cst.BaseAugOp], str] = {
     cst.AddAssign: "+", cst.SubtractAssign: "-", cst.MultiplyAssign: "*", cst.DivideAssign: "/",
     cst.FloorDivideAssign: "//", cst.ModuloAssign: "%", cst.PowerAssign: "**", cst.MatrixMultiplyAssign: "@",
@@ -170,7 +170,7 @@ def augmented_item(helper: str, operation: str | None) -> Edit:
 
 
 def assigned_to(name: str) -> Edit:
-    """A statement that is an expression becomes an assignment."""
+    """Return an edit that makes an expression statement an assignment."""
 
     def edit(updated_node: cst.Expr) -> cst.Assign:
         return cst.Assign(

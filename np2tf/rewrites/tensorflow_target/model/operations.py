@@ -1,4 +1,4 @@
-"""Operators and indices: what comes out, and where TensorFlow's differ from NumPy's."""
+"""The results of operators and indices, and the cases in which TensorFlow's differ from NumPy's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from np2tf.rewrites.tensorflow_target.model.values import (
 from np2tf.rewrites.tensorflow_target.model.world import Frame
 
 _ORDER = ("bool", "int", "float", "complex")
-#: Operators of which TensorFlow's are not NumPy's for floats: the helper that is.
+#: Operators that TensorFlow computes differently for floats -> the helper that computes NumPy's result.
 HELPERS: dict[type[cst.CSTNode], str] = {
     cst.FloorDivide: "_floor_divide",
     cst.Modulo: "_remainder",
@@ -41,7 +41,7 @@ _POWERS = (cst.Power, cst.PowerAssign)
 
 
 def element_of(value: Value) -> Value:
-    """Return what iteration over a value gives."""
+    """Return the value of an item in an iteration over a value."""
     found: Value | None = None
     if value.is_undetermined:
         return NO_VALUE
@@ -63,7 +63,7 @@ def element_of(value: Value) -> Value:
 
 
 def helper_of(operator: cst.CSTNode, values: Sequence[Value]) -> str | None:
-    """The helper that must take an operator's place."""
+    """Return the helper that must replace an operator; None if the operator stays."""
     name = HELPERS.get(type(operator))
     if name is None or not any(value.may(*ARRAYS) for value in values):
         return name if name and not all(value.is_plain for value in values) else None
@@ -73,7 +73,7 @@ def helper_of(operator: cst.CSTNode, values: Sequence[Value]) -> str | None:
 
 
 def binary(node: cst.BinaryOperation, left: Value, right: Value, frame: Frame) -> Value:
-    """`left operator right`."""
+    """Return the value of `left operator right`."""
     world, operator = frame.world, node.operator
     if left.only("str") and isinstance(operator, cst.Modulo):
         if not right.is_plain:
@@ -93,7 +93,7 @@ def _symbol(operator: cst.CSTNode) -> str:
 
 
 def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
-    """Return why an operator's operands are such that TensorFlow's result may differ."""
+    """Return why TensorFlow's result for these operands may differ from NumPy's; None if it does not."""
     sides = (left, right)
     arrays = any(side.may("array", "scalar") and not side.may(ANY_KIND) for side in sides)
     if arrays and any(side.only("list", "tuple") for side in sides):
@@ -106,7 +106,7 @@ def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
 
 
 def result_of(operator: cst.CSTNode, left: Value, right: Value, node: cst.CSTNode) -> Value:
-    """The value of an operation on two values that fit."""
+    """Return the value of an operation whose operands `unfit` accepts."""
     if left.is_undetermined or right.is_undetermined:
         return NO_VALUE
     left, right = _without_none(left), _without_none(right)
@@ -123,7 +123,7 @@ def result_of(operator: cst.CSTNode, left: Value, right: Value, node: cst.CSTNod
 
 
 def _sequences(left: Value, right: Value) -> Value:
-    """Sequences one behind the other, or one several times."""
+    """Return a concatenation of two sequences, or a repetition of one sequence."""
     if right.only("int"):
         return left if left.items is None else Value(left.kinds, item=element_of(left), memory=left.memory)
     if left.items is not None and right.items is not None:
@@ -132,7 +132,7 @@ def _sequences(left: Value, right: Value) -> Value:
 
 
 def _without_none(value: Value) -> Value:
-    """A value that arithmetic is done with is not None."""
+    """Return an operand of arithmetic without the possibility None, which raises an exception."""
     if "none" not in value.kinds or len(value.kinds) == 1:
         return value
     return Value(
@@ -143,7 +143,7 @@ def _without_none(value: Value) -> Value:
 def arithmetic(
     values: Sequence[Value], node: cst.CSTNode, divides: bool = False, power: bool = False
 ) -> Value:
-    """The value of arithmetic: an array where one is an array, and in new memory."""
+    """Return the result of arithmetic: an array in new memory if an operand is an array."""
     if any(value.is_undetermined for value in values):
         return NO_VALUE
     if all(value.only(*NUMBERS) for value in values):
@@ -175,7 +175,7 @@ def _numbers(value: Value) -> Value:
 
 
 def _number(values: Sequence[Value], divides: bool, power: bool) -> Value:
-    """Arithmetic on Python's numbers."""
+    """Return the result of arithmetic on Python's numbers."""
     kinds = {_ORDER[max(1, _ORDER.index(kind))] for value in values for kind in value.kinds}
     if kinds == {"int"}:
         return plain("float") if divides else plain("int", "float") if power else plain("int")
@@ -192,7 +192,7 @@ _SCALAR_INDEX = (*NUMBERS, "scalar")
 def choose(
     base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value], node: cst.CSTNode
 ) -> Value:
-    """Return the part of an array that a key chooses."""
+    """Return the part of an array that a key selects."""
     advanced = any(_is_advanced(element, value) for element, value in zip(elements, key))
     rank = base.rank
     if base.may(ANY_KIND) and not base.only("array", "scalar"):
@@ -214,7 +214,7 @@ def _is_ellipsis(element: cst.SubscriptElement) -> bool:
 
 
 def _is_advanced(element: cst.SubscriptElement, value: Value) -> bool:
-    """Return whether a part of a key is an array or a list for sure: then the elements are copied."""
+    """Return whether a part of a key is certainly an array or a list, so that the elements are copied."""
     if not isinstance(element.slice, cst.Index):
         return False
     return value.only("list") or (value.only("array") and (value.rank or 0) > 0)
@@ -227,7 +227,7 @@ def _may_be_advanced(element: cst.SubscriptElement, value: Value) -> bool:
 
 
 def _advanced_rank(base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value]) -> int | None:
-    """The number of axes of what one array or mask chooses."""
+    """Return the number of axes of the result if the key has one array or mask; None if it is unknown."""
     if base.rank is None or len(key) != 1 or key[0].rank is None:
         return None
     if key[0].dtype == "bool":

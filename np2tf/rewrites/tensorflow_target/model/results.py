@@ -1,4 +1,6 @@
-"""The results of NumPy's functions, by the words of rules/tensorflow/functions.toml."""
+"""The values of the results of NumPy's functions: one function for each word of the column `result` in
+rules/tensorflow/functions.toml.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,12 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     unknown,
 )
 
-#: Parameter -> what is given for it, and the expression that gives it.
+#: Parameter -> the value of its argument, and the argument's expression.
 ArgumentValues = Mapping[str, tuple[Value, cst.BaseExpression]]
 
 
 def product(left: Value, right: Value) -> Value:
-    """A matrix product, or `np.dot`."""
+    """Return the value of a matrix product, or of `np.dot`."""
     dtype = promote([left, right])
     ranks = (broadcast_rank([left]), broadcast_rank([right]))
     if 0 in ranks:
@@ -128,7 +130,7 @@ def _like(arguments: ArgumentValues) -> Value:
 
 
 def _dtype(arguments: ArgumentValues) -> str | None:
-    """The dtype that a call asks for."""
+    """Return the dtype that a call requests; None if it requests none."""
     return arguments["dtype"][0].dtype if "dtype" in arguments else None
 
 
@@ -163,7 +165,7 @@ def _array(arguments: ArgumentValues) -> Value:
 
 
 def _of_elements(value: Value) -> tuple[str | None, int | None]:
-    """The dtype and number of axes of an array that is made of a value."""
+    """Return the dtype and the number of axes of an array that is made of a value."""
     if value.only(*NUMBERS):
         return promote([value]), 0
     if value.only("array", "scalar"):

@@ -1,4 +1,4 @@
-"""Names that several functions bind (`global`, `nonlocal`): what they may be does not depend on the place."""
+"""Names that several functions bind (`global`, `nonlocal`): one set of possible values holds everywhere."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from np2tf.rewrites.tensorflow_target.model.values import Value
 from np2tf.rewrites.tensorflow_target.model.world import Frame
 from np2tf.tree.names import words
 
-#: Kinds of values that nobody can write to.
+#: Kinds of immutable values.
 _IMMUTABLE = words("int float bool complex str none range dtype shape scalar")
 
 
 def shared_names(facts: Facts) -> dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None]:
-    """Return the names that several functions bind: function and name -> the function whose name it is.
+    """Return the names that several functions bind: function and name -> the function that owns the name.
 
-    The module is None, in the place of a function.
+    None stands for the module.
     """
     found: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
     for scope in facts.scopes.module.within():
@@ -29,7 +29,7 @@ def shared_names(facts: Facts) -> dict[tuple[cst.CSTNode | None, str], cst.CSTNo
 
 
 def is_shared(node: cst.Name, frame: Frame) -> bool:
-    """Return whether a name is one that several functions bind, and not the variable of a comprehension."""
+    """Return whether several functions bind a name, and it is not the variable of a comprehension."""
     key = (frame.function, node.value)
     if key not in frame.world.shared_owners:
         return False
@@ -39,7 +39,7 @@ def is_shared(node: cst.Name, frame: Frame) -> bool:
 
 
 def refuse_shared(node: cst.CSTNode, name: str, value: Value, frame: Frame) -> None:
-    """Refuse to bind an array, or what may hold one, where other functions may bind the name as well."""
+    """Refuse to bind a name to an array, or to a container of arrays, if other functions may bind it."""
     if (
         (frame.function, name) in frame.world.shared_owners
         and not value.is_undetermined

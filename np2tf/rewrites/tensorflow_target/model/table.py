@@ -1,4 +1,4 @@
-"""The tables of rules/tensorflow: what NumPy's names become, and the helpers that translations may need."""
+"""The tables of rules/tensorflow: the translations of NumPy's names, and the helpers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from np2tf import rules
 
 @dataclass(frozen=True)
 class Function:
-    """The facts about one of NumPy's functions."""
+    """The facts about one function of NumPy."""
 
     name: str
     parameters: tuple[str, ...]
@@ -26,7 +26,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Table:
-    """All of rules/tensorflow/functions.toml but the examples."""
+    """The contents of rules/tensorflow/functions.toml, without the examples."""
 
     functions: Mapping[str, Function]
     constants: Mapping[str, str]
@@ -37,7 +37,7 @@ class Table:
 
 @lru_cache(maxsize=1)
 def table() -> Table:
-    """Return what the target knows."""
+    """Return the table of NumPy's names that the target translates."""
     read = rules.read_table("tensorflow/functions")
     functions = {}
     for group in read["group"]:
@@ -53,7 +53,7 @@ def table() -> Table:
 
 @lru_cache(maxsize=1)
 def _helpers() -> dict[str, str]:
-    """The text of every helper, in the order of the files."""
+    """Return the text of every helper, in the order of the files."""
     found = {}
     for file in ("helpers.py", "control.py"):
         text = (rules.rules_folder() / "tensorflow" / file).read_text(encoding="utf-8")
@@ -64,7 +64,7 @@ def _helpers() -> dict[str, str]:
 
 
 def helpers_with(names: Iterable[str]) -> dict[str, str]:
-    """The texts of these helpers and of those that they call, in the file's order."""
+    """Return the texts of helpers, and of the helpers that they call, in the file's order."""
     every = _helpers()
     needed: set[str] = set()
     waiting = list(names)

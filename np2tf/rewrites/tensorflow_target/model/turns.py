@@ -1,4 +1,4 @@
-"""Loops in which names take turns (`old, new = new, old`): each has memory of its own in every round."""
+"""Loops that exchange names (`old, new = new, old`): each name has memory of its own in every iteration."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Env = dict[str, Value]
 class Turns:
     """The memory of names at the beginning of an iteration of one loop.
 
-    Names belong together that share memory in one of the states that arrive there. If the memory of some of
-    them is not the same in all states, those that belong together get a root of their own: whatever it is in
-    this round, it is nobody else's.
+    Several states arrive at the beginning of an iteration. Names that share memory in a state form a group.
+    If a name of a group has different memory in different states, the group gets a root of its own: in each
+    iteration the memory of the group is shared with no other name.
     """
 
     def __init__(self, loop: cst.CSTNode) -> None:
@@ -25,7 +25,7 @@ class Turns:
         self._leader: dict[str, str] = {}
 
     def head(self, *states: Env) -> Env:
-        """The names at the beginning of a round."""
+        """Return the values of the names at the beginning of an iteration."""
         together = merge(*states) or {}
         names = sorted(name for name, value in together.items() if value.memory)
         for state in states:

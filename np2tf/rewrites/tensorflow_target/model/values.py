@@ -1,7 +1,7 @@
 """The possible values of an expression: kinds, and for arrays dtype, number of axes and memory.
 
-Memory is a set of roots: the expressions that made arrays, and the parameters and globals that brought them.
-Two values may share memory where they share a root.
+Memory is a set of roots: expressions that make arrays, and parameters and globals that hold arrays. Two
+values may share memory if they share a root.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import libcst as cst
 
 from np2tf.tree.names import words
 
-#: Python's own, of which no part can be an array.
+#: Python's types that cannot contain an array.
 PLAIN = words("int float bool complex str none range function module dtype shape")
 NUMBERS = words("int float bool complex")
 #: An array with axes, and a NumPy scalar, which is an array without axes in TensorFlow.
@@ -27,7 +27,7 @@ _PYTHON = {"bool": "bool", "int": "int64", "float": "float64", "complex": "compl
 
 @dataclass(frozen=True)
 class CallMemory:
-    """The memory that one call of a function of the module makes at one place in it."""
+    """The memory that a call of a function of the module allocates at a place in the function."""
 
     call: cst.CSTNode
     place: object
@@ -35,7 +35,7 @@ class CallMemory:
 
 @dataclass(frozen=True)
 class ExchangedMemory:
-    """The memory that names have where a loop begins again, of which some have exchanged theirs."""
+    """The memory of a group of names at the beginning of an iteration, if the loop exchanges names."""
 
     loop: cst.CSTNode
     name: str
@@ -47,68 +47,70 @@ class Value:
 
     kinds: frozenset[str]
     dtype: str | None = None
-    """Of arrays and NumPy scalars; None where it is not known."""
+    """The dtype of arrays and NumPy scalars; None if unknown."""
     rank: int | None = None
-    """The number of axes of what is an array; None where it is not known."""
+    """The number of axes of arrays; None if unknown."""
     items: tuple[Value, ...] | None = None
-    """Of a tuple whose length is known."""
+    """The items of a tuple whose length is known."""
     item: Value | None = None
-    """What a list holds, and what a dictionary's values are."""
+    """The common value of a list's items, or of a dictionary's values."""
     memory: frozenset[object] = frozenset()
     certain: bool = True
-    """Not only what the module's own calls suggest, of a function that others may call otherwise."""
+    """False if only the module's own calls suggest the value, and other modules may call the function with
+    other arguments.
+    """
     functions: frozenset[cst.FunctionDef] = frozenset()
 
     def may(self, *kinds: str) -> bool:
-        """Return whether it can be of one of these kinds."""
+        """Return whether the value can be of one of these kinds."""
         return ANY_KIND in self.kinds or not self.kinds.isdisjoint(kinds)
 
     def only(self, *kinds: str) -> bool:
-        """Return whether it is of these kinds alone."""
+        """Return whether the value can only be of these kinds."""
         return bool(self.kinds) and self.kinds <= set(kinds)
 
     @property
     def is_undetermined(self) -> bool:
-        """Return whether nothing is known yet, as of the result of a function that has not been followed."""
+        """Return whether nothing is known yet, as for the result of a function that has not been followed."""
         return not self.kinds
 
     @property
     def may_be_array(self) -> bool:
-        """Return whether it, or something that it holds, can be an array or a NumPy scalar."""
+        """Return whether the value, or an item in it, can be an array or a NumPy scalar."""
         inside = self.items or ((self.item,) if self.item is not None else ())
         return self.may(*ARRAYS) or any(item.may_be_array for item in inside)
 
     @property
     def is_plain(self) -> bool:
-        """Return whether it is Python's own for sure, whoever calls."""
+        """Return whether the value certainly contains no array, for every caller."""
         return self.certain and not self.may_be_array
 
     def doubtful(self, *other_values: Value) -> Value:
-        """Return this value, no more certain than others."""
+        """Return this value, which is certain only if the other values are."""
         return self if all(value.certain for value in other_values) else replace(self, certain=False)
 
 
 def in_memory(value: Value, memory: frozenset[object]) -> Value:
-    """A value and what it holds, all in one memory; what has none stays so."""
+    """Return a value with the given memory for it and its items; values without memory stay without."""
     items = value.items and tuple(in_memory(item, memory) for item in value.items)
     item = value.item and in_memory(value.item, memory)
     return replace(value, memory=memory if value.memory else frozenset(), items=items, item=item)
 
 
 def plain(*kinds: str) -> Value:
-    """Something of Python's own."""
+    """Return a value of Python's types that contains no array."""
     return Value(frozenset(kinds))
 
 
 def unknown(*memory: object, certain: bool = True) -> Value:
-    """Something of which nothing is known."""
+    """Return a value about which nothing is known but its memory."""
     return Value(frozenset([ANY_KIND]), memory=frozenset(memory), certain=certain)
 
 
 def array(
     dtype: str | None = None, rank: int | None = None, memory: Iterable[object] = (), scalar: bool = False
 ) -> Value:
-    """An array; without axes it is a NumPy scalar, with `scalar` it may be one where axes are unknown."""
+    """Return an array. With rank 0 it is a NumPy scalar; with `scalar` and an unknown rank it may be one."""
     if rank == 0:
         return Value(frozenset(["scalar"]), dtype, 0)
     kinds = frozenset(ARRAYS if scalar and rank is None else ["array"])
@@ -119,19 +121,19 @@ NO_VALUE = Value(frozenset())
 
 
 def list_value(item: Value, memory: Iterable[object]) -> Value:
-    """A list of such values."""
+    """Return a list of such items."""
     return Value(frozenset(["list"]), item=item, memory=frozenset(memory) | item.memory, certain=item.certain)
 
 
 def tuple_value(items: Iterable[Value]) -> Value:
-    """A tuple of these values."""
+    """Return a tuple of these items."""
     held = tuple(items)
     memory = frozenset(root for item in held for root in item.memory)
     return Value(frozenset(["tuple"]), items=held, memory=memory, certain=all(item.certain for item in held))
 
 
 def join(left: Value | None, right: Value | None) -> Value | None:
-    """Return the value of an expression that gives one of two values."""
+    """Return the value of an expression whose result is one of two values."""
     if left is None or right is None or left == right:
         return left or right
     if left.is_undetermined or right.is_undetermined:
@@ -157,12 +159,12 @@ def join(left: Value | None, right: Value | None) -> Value | None:
 
 
 def _union_of_parts(value: Value) -> Value | None:
-    """Any of the parts of a container."""
+    """Return the union of a container's items; None if nothing is known about them."""
     return value.item if value.items is None else union(value.items) if value.items else None
 
 
 def union(values: Iterable[Value | None]) -> Value:
-    """Return the value of an expression that gives one of several values; unknown for none."""
+    """Return the value of an expression whose result is one of several values; unknown if there are none."""
     found: Value | None = None
     for value in values:
         found = join(found, value)
@@ -170,7 +172,7 @@ def union(values: Iterable[Value | None]) -> Value:
 
 
 def promote(values: Iterable[Value]) -> str | None:
-    """The dtype of arithmetic on these, by NumPy's rules: Python's numbers only ask for their kind."""
+    """Return the dtype of arithmetic on values by NumPy's rules. Python's numbers count by kind only."""
     arrays: list[str] = []
     numbers: list[str] = []
     for value in values:
@@ -196,12 +198,12 @@ def promote(values: Iterable[Value]) -> str | None:
 
 
 def _weight(dtype: str) -> int:
-    """The kind of a dtype: truth, whole, real, complex."""
+    """Return the rank of a dtype's kind: boolean, integer, real, complex."""
     return {"b": 0, "i": 1, "f": 2, "c": 3}[dtype[0]]
 
 
 def broadcast_rank(values: Iterable[Value]) -> int | None:
-    """Return how many axes arithmetic on these has; None where it is not known."""
+    """Return the number of axes of arithmetic on values; None if unknown."""
     ranks = [0 if value.only(*NUMBERS, "scalar") else value.rank for value in values]
     known = [rank for rank in ranks if rank is not None]
     return max(known, default=0) if len(known) == len(ranks) else None

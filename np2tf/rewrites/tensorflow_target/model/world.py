@@ -23,15 +23,15 @@ class Summary:
 
     node: cst.FunctionDef | cst.Lambda
     parameters: dict[str, Value] = field(default_factory=dict)
-    """What calls have given so far."""
+    """The possible values of the parameters, joined over the calls so far."""
     result: Value | None = None
     writes: set[str] = field(default_factory=set)
-    """Parameters that are arrays which it writes to."""
+    """The parameters that are arrays and that the function writes to."""
     returns_value: bool = False
     is_value: bool = False
-    """It is handed on as a value: nobody knows who calls it."""
+    """Whether the function is passed on as a value, so that its callers are unknown."""
     history: dict[str, Value] = field(default_factory=dict)
-    """Everything that its names have been bound to."""
+    """The possible values of the function's names, joined over all bindings."""
 
 
 @dataclass
@@ -45,17 +45,17 @@ class Decision:
 
 @dataclass
 class Passage:
-    """A loop or branch, as it was followed last."""
+    """The facts about a loop or branch from the last time that it was followed."""
 
     frame: Frame
     before: dict[str, Value]
-    """What names are where it begins, and where a loop's next round does."""
+    """The values of the names at its beginning; for a loop, at the beginning of any iteration."""
     value: Value
-    """What a loop goes over, or what a test gives."""
+    """The value of a loop's iterable, or of the test."""
 
 
 def _not_set(node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> None:
-    raise AssertionError("nobody has said what becomes of such calls")
+    raise AssertionError("`plan` has not set the handler of such calls")
 
 
 class World:
@@ -71,29 +71,29 @@ class World:
         self.decisions: dict[cst.CSTNode, Decision] = {}
         self.passages: dict[cst.CSTNode, Passage] = {}
         self.shared_owners: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
-        """Names that several functions bind: function (None for the module) and name -> whose name it is."""
+        """Names that several functions bind: function and name -> the owner; None is the module."""
         self.changed = False
-        """Whether something was found out in this round."""
+        """Whether this round has found a new fact."""
         self.on_inline_write: Callable[[cst.Call, list[cst.FunctionDef], Frame], None] = _not_set
         self._helper_names: dict[str, str] = {}
         self._names: dict[tuple[cst.CSTNode, str], str] = {}
 
     def inline_writes(self, node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> None:
-        """A call that writes to its arguments, in an expression; `functions` says what is done."""
+        """Handle a call in an expression that writes to its arguments; `functions` provides the handler."""
         self.on_inline_write(node, functions, frame)
 
     def forget(self, node: cst.CSTNode) -> None:
-        """A node is looked at again."""
+        """Drop the decision on a node, because the node is followed again."""
         self.decisions.pop(node, None)
 
     def edit(self, node: cst.CSTNode, edit: Edit, *helpers: str) -> None:
-        """Have a node edited; the translation will need these helpers."""
+        """Plan the edit of a node; the translation will need these helpers."""
         decision = self.decisions.setdefault(node, Decision())
         decision.edits.append(edit)
         decision.helpers.update(helpers)
 
     def refuse(self, node: cst.CSTNode, code: str, **words: str) -> Value:
-        """A node cannot be translated; what is said of its value is unknown."""
+        """Refuse a node, and return an unknown value for it."""
         self.decisions.setdefault(node, Decision()).refusals.append((code, words))
         return unknown(node)
 
@@ -104,7 +104,7 @@ class World:
         return self._helper_names[name]
 
     def name(self, base_name: str, node: cst.CSTNode, frame: Frame) -> str:
-        """A name that nobody uses, for what a statement needs; the same in every round."""
+        """Return an unused name for a statement's helper variable; the name is the same in every round."""
         if (node, base_name) not in self._names:
             where = frame.function if frame.function is not None else self.facts.module
             self._names[node, base_name] = self.facts.fresh_name(where, base_name)
@@ -125,13 +125,13 @@ class World:
 
 @dataclass
 class Frame:
-    """One run through the statements of a function, or of the module."""
+    """The state of one run through the statements of a function, or of the module."""
 
     world: World
     function: cst.FunctionDef | cst.Lambda | None
     env: dict[str, Value]
     live: Mapping[cst.CSTNode, Names] = field(default_factory=dict)
-    """Of each statement: the names that are needed behind it."""
+    """Statement -> the names that are read after it."""
     always_live: frozenset[str] = frozenset()
     """Names that inner functions may read at any time."""
     breaks: list[dict[str, Value]] = field(default_factory=list)
@@ -147,11 +147,11 @@ class Frame:
 
     @property
     def summary(self) -> Summary | None:
-        """Of the function."""
+        """The summary of the function; None for the module."""
         return self.world.summary(self.function) if self.function is not None else None
 
     def bind(self, name: str, value: Value) -> None:
-        """A name is bound in this scope."""
+        """Bind a name in this scope."""
         self.env[name] = value
         if (self.function, name) in self.world.shared_owners:
             self.world.learn(self.shared_names(name), name, value)
@@ -161,17 +161,17 @@ class Frame:
         self.world.learn(known, name, value)
 
     def shared_names(self, name: str) -> dict[str, Value]:
-        """Return where the values of a name are, that several functions bind."""
+        """Return the dictionary with the values of a name that several functions bind."""
         owner = self.world.shared_owners[self.function, name]
         return self.world.globals if owner is None else self.world.summary(owner).history  # type: ignore[arg-type]
 
     def inner(self) -> Frame:
-        """Return this place with names of its own, as a comprehension has."""
+        """Return a copy of this frame with its own names, for a comprehension."""
         return Frame(self.world, self.function, dict(self.env), self.live, self.always_live)
 
 
 def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
-    """Return what names may be where several ways meet; None where none arrives."""
+    """Return the values of the names where several paths meet; None if no path arrives."""
     arriving = [env for env in envs if env is not None]
     if not arriving:
         return None
@@ -180,5 +180,5 @@ def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
 
 
 def positional(parameters: Sequence[str]) -> str:
-    """Parameters as a text, for messages."""
+    """Return parameters as a text, for messages."""
     return ", ".join(parameter for parameter in parameters if parameter != "_")

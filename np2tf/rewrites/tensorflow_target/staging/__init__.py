@@ -1,4 +1,5 @@
 """Loops and branches of a translation for TensorFlow alone, as functions that a graph may run.
 
-`plan_loops` is the way in. Imports `model`, `facts`, `tree`, `planning`, `mutation` and the floor.
+The entry is `plan_loops`. Imports `model`, `facts`, `tree`, `planning`, `mutation` and the floor. Code that
+follows values stays out.
 """

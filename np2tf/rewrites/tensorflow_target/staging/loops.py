@@ -1,8 +1,8 @@
 """Rewrites loops over arrays as functions of their state, which a helper runs in Python or as one graph.
 
-A loop is planned so only where its rounds do nothing but compute: they print nothing, change no object but
-the lists that they append to, and jump nowhere. The program itself decides at run time whether a graph gives
-the same (rules/tensorflow/control.py), so that nothing has to be known here of dtypes and shapes.
+A loop is rewritten only if its iterations only compute: they print nothing, change no object except the lists
+that they append to, and do not jump. The helper decides at run time whether a graph gives the same result
+(rules/tensorflow/control.py), so this module need not know dtypes and shapes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from np2tf.rewrites.tensorflow_target.model.world import Edit, Passage, World
 from np2tf.rewrites.tensorflow_target.staging.rounds import branch_as_functions, loop_as_function
 from np2tf.tree.walk import children, walk
 
-#: Expressions that run code of others, or show a value.
+#: Expressions that may run other code, or show a value.
 _NOT_COMPUTED = (
     *(
         cst.Lambda,
@@ -54,7 +54,7 @@ def plan_loops(world: World) -> None:
 
 
 class _Planner:
-    """Looks whether one outermost loop can be planned, and collects the edits of all within."""
+    """Checks whether an outermost loop can be rewritten, and collects the edits of it and of inner loops."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -64,7 +64,7 @@ class _Planner:
         self._computing: dict[cst.FunctionDef, bool] = {}
 
     def loop(self, node: cst.For | cst.While, is_inner: bool = False) -> bool:
-        """Return whether a loop can be planned."""
+        """Return whether a loop can be rewritten."""
         passage = self.world.passages.get(node)
         function = passage.frame.function if passage is not None else None
         if passage is None or not isinstance(function, cst.FunctionDef) or node.orelse is not None:
@@ -100,7 +100,7 @@ class _Planner:
         return self.facts.parents.nearest(node, cst.Try, cst.FunctionDef) is not function
 
     def _counts(self, node: cst.For, passage: Passage, is_inner: bool) -> bool:
-        """Return whether a loop goes over `range`, and its number only chooses elements."""
+        """Return whether a loop runs over `range`, and its variable only indexes elements."""
         call = node.iter
         if not isinstance(node.target, cst.Name) or not isinstance(call, cst.Call):
             return False
@@ -113,7 +113,7 @@ class _Planner:
         return all(self._is_index(name_node) for name_node in _names(block(node.body), node.target.value))
 
     def _is_index(self, node: cst.CSTNode) -> bool:
-        """Return whether a name is, with numbers added, the index of an element."""
+        """Return whether a name, possibly with numbers added, is the index of an element."""
         parents = self.facts.parents
         up = parents[node]
         while isinstance(up, (cst.BinaryOperation, cst.UnaryOperation)):
@@ -130,7 +130,7 @@ class _Planner:
         return passage.value.may(*ARRAYS) and self._computes(node.test)
 
     def _appended_lists(self, body: Sequence[cst.CSTNode], passage: Passage) -> tuple[str, ...]:
-        """The lists of which each round appends something, and that it does not use otherwise."""
+        """Return the lists that each iteration appends to and does not use otherwise."""
         found = []
         for statement in body:
             name = _append_to(statement)
@@ -149,7 +149,7 @@ class _Planner:
         own_names: set[str],
         live: frozenset[str],
     ) -> list[str]:
-        """The names that a round hands on; none where one of them cannot be handed on."""
+        """Return the names that an iteration passes on; none if one of the names cannot be passed on."""
         bound = [name for name in ordered_writes(body) if name not in own_names]
         state = [name for name in bound if name in passage.before and self._is_bound(name, node, passage)]
         other_names = {*bound, *own_names} - set(state)
@@ -165,7 +165,7 @@ class _Planner:
         return state
 
     def _is_bound(self, name: str, node: cst.CSTNode, passage: Passage) -> bool:
-        """Return whether a name is bound for sure where a statement begins."""
+        """Return whether a name is certainly bound at the beginning of a statement."""
         function = passage.frame.function
         assert isinstance(function, cst.FunctionDef)
         if name in parameter_names(function.params):
@@ -248,7 +248,7 @@ class _Planner:
         return True
 
     def _computes(self, node: cst.CSTNode) -> bool:
-        """Return whether an expression does nothing but compute."""
+        """Return whether an expression only computes."""
         for inner_node in walk(node):
             if isinstance(inner_node, _NOT_COMPUTED):
                 return False
@@ -260,7 +260,7 @@ class _Planner:
         return True
 
     def _calls_computing(self, call: cst.Call) -> bool:
-        """Return whether a call is of a function of the module that does nothing but compute."""
+        """Return whether a call is of a function of the module that only computes."""
         owner = (
             self.facts.scopes.of(call.func).owner_of(call.func.value)
             if isinstance(call.func, cst.Name)
@@ -280,7 +280,7 @@ class _Planner:
         return fits
 
     def _only_computes(self, node: cst.CSTNode) -> bool:
-        """Return whether a statement of a function does nothing but compute."""
+        """Return whether a statement of a function only computes."""
         if isinstance(node, cst.SimpleStatementLine):
             return all(map(self._only_computes, node.body))
         if isinstance(node, (cst.Return, cst.Expr)):
@@ -306,13 +306,13 @@ def _is_names(target: cst.CSTNode) -> bool:
 
 
 def _is_short(node: cst.For) -> bool:
-    """Return whether a loop goes over a few things that are written out."""
+    """Return whether a loop runs over a short display of items."""
     is_display = isinstance(node.iter, (cst.Tuple, cst.List)) and len(node.iter.elements) <= _MOST_ELEMENTS
     return is_display and node.orelse is None and isinstance(node.body, cst.IndentedBlock)
 
 
 def _append_to(statement: cst.CSTNode) -> str | None:
-    """The list of a statement `list.append(value)`."""
+    """Return the list of a statement `list.append(value)`; None for other statements."""
     small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
     call = small.value if isinstance(small, cst.Expr) else None
     if not isinstance(call, cst.Call) or len(call.args) != 1 or len(statement.body) > 1:  # type: ignore[attr-defined]
@@ -324,7 +324,7 @@ def _append_to(statement: cst.CSTNode) -> str | None:
 
 
 def _names(body: Sequence[cst.CSTNode], name: str) -> Iterator[cst.Name]:
-    """Yield where statements use a name as a variable."""
+    """Yield the nodes in which statements use a name as a variable."""
     for statement in body:
         for node in walk(statement):
             for child in children(node):

@@ -1,4 +1,4 @@
-"""The text of loops and branches as functions of their state."""
+"""Writes loops and branches as functions of their state."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _assignment(state: Sequence[str], call: cst.BaseExpression) -> Statement:
 def _function(
     name: str, parameters: Sequence[str], body: Sequence[Statement], old: cst.IndentedBlock | None
 ) -> cst.FunctionDef:
-    """A function; its block keeps the comments and the indentation of the old one."""
+    """Return a function definition; its block keeps the comments and the indentation of the old block."""
     held = old.with_changes(body=body) if old is not None else cst.IndentedBlock(body)
     return cst.FunctionDef(
         cst.Name(name), cst.Parameters([cst.Param(cst.Name(parameter)) for parameter in parameters]), held
@@ -95,7 +95,9 @@ def _function(
 def _laid_out(
     statements: Sequence[Statement], leading_lines: Sequence[cst.EmptyLine], is_first: bool
 ) -> cst.FlattenSentinel[Statement]:
-    """Functions with an empty line around each; what stood above the statement stands above the first."""
+    """Return function definitions with an empty line around each. The lines above the statement stand above
+    the first function.
+    """
     first, *statements_behind = statements
     begins = (
         [*leading_lines]

@@ -1,8 +1,8 @@
 """Sources of random bits that read a buffer of raw words, which NumPy has drawn before the graph runs.
 
 A word is one load from the buffer, whereas the sources in `sources` compute it. The buffer may be too short
-for a call. Then the graph continues with words derived from those in the buffer, so that every loop ends. The
-caller sees by the count of words that the call has drawn wrongly, and repeats it with a longer buffer.
+for a call. Then the graph continues with words derived from the words in the buffer, so that every loop ends.
+The caller sees by the count of words that the call has drawn wrongly, and repeats it with a longer buffer.
 """
 
 from __future__ import annotations

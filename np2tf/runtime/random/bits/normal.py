@@ -142,7 +142,7 @@ def ziggurats(source: Source, count: int, product: Product) -> tuple[tf.Tensor, 
 
 
 def _ziggurats_in_rows(source: Words64, count: int, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return the same, in rows: 99 of 100 numbers need one word each, so a row of them is made at once."""
+    """Return the numbers of `_ziggurats`, made in rows: 99 of 100 numbers need one word each."""
     row = min(count, _ROW)
     places = tf.range(row, dtype=tf.int64)
 

@@ -186,7 +186,7 @@ def _exchange(x: tf.Tensor, i: tf.Tensor, j: tf.Tensor) -> tf.Tensor:
 
 
 def _pivots_of(order: tf.Tensor) -> tf.Tensor:
-    """Convert a permutation of rows to LAPACK's pivots: the rows to exchange, one after the other."""
+    """Convert a permutation of rows to LAPACK's pivots: the rows to exchange, in order."""
     count = order.shape[0]
 
     def step(i: tf.Tensor, rows: tf.Tensor, pivots: tf.Tensor) -> tuple[tf.Tensor, ...]:

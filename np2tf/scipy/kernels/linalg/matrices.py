@@ -56,7 +56,7 @@ def a_matrix(name: str, a: tf.Tensor, square: bool = False, stacked: bool = Fals
 def norm(
     a: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True
 ) -> tf.Tensor:
-    """Return the norm of a vector or matrix, or the norms of those in an array.
+    """Return the norm of a vector or matrix, or the norms of the vectors or matrices in an array.
 
     Args:
         a: array of real or complex numbers.

@@ -33,7 +33,7 @@ _FAR, _TERMS = 25.0, 24
 
 
 def _expansion(order: int, odd: bool) -> list[float]:
-    """Return coefficients of the asymptotic expansion in 1 / x: of the odd powers, or of the even ones."""
+    """Return coefficients of the asymptotic expansion in 1 / x: of the odd powers or the even powers."""
     term, terms = 1.0, [1.0]
     for k in range(1, _TERMS):
         term *= (4 * order * order - (2 * k - 1) ** 2) / (8 * k)

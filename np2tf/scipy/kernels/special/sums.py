@@ -31,7 +31,7 @@ def _axes(x: tf.Tensor, axis: Any) -> list[int]:
 
 
 def _largest(x: tf.Tensor, axes: list[int]) -> tf.Tensor:
-    """Return the largest numbers along `axes`, with 0 in the place of infinite ones."""
+    """Return the largest numbers along `axes`, with 0 in the place of infinite numbers."""
     largest = tf.reduce_max(x, axes, keepdims=True)
     return tf.where(tf.math.is_finite(largest), largest, constant(0, x))
 

@@ -1,7 +1,7 @@
 """Functions that write into their first argument, and return it: always use the returned object.
 
 They write through an array, so that its views and its owner see the write. A tf.Tensor, which cannot
-change, is replaced by a new one.
+change, is replaced by a new tensor.
 """
 
 from __future__ import annotations

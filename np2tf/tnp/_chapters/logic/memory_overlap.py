@@ -41,7 +41,7 @@ def _compare_memory(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
         if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
             # Raw tensors cannot be written to in part: whether two of them share memory makes no difference.
             return a is b
-        # Memory of NumPy's and memory of TensorFlow's are never the same.
+        # Arrays of NumPy and arrays on TensorFlow never share memory.
         return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
     storage = storage_of(a)
     if storage is not storage_of(b):

@@ -201,7 +201,7 @@ def cumulative_prod(
     return _cumulative("prod", x, axis, dtype, include_initial)
 
 
-# NumPy 2.0 lacks them; they are ours all the same.
+# NumPy 2.0 lacks both functions; tnp has them with every version.
 if hasattr(np, "cumulative_sum"):
     cumulative_sum = op(np.cumulative_sum)(cumulative_sum)
     cumulative_prod = op(np.cumulative_prod)(cumulative_prod)

@@ -46,8 +46,8 @@ def raw_all(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
 def _sum_by_runs(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
     """Sum over each run of neighbouring axes by itself, the innermost first, as NumPy does.
 
-    TensorFlow sums one run in pairs, which is quick. It sums several runs at once one element after the
-    other, with many times the rounding errors, and ten times as slowly.
+    TensorFlow sums one run in pairs, which is quick. It sums several runs at once element by element,
+    with many times the rounding errors, and ten times as slowly.
     """
     runs: list[list[int]] = []
     for axis in sorted(axes, reverse=True):

@@ -137,7 +137,7 @@ def refuse_extended(a: tf.Tensor) -> None:
     """Leave bfloat16 and similar dtypes to NumPy, which takes them for neither floats nor integers.
 
     Raises:
-        StagingError: `a` has such a dtype.
+        StagingError: `a` has a dtype that NumPy takes for neither.
     """
     if np.dtype(a.dtype.as_numpy_dtype).kind == "V":
         raise NoGraphFormError(f"a mean of {a.dtype.name}")
@@ -200,7 +200,7 @@ def variance_of(
     refuse_extended(a)
     axes = normalize_axes(axis, rank_of(a))
     if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
-        # The mean loses its imaginary part, the distances from it keep theirs.
+        # NumPy drops the imaginary part of the mean, but not of the distances from the mean.
         raise NoGraphFormError("the variance of complex numbers in another dtype")
     wide = sum_dtype(dtype if dtype is not None else mean_dtype(a))
     x = cast(a, wide)

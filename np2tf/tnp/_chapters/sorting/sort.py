@@ -67,7 +67,7 @@ def order_of(values: tf.Tensor, descending: bool = False) -> tf.Tensor:
 def _order_of_complex(values: tf.Tensor, descending: bool) -> tf.Tensor:
     """Return the indices that sort complex numbers by real part, then by imaginary part.
 
-    Numbers with NaN come last: first those with NaN in the imaginary part, then in the real part, then in
+    Numbers with NaN come last: first numbers with NaN in the imaginary part, then in the real part, then in
     both.
     """
     real, imaginary = tf.math.real(values), tf.math.imag(values)

@@ -79,7 +79,9 @@ def sort_rows(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
 
 
 def restore_axes(result: tf.Tensor, rank: int, axes: tuple[int, ...], keepdims: Any, lead: int) -> tf.Tensor:
-    """`result`, whose first `lead` axes are new ones, with the reduced axes put back as 1 if wanted."""
+    """Return `result`, whose first `lead` axes are new, with the reduced axes as axes of length 1 if
+    `keepdims` is true.
+    """
     if keepdims:
         for axis in axes_in_order(axes):
             result = tf.expand_dims(result, axis + lead)
@@ -120,7 +122,8 @@ def interpolate(
 
     Args:
         sorted_values: the sorted rows, along the last axis.
-        low, high: the places; one for all rows, or for each row if the rows' axes are `batch_dims`.
+        low, high: the places: one place for all rows, or a place for each row if the rows' axes are
+            `batch_dims`.
         t: the fraction of the way from the lower to the higher element.
         dtype: the dtype of the result.
         batch_dims: the number of axes that `sorted_values` and the places have in common.
@@ -318,7 +321,7 @@ def percentile(
 
 def _middle(sorted_values: tf.Tensor, dtype: np.dtype[Any], n: Any) -> tf.Tensor:
     if not isinstance(n, int):
-        # One more element, so that there is one to take of nothing.
+        # An additional element, so that an empty row has an element to read.
         row = tf.pad(sorted_values, [[0, 0]] * (rank_of(sorted_values) - 1) + [[0, 1]])
         low, high = row[..., tf.maximum(n - 1, 0) // 2], row[..., n // 2]
         middle = tf.where(n % 2 == 1, cast(low, dtype), mean_of_two(low, high, dtype))

@@ -30,7 +30,7 @@ _SCATTER: dict[str, Callable[..., tf.Tensor]] = {
 
 
 def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
-    """``ufunc.at(array, indices, operand)``: once for every index, also for repeated ones.
+    """``ufunc.at(array, indices, operand)``: once for every index, also for repeated indices.
 
     Raises:
         IndexError: an index is out of bounds.

@@ -23,7 +23,7 @@ _NO_JUMPS = Jumps()
 
 
 def refuse_half_changed(body: Sequence[cst.CSTNode], marks: Marks) -> None:
-    """Refuse a function's body with such a name.
+    """Refuse a function's body in which a name is lost that is needed after an exception.
 
     Raises:
         CannotLower: if a name that a lowered construct binds is needed after an exception.
