@@ -14,9 +14,9 @@ from np2tf.runtime.callees.callees import NewCallee, check_class
 from np2tf.runtime.compilation.budget import Budget
 from np2tf.runtime.compilation.call_preparation import CallPreparation
 from np2tf.runtime.compilation.concrete_function import ConcreteFunction
-from np2tf.runtime.compilation.families import SpecializationCaches
 from np2tf.runtime.compilation.open_lengths import LengthsAreNeeded
 from np2tf.runtime.compilation.prepared_call import PreparedCall
+from np2tf.runtime.compilation.specialization_caches import SpecializationCaches
 from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.decisions.decisions import key_of
 from np2tf.runtime.decisions.digests import digest_of_call

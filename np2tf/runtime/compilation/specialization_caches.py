@@ -13,7 +13,7 @@ from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.host.host_function import HostFunction
 
 #: The number of caches that are stored; every signature has a cache of its own.
-MOST_FAMILIES = 1000
+MOST_CACHES = 1000
 
 
 class SpecializationCaches:
@@ -52,7 +52,7 @@ class SpecializationCaches:
     def _known_cache(self, key: Any, call: PreparedCall) -> SpecializationCache:
         found = self.caches.get(key)
         if found is None:
-            if len(self.caches) >= MOST_FAMILIES:
+            if len(self.caches) >= MOST_CACHES:
                 self.caches.clear()
                 self._lengths.clear()
             found = self.caches.setdefault(key, SpecializationCache())

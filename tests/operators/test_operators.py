@@ -24,7 +24,7 @@ from np2tf.rewrites.control import calls
 from np2tf.runtime.callees.known_callees import BUILTINS
 from np2tf.runtime.environment import call_context
 
-PACKAGE = Path(__file__).resolve().parent.parent / "np2tf"
+PACKAGE = Path(__file__).resolve().parents[2] / "np2tf"
 #: What emitted code names of np2tf that is no operator.
 OTHERS = {"at", "jit", "tnp", "host_memory", "warn"}
 
