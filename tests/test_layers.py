@@ -393,7 +393,7 @@ def test_tests_mirror_the_package(folder: str) -> None:
     assert folder in names
 
 
-@pytest.mark.parametrize("folder", [path.parent.name for path in PACKAGE.glob("*/__init__.py")])
+@pytest.mark.parametrize("folder", sorted({path.parent.name for path in PACKAGE.glob("*/[!_]*.py")}))
 def test_folders_are_tested(folder: str) -> None:
     """A folder below the package's top has a folder of tests, which may serve the folders in it, too."""
     assert any((TESTS / folder).rglob("test_*.py"))
