@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +47,13 @@ def table(results: dict[str, Measured], names: list[str]) -> list[str]:
 
 
 def means(results: dict[str, Measured], names: list[str]) -> list[str]:
-    """Return a line for each system: the geometric mean and the least ratio."""
+    """Return a line for each system: the geometric mean, the median and the least ratio."""
     lines = []
     for system in (one for one in results if one != "numpy"):
         ratios = [found for name in names if (found := ratio(results, system, name)) is not None]
         lines.append(
             f"{system}: geometric mean {geometric_mean(ratios):.2f} over {len(ratios)} of {len(names)}, "
-            f"least {min(ratios, default=float('nan')):.2f}"
+            f"median {statistics.median(ratios or [math.nan]):.2f}, least {min(ratios, default=math.nan):.2f}"
         )
     return lines
 

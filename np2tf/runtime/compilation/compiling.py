@@ -7,6 +7,7 @@ arguments.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -16,7 +17,7 @@ from np2tf.counts import Fallback, counts
 from np2tf.operators.undefined import check_bound
 from np2tf.runtime.arguments.traced_arguments import write_back
 from np2tf.runtime.compilation.compiled_code import CompiledCode
-from np2tf.runtime.compilation.concrete_function import ConcreteFunction, DiscardedCall
+from np2tf.runtime.compilation.concrete_function import Body, ConcreteFunction, DiscardedCall
 from np2tf.runtime.compilation.explanation import Explanation
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
@@ -260,35 +261,28 @@ class Compiler(CompiledCode):
         """
         arrays = call.signature.arrays
         inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
-        if concrete_function.hides_gradients and is_recording():
+
+        def retrace(trace: Callable[[Body, Sequence[Any]], None]) -> None:
             with self._preparation.guard_captures(call):
-                concrete_function.retrace_for_gradients(
-                    call.body(self._function, concrete_function.is_bounded), arrays
-                )
+                trace(call.body(self._function, concrete_function.is_bounded), arrays)
+
+        if concrete_function.hides_gradients and is_recording():
+            retrace(concrete_function.retrace_for_gradients)
         try:
             result = concrete_function(*inputs)
         except tf.errors.OpError:
             if concrete_function.how != "xla" or not is_new:
                 raise
             # XLA refuses some graphs only when it compiles them, at the first call.
-            with self._preparation.guard_captures(call):
-                concrete_function.retrace_as_graph(
-                    call.body(self._function, concrete_function.is_bounded), arrays
-                )
+            retrace(concrete_function.retrace_as_graph)
             result = concrete_function(*inputs)
         except DiscardedCall:
             if not concrete_function.has_assumed:
                 raise
-            with self._preparation.guard_captures(call):
-                concrete_function.retrace_without_assumptions(
-                    call.body(self._function, concrete_function.is_bounded), arrays
-                )
+            retrace(concrete_function.retrace_without_assumptions)
             result = concrete_function(*inputs)
         except OutOfWords:
-            with self._preparation.guard_captures(call):
-                concrete_function.retrace_without_buffers(
-                    call.body(self._function, concrete_function.is_bounded), arrays
-                )
+            retrace(concrete_function.retrace_without_buffers)
             result = concrete_function(*inputs)
         if not concrete_function.is_plain:
             result = write_back(result, call.signature.holders)
