@@ -23,7 +23,7 @@ KERNELS = Path(__file__).with_name("kernels")
 ARGUMENTS = KERNELS / "arguments"
 #: np2tf's tier "auto" has time for its decisions: at least so many calls and seconds, because callers are
 #: compiled later than the functions that they call, and at most so many seconds.
-WARM_UP_CALLS, WARM_UP_SECONDS, LONGEST_WARM_UP = 10, 20.0, 40.0
+WARM_UP_CALLS, WARM_UP_SECONDS, LONGEST_WARM_UP = 10, 12.0, 30.0
 
 
 def load(name: str, folder: Path = KERNELS) -> types.ModuleType:
