@@ -65,6 +65,7 @@ class Plugin:
         packages = getattr(options, "np2tf", None)
         if not packages or _FINDER_KEY in config.stash:
             return
+        _keep_asserts(config)
         from np2tf.config import config as settings
         from np2tf.imports.cache.store import prepare
         from np2tf.imports.pytest_finder import PackageFinder, folders_of
@@ -221,6 +222,17 @@ def summary(processes: list[dict[str, Any]]) -> list[str]:
         ),
         *([f"  … and {len(rows) - ROWS} more"] if len(rows) > ROWS else []),
     ]
+
+
+def _keep_asserts(config: pytest.Config) -> None:
+    """Let pytest import np2tf's modules as they are.
+
+    In packages with a plugin pytest rewrites every `assert`, which takes seconds for hundreds of modules, and
+    in each run if Python writes no bytecode. If pytest changes this part, the modules are rewritten again.
+    """
+    hook = getattr(config.pluginmanager, "rewrite_hook", None)
+    getattr(hook, "_must_rewrite", set()).discard("np2tf")
+    getattr(hook, "_marked_for_rewrite_cache", {}).clear()
 
 
 plugin = Plugin()

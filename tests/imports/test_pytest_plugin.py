@@ -118,6 +118,22 @@ def test_inert_until_asked(plain: pytest.Pytester):
     assert not any("np2tf:" in line or "jitted" in line for line in result.outlines)
 
 
+def test_np2tfs_own_modules_keep_their_asserts(project: pytest.Pytester):
+    """pytest would rewrite hundreds of modules, because they are in a package with a plugin."""
+    (project.path / "installed" / "np2tf-0.0.dist-info" / "RECORD").write_text("np2tf/__init__.py,,\n")
+    project.makepyfile(
+        test_first="""
+        import first_pkg
+        import np2tf.pipeline
+        def test_asserts():
+            assert "@pytest_ar" in globals()
+            assert "@pytest_ar" not in vars(np2tf.pipeline)
+        """
+    )
+    result = project.runpytest_subprocess("-p", "no:xdist", "--np2tf", "first_pkg")
+    result.assert_outcomes(passed=1)
+
+
 def test_it_can_be_left_out(plain: pytest.Pytester):
     assert plain.runpytest_subprocess("-p", "no:np2tf").ret == 0
     refused = plain.runpytest_subprocess("-p", "no:np2tf", "--np2tf", "first_pkg")
