@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import subprocess
 import sys
 import textwrap
@@ -117,6 +118,15 @@ def test_by_path(files: Path):
         assert module.__name__ == "another_name"
         assert module.total(np.arange(3.0)) == 13
         assert "another_name" not in sys.modules
+
+
+def test_the_classes_of_a_module_are_those_of_its_source(tmp_path: Path):
+    """Tests of packages call every class that `inspect` finds in a module (pyunlocbox)."""
+    path = tmp_path / "classes.py"
+    path.write_text("import numpy as np\n\nclass A:\n    def f(self, x):\n        return np.sin(x) + x[0]\n")
+    module = np2tf.import_module("classes", path)
+    assert "_np2tf_type" in vars(module)  # the module has boundaries
+    assert [name for name, _ in inspect.getmembers(module, inspect.isclass)] == ["A"]
 
 
 def test_no_such_file_or_module(files: Path):

@@ -7,6 +7,7 @@ A function without such arguments is not affected: NumPy's arrays and `tnp.ndarr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -122,11 +123,11 @@ def across(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
 
 #: The names that translated code uses for these objects, in its globals or closure. A function that the
 #: translation has not changed, so that AutoGraph may stage its control flow, uses another name for
-#: `boundary`.
+#: `boundary`. None of them is a class, because programs look for the classes of a module.
 AUTOGRAPH = "_np2tf_boundary_as_source"
 NAMES: dict[str, Any] = {
     "_np2tf_suspects": suspects,
     "_np2tf_boundary": boundary,
     AUTOGRAPH: boundary,
-    "_np2tf_type": type,
+    "_np2tf_type": partial(type),
 }
