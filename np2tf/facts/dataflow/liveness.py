@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -70,6 +70,28 @@ def _live_in(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
         cases = [live_before(block(case.body), after, jumps) | reads(case.guard) for case in node.cases]
         return union_of([after, reads(node.subject), *cases])
     return _live_small(node, after, jumps)
+
+
+def inner_blocks(
+    node: cst.CSTNode, after: Names, jumps: Jumps
+) -> Iterator[tuple[Sequence[cst.CSTNode], Names, Jumps]]:
+    """Yield the statements of each block of an `if`, loop, `with` or `match`, the names whose value is needed
+    behind the block, and its jumps.
+
+    A `try` yields nothing, because an exception may leave its blocks after any statement.
+    """
+    if isinstance(node, cst.If):
+        yield block(node.body), after, jumps
+        yield block(node.orelse), after, jumps
+    elif isinstance(node, (cst.While, cst.For)):
+        head = loop_head(node, after, jumps)
+        yield block(node.body), head, Jumps(after, head)
+        yield block(node.orelse), after, jumps
+    elif isinstance(node, cst.With):
+        yield block(node.body), after, jumps
+    elif isinstance(node, cst.Match):
+        for case in node.cases:
+            yield block(case.body), after, jumps
 
 
 def live_when_left(node: cst.Try | cst.TryStar, after: Names, jumps: Jumps) -> Names:

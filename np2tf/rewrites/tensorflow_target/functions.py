@@ -8,7 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.dataflow.liveness import Jumps, live_before, live_when_left, loop_head
+from np2tf.facts.dataflow.liveness import Jumps, inner_blocks, live_before, live_when_left
 from np2tf.facts.dataflow.reads_writes import NO_NAMES, Names, block, free_names, reads
 from np2tf.rewrites.tensorflow_target.calls import parameter_names
 from np2tf.rewrites.tensorflow_target.model.shared_names import shared_names
@@ -137,18 +137,6 @@ def _live_behind(body: Sequence[cst.CSTNode]) -> Mapping[cst.CSTNode, Names]:
             found[node] = live | always
             if isinstance(node, cst.SimpleStatementLine):
                 visit(node.body, live, jumps, always)
-            elif isinstance(node, cst.If):
-                visit(block(node.body), live, jumps, always)
-                visit(block(node.orelse), live, jumps, always)
-            elif isinstance(node, (cst.While, cst.For)):
-                head = loop_head(node, live, jumps)
-                visit(block(node.body), head, Jumps(live, head), always)
-                visit(block(node.orelse), live, jumps, always)
-            elif isinstance(node, cst.With):
-                visit(block(node.body), live, jumps, always)
-            elif isinstance(node, cst.Match):
-                for case in node.cases:
-                    visit(block(case.body), live, jumps, always)
             elif isinstance(node, cst.Try):
                 last = block(node.finalbody)
                 behind = live_before(last, live, jumps)
@@ -160,6 +148,8 @@ def _live_behind(body: Sequence[cst.CSTNode]) -> Mapping[cst.CSTNode, Names]:
                     visit(block(handler.body), behind, jumps, needed)
                 at_end = handled | live_before(block(node.orelse), behind, jumps)
                 visit(block(node.body), at_end, jumps, needed | handled)
+            for inner_statements, behind, inner_jumps in inner_blocks(node, live, jumps):
+                visit(inner_statements, behind, inner_jumps, always)
             live = live_before([node], live, jumps)
 
     visit(body, NO_NAMES, Jumps(), NO_NAMES)

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from np2tf.facts.dataflow.liveness import Jumps, live_before, live_when_left, loop_head
+from np2tf.facts.dataflow.liveness import Jumps, inner_blocks, live_before, live_when_left
 from np2tf.facts.dataflow.reads_writes import Names, rebound
-from np2tf.rewrites.control.common.layout import else_of, statements_of
+from np2tf.rewrites.control.common.layout import statements_of
 from np2tf.rewrites.control.common.leaving import jumps_in
 from np2tf.rewrites.control.common.marks import CannotLower, Marks
 from np2tf.rewrites.control.constructs.tries import blocks
@@ -45,20 +45,10 @@ def _statement(node: cst.CSTNode, after: Names, jumps: Jumps, marks: Marks) -> N
         # The checks of inner constructs concern the code behind the whole `try`.
         for suite in blocks(node):
             _look(statements_of(suite), after | live_when_left(node, after, jumps), jumps, marks)
-    elif isinstance(node, (cst.For, cst.While)):
-        head = loop_head(node, after, jumps)
-        _look(statements_of(node), head, Jumps(after, head), marks)
-        _look(statements_of(node.orelse), after, jumps, marks)
-    elif isinstance(node, cst.If):
-        _look(statements_of(node), after, jumps, marks)
-        _look(else_of(node), after, jumps, marks)
-    elif isinstance(node, cst.With):
-        _look(statements_of(node.body), after, jumps, marks)
-    elif isinstance(node, cst.Match):
-        for case in node.cases:
-            _look(statements_of(case.body), after, jumps, marks)
     elif isinstance(node, cst.FunctionDef):
         _look(statements_of(node.body), _NO_NAMES, _NO_JUMPS, marks)
+    for statements, behind, inner_jumps in inner_blocks(node, after, jumps):
+        _look(statements, behind, inner_jumps, marks)
 
 
 def _check(node: cst.Try, after: Names, jumps: Jumps, marks: Marks) -> None:
