@@ -47,7 +47,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *_: replacement._is_possible())
     for name, value in (("HOT", 0.0), ("LOADING_ROUNDS", 0), ("SHORT", 2), ("FASTER", float("inf"))):
         monkeypatch.setattr(replacement, name, value)
-    monkeypatch.setattr(functions, "TINY", 4)
+    monkeypatch.setattr(functions, "SHORT", 5)
     # Otherwise the measured time decides whether a second run begins as compiled code.
     monkeypatch.setattr(watched_loop, "FASTER", 0.0)
     with np2tf.config.using(tier="auto"):
@@ -75,7 +75,7 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     monkeypatch.setattr(LoopCompiler, "_prefers_host", lambda *_: False)
     monkeypatch.setattr(LoopCompiler, "_deadline", None)
     monkeypatch.setattr(replacement, "SHORT", 2)
-    monkeypatch.setattr(functions, "TINY", 4)
+    monkeypatch.setattr(functions, "SHORT", 5)
     with np2tf.config.using(tier="auto"):
         yield found
 

@@ -27,12 +27,9 @@ from np2tf.imports.loops.names import (
     walk,
 )
 from np2tf.imports.loops.text import OTHER_ENDS, binds, can_be_moved, function_of
-from np2tf.runtime.replacement.loop_function import LoopFunction
+from np2tf.runtime.replacement.loop_function import SHORT, LoopFunction
 
 _Loop = ast.For | ast.While
-#: A loop over a range that certainly has at most this many numbers is not watched: fewer than
-#: `np2tf.runtime.replacement.replacement.SHORT`.
-TINY = 15
 #: Statements that bind names which are no variables.
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 #: The place of a loop -> its function.
@@ -241,7 +238,7 @@ def _is_tiny(call: ast.expr) -> bool:
     """Return whether a range certainly has so few numbers that watching would cost more."""
     try:
         given = [ast.literal_eval(argument) for argument in call.args]  # type: ignore[attr-defined]
-        return len(range(*given)) <= TINY
+        return len(range(*given)) < SHORT
     except (ValueError, TypeError, OverflowError):
         return False
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 #: The name that code with watched loops reads.
 WATCH = "_np2tf_watch"
+#: A loop over a range of fewer numbers is not watched, because watching would cost more than it could gain.
+SHORT = 16
 
 
 class LoopFunction(NamedTuple):

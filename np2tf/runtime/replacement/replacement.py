@@ -29,7 +29,7 @@ from np2tf.runtime.decisions.decisions import PAYS
 from np2tf.runtime.environment.call_context import is_recording, load, tensorflow
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, clock, machine
 from np2tf.runtime.introspection.array_search import holds_array
-from np2tf.runtime.replacement.loop_function import WATCH
+from np2tf.runtime.replacement.loop_function import SHORT, WATCH
 from np2tf.runtime.replacement.loop_items import arrays_of
 from np2tf.runtime.replacement.loop_timer import LoopTimer
 from np2tf.runtime.replacement.watched_loop import FASTER, WatchedLoop, hot, loop_costs, loops
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 #: The seconds that a loop must have run, and the factor by which its remaining time must exceed the expected
 #: cost of compiling it.
 HOT, WORTH = 0.05, 3.0
-#: A range of fewer numbers is not watched; the clock is read once in this many seconds.
-SHORT, PERIOD = 16, 0.005
+#: The clock is read once in this many seconds.
+PERIOD = 0.005
 #: The length of the trials of compiled code, in seconds of the host: a cold trial, in which XLA compiles, and
 #: a warm trial.
 FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
