@@ -184,7 +184,7 @@ class ConcreteFunction:
     def retrace_without_assumptions(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace again, so that the code relies on no assumption about the data."""
         self._assumes = False
-        self._trace_for_device(body, arrays, [tf.TensorSpec(s.shape, s.dtype) for s in self._specs])
+        self._trace_for_device(body, arrays, self._specs)
 
     def retrace_for_gradients(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace again, so that elements outside the valid part are computed from their neighbours' values
