@@ -121,9 +121,11 @@ def measure(system: str, name: str, seconds: float, repeat: int, size: str, fold
     if system == "np2tf":
         begun = perf_counter()
         least, longest = (WARM_UP_SECONDS, LONGEST_WARM_UP) if seconds else (0.0, 0.0)
-        while len(times) < WARM_UP_CALLS or (perf_counter() < begun + longest and not is_decided(kernel)):
-            result, own = call()
-        while perf_counter() < begun + least:
+        while (
+            len(times) < WARM_UP_CALLS
+            or (passed := perf_counter() - begun) < least
+            or (passed < longest and not is_decided(kernel))
+        ):
             result, own = call()
     else:
         result, own = call()
