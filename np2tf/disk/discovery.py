@@ -236,7 +236,9 @@ def _is_pattern(line: str) -> bool:
 
 
 def _is_regular(entry: os.DirEntry[str]) -> bool:
-    """Return whether the entry is a regular file, or a link to one. Reading a pipe would never end."""
+    """Return whether the entry is a regular file, or a link to a regular file. Reading a pipe would never
+    end.
+    """
     try:
         return stat.S_ISREG(entry.stat().st_mode)
     except OSError:

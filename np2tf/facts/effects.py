@@ -68,7 +68,7 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.TryStar: "has a try block, whose handlers a graph cannot run",
     cst.ClassDef: "defines a class",
 }
-#: The nodes that anything can stand against; most are others.
+#: The nodes that anything can stand against; most are other nodes.
 _NODES = frozenset({
     *_STATEMENTS, cst.With, cst.Del, cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For, cst.Call, cst.Try,
     cst.GeneratorExp, cst.Name, cst.FunctionDef, cst.Return,

@@ -26,7 +26,7 @@ class Ref(NamedTuple):
             "self": an object of the class `name` of this module, or of a derived class;
             "object": an object of the class that `parts[0]` refers to, or of a derived class;
             "super": `super()` in the class `name`;
-            "around": the parameter `name` of a function around this one;
+            "around": the parameter `name` of a function around this function;
             "unknown": any object.
     """
 

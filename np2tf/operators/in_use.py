@@ -1,8 +1,8 @@
 """The meaning of each operator that `np2tf` has now: Python's, or the meaning for staged values.
 
 Until TensorFlow is loaded no value can be staged, and Python's do. Emitted code reads the attribute of
-`np2tf` whenever it calls an operator, so that another one may take its place at any time; a Python loop that
-is running goes on.
+`np2tf` whenever it calls an operator, so that another operator may take its place at any time; a Python loop
+that is running goes on.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def save(
         folder: the folder to write.
         signatures: the calls that the model accepts. Each is a list with an input for each parameter, as a
             text such as ``"x: f64[?, 3]"`` (`?` for a length that is known only when the model runs), as a
-            tf.TensorSpec, or as an array of this shape and dtype. One text stands for a list of one.
+            tf.TensorSpec, or as an array of this shape and dtype. A text alone stands for a list of one text.
         overwrite: whether a folder that is not empty is written to.
 
     Raises:

@@ -31,7 +31,7 @@ class TransformError(Exception):
 
 
 class InputDtypeError(TransformError, TypeError):
-    """A transform differentiates floating-point or complex inputs, and got others."""
+    """A transform differentiates floating-point or complex inputs, and got other inputs."""
 
     code = "NP2TF701"
 

@@ -96,7 +96,7 @@ def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
     `name`.
 
     Raises:
-        TransformArgumentError: some lanes meet a collective that others do not meet.
+        TransformArgumentError: some lanes meet a collective that other lanes do not meet.
     """
     if name is None:
         return [lane(k) for k in range(size)]

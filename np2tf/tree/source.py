@@ -66,7 +66,7 @@ class Source:
 
     @property
     def original(self) -> str:
-        """The text as it is in the file, with the BOM if there is one."""
+        """The text as it is in the file, with the BOM if the file has a BOM."""
         return ("\ufeff" if self.bom else "") + self.text
 
     def text_of(self, module: cst.Module) -> str:

@@ -100,7 +100,7 @@ def _short(value: Any) -> str:
 
 
 def _numbers(reference: Any, actual: Any, rtol: float, path: str) -> Iterator[Difference]:
-    """Yield the difference of two arrays or Python scalars, if there is one.
+    """Yield the difference of two arrays or Python scalars, if they differ.
 
     Python's scalars count as zero-dimensional arrays of the dtype that NumPy would give them.
     """

@@ -132,7 +132,7 @@ class Scopes:
         return owner.bindings[node.value] if owner is not None and owner.is_module else []  # type: ignore[attr-defined]
 
     def only_binding(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """Return the node that binds a name at the top of the module, if it is the only one."""
+        """Return the node that binds a name at the top of the module, if it is the only such node."""
         bindings = self.top_bindings(node)
         return bindings[0] if len(bindings) == 1 else None
 

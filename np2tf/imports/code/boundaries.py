@@ -24,7 +24,8 @@ _CONTROL = (ast.If, ast.IfExp, ast.While, ast.For, ast.BoolOp, ast.Not)
 
 
 def add_boundaries(tree: ast.Module, source: ast.Module, compiler_functions: frozenset[str]) -> None:
-    """Add a boundary to every outermost function except the jitted functions, whose calls already have one.
+    """Add a boundary to every outermost function except the jitted functions, whose calls have a
+    boundary already.
 
     Args:
         tree: the translation, with the source's places; it is changed.

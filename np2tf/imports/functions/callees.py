@@ -103,7 +103,7 @@ def _of_lambda(function: types.FunctionType) -> Block:
     nodes = [
         node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda) and node.lineno == line
     ]
-    node = nodes[0]  # `block_of` has found that it is the only one
+    node = nodes[0]  # `block_of` has found that it is the only lambda
     head = block.text.partition("\n")[0]
     body = ast.get_source_segment(text, node.body) or ""
     source = f"{head}\ndef {_NAME}({ast.unparse(node.args)}): return (\n{body}\n)\n"

@@ -183,7 +183,7 @@ def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:
 
 
 def _constructors(functions: list[cst.FunctionDef], effects: Effects) -> list[cst.FunctionDef]:
-    """Return the methods that run when these functions make objects, and when these methods make others."""
+    """Return the methods that run when these functions make objects, and when these methods do."""
     found: dict[cst.FunctionDef, None] = {}
     pending = list(functions)
     while pending:

@@ -118,7 +118,7 @@ def stays(facts: Facts, use: Use) -> bool:
         return True
     if rule is None or not (rule.flattens or rule.arguments):
         return False
-    # The old function differs from the new one in its arguments, so only a call of it can be rewritten.
+    # The old function differs from the new function in its arguments, so only a call of it can be rewritten.
     call = facts.parents[use.node]
     return not (isinstance(call, cst.Call) and call.func is use.node and call.args and not call.args[0].star)
 

@@ -122,7 +122,8 @@ def _take_holder(value: Any, kind: str, signature: Signature, depth: int) -> Non
 
 
 def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 0) -> None:
-    """Add the values that a function reads besides its arguments: arrays as inputs, all others as constants.
+    """Add the values that a function reads besides its arguments: arrays as inputs, all other values as
+    constants.
 
     Raises:
         StagingError: as for `take_apart`.

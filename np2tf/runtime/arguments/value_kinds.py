@@ -66,5 +66,5 @@ def _kind_of(value: Any) -> str:
     return "instance" if is_instance(value) else "unknown"
 
 
-#: Kinds of values that hold others, and do not change.
+#: Kinds of values that hold other values, and do not change.
 IMMUTABLE = {"tuple": TUPLE, "slice": SLICE, "partial": PARTIAL}

@@ -148,8 +148,8 @@ class Budget:
             self.note_compiling(time.perf_counter() - begun)
 
     def forgive(self) -> None:
-        """Count the latest trace and the next one as one, because the latest has found out how to make the
-        next succeed.
+        """Count the latest trace and the next trace as one trace, because the latest has found out how
+        to make the next succeed.
         """
         self._in_vain -= 1
         for costs in (self._costs, _all_costs):

@@ -303,7 +303,7 @@ class Compiler(CompiledCode):
         return result
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run as Python, as a part of the graph that is being traced, if there is one."""
+        """Run as Python, as a part of the graph that is being traced, if a graph is."""
         scope = current_scope()
         if scope is None:
             return check_bound(of_unknown_lengths(self._function)(*args, **kwargs))

@@ -27,7 +27,7 @@ class Explanation:
         fixed, inputs: the numbers that are constants of the code, and the numbers that are inputs.
         ops: the number of ops in the graph, including the ops in loops and branches.
         loops: for each staged loop "xla" or "graph".
-        host_seconds, compiled_seconds: the seconds of the best call on each tier, if there has been one.
+        host_seconds, compiled_seconds: the seconds of the best call on each tier, if known.
         traces: the number of traces of the function so far.
     """
 

@@ -36,7 +36,7 @@ class SpecializationCaches:
 
         Args:
             call: a call of the function.
-            may_be_open: whether the cache may be one for calls that differ in the lengths of arrays.
+            may_be_open: whether the cache may serve calls that differ in the lengths of arrays.
         """
         exact = self._known_cache(call.signature.key, call)
         if exact.functions or exact.on_host or not may_be_open:

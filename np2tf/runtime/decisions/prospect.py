@@ -59,7 +59,7 @@ class Prospect:
     # -- known facts -----------------------------------------------------------------------------------------
 
     def call_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallRecord | None:
-        """Return the measurements of calls like this one; None if there are none."""
+        """Return the measurements of calls like this call; None if there are no measurements."""
         return None if self.record is None else self.record.call_records.get(digest_of_call(args, kwargs))
 
     def advice(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:

@@ -14,7 +14,7 @@ IMPORT_SECONDS = 3.0
 LOAD_SECONDS = 2.0
 #: The machine's load is measured again after this many seconds.
 _LOAD_LASTS = 1.0
-#: The seconds that compiling a function is expected to take until this process has compiled one.
+#: The seconds that compiling a function is expected to take until this process has compiled a function.
 COMPILE_SECONDS = 0.5
 #: The seconds that a call of compiled code costs, and the seconds from which a call of a jitted function is
 #: worth compiling by itself.
@@ -111,7 +111,7 @@ class Costs:
         gain: the seconds that compiled calls have saved in comparison with calls on the host.
 
     Args:
-        expected: the seconds that a compilation is expected to take before the first one is measured.
+        expected: the seconds that a compilation is expected to take before the first compilation is measured.
     """
 
     def __init__(self, expected_cost: float = COMPILE_SECONDS) -> None:

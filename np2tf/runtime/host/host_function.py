@@ -56,7 +56,7 @@ class HostFunction:
 
     @functools.cached_property
     def original(self) -> Callable[..., Any]:
-        """The function for calls on the host: its original, if there is one."""
+        """The function for calls on the host: its original, if it has an original."""
         return original_of(self._function) or self._translated_function
 
     @functools.cached_property

@@ -53,7 +53,7 @@ def add_originals(originals: Originals, names: dict[str, Any]) -> None:
     """Record the originals of a module that is about to be executed with these globals."""
     names.update(replacement.NAMES)
     if originals.numpy != np.__version__:
-        return  # the names found in that version may be missing in this one
+        return  # the names found in that version may be missing in this version
     for name, path in originals.names:
         names[name] = below_numpy(path)
     for translated, original, _ in originals.pairs:

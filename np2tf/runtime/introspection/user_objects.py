@@ -77,7 +77,7 @@ def _consists_of_attributes(kind: type) -> bool:
         return False
     try:
         _new(kind)
-    except TypeError:  # a class with storage of its own, or an abstract one
+    except TypeError:  # a class with storage of its own, or an abstract class
         return False
     return True
 

@@ -115,7 +115,7 @@ def _staged_cond(
 
 
 def _describe_exchange(result: Any, places: list[Any], variables: Variables, names: Sequence[str]) -> str:
-    """Return which list or dict is another one on each side of a branch, in words."""
+    """Return which list or dict is another list or dict on each side of a branch, in words."""
     path = min(
         (
             container_path
@@ -213,7 +213,9 @@ def _rotated_loop(
 
 
 def _once(test: Any, step: Callable[..., Any], state: Sequence[Any], variables: Variables) -> tuple[Any, ...]:
-    """Do one iteration before the loop, if there is one, so that its arrays get their final dtypes."""
+    """Do one iteration before the loop, if the loop has an iteration, so that its arrays get their final
+    dtypes.
+    """
 
     def then(*inner: Any) -> tuple[Any, ...]:
         return tuple(step(*inner))

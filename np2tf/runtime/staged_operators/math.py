@@ -86,7 +86,7 @@ def _with_value(result: tf.Tensor, exact: tf.Tensor, where: tf.Tensor) -> tf.Ten
 
 
 def _hypot(xs: Sequence[tf.Tensor]) -> tf.Tensor:
-    """Return the root of the sum of squares, infinite if a number is, even if another one is NaN.
+    """Return the root of the sum of squares, infinite if a number is, even if another number is NaN.
 
     Tiny numbers are scaled, because their squares would be zero.
     """

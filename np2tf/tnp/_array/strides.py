@@ -208,7 +208,7 @@ def _iterator_order(
             order=letter,
             op_axes=axes,
         )
-    except ValueError:  # lengths that are not known may stand for others
+    except ValueError:  # lengths that are not known may stand for other lengths
         return None
     made = iterator.operands[-1]
     # An axis of length 1 has the stride of the axis that is next in memory.

@@ -71,7 +71,7 @@ def count_scopes(change: int) -> None:
 
 
 def count_interceptors(change: int) -> None:
-    """Count an interceptor of the calls of the op library: 1 adds one, -1 removes one."""
+    """Count an interceptor of the calls of the op library: 1 adds an interceptor, -1 removes it."""
     global _interceptors
     with _lock:
         _interceptors += change

@@ -210,7 +210,7 @@ class Storage:
         self.is_poisoned = False
         #: True if this is an input of the trace, to be written back to the caller.
         self.argument = False
-        #: Storages with the same mark never alias each other; each may still alias others.
+        #: Storages with the same mark never alias each other; each may still alias other storages.
         self.distinct: object = None
         #: For a storage whose memory is known only at run time: an index, and the storages among which the
         #: index chooses (-1: none of them).
@@ -272,7 +272,9 @@ class Storage:
         return True
 
     def is_distinct_from(self, other_storage: Storage) -> bool:
-        """Return whether two storages are certainly different memory. Each of them may still alias others."""
+        """Return whether two storages are certainly different memory. Each of them may still alias other
+        storages.
+        """
         return self.distinct is not None and other_storage.distinct is self.distinct
 
     def _replace(self, value: tf.Tensor) -> None:

@@ -299,7 +299,9 @@ arctan = use_in_graphs(_rotate(_arctanh_everywhere), tf.math.atan)
 
 
 def _powers(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Return powers as NumPy does: small whole exponents by multiplication, others by the logarithm."""
+    """Return powers as NumPy does: small whole exponents by multiplication, other exponents by the
+    logarithm.
+    """
     real, imag = parts(b)
     zero, one, nan = (constant(value, a) for value in (0, 1, complex(math.nan, math.nan)))
     of_zero = tf.equal(a, zero)

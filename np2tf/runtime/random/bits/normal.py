@@ -150,7 +150,7 @@ def _ziggurats_in_rows(source: Words64, count: int, product: Product) -> tuple[t
         taken = source.parts[WORD_COUNT]
         row_of_numbers, _, _, good = _of_word(source.at(taken + places), product)
         made = tf.minimum(tf.reduce_min(tf.where(good, tf.constant(row, tf.int64), places)), count - k)
-        # The numbers behind the first hard one are overwritten later.
+        # The numbers behind the first hard number are overwritten later.
         numbers = gen_xla_ops.xla_dynamic_update_slice(numbers, row_of_numbers, k[None])
         source.parts[WORD_COUNT], k = taken + made, k + made
 

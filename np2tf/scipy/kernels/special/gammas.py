@@ -305,7 +305,7 @@ def polygamma(n: Array, x: Array) -> tf.Tensor:
     sign = tf.where(tf.equal(tf.math.floormod(order, constant(2, order)), constant(0, order)), -one, one)
     higher = sign * gamma(above) * hurwitz(above, at)
     undefined = tf.where(order < constant(0, order), constant(math.nan, order), higher)
-    # SciPy computes the first one in the precision of x.
+    # SciPy computes the first factor in the precision of x.
     narrow = tf.float32 if x.dtype in (tf.float16, tf.float32) else tf.float64
     lowest = tf.cast(tf.cast(digamma(at), narrow), tf.float64)
     return tf.where(tf.equal(order, constant(0, order)), lowest, undefined)

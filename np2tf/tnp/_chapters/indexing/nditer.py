@@ -93,12 +93,12 @@ class WritingIterator:
 
     def __next__(self) -> Any:
         try:
-            return next(self._iterator)  # writes NumPy's buffer, if it has one, to the copies
+            return next(self._iterator)  # writes NumPy's buffer, if it has a buffer, to the copies
         finally:
             self._exchange()
 
     def iternext(self) -> bool:
-        """Go on to the next element, and return whether there is one."""
+        """Go on to the next element, and return whether it exists."""
         more: bool = self._iterator.iternext()
         self._exchange()
         return more

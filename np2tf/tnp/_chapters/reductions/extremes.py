@@ -76,7 +76,7 @@ def complex_extreme(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: An
 
 
 def extreme_of(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
-    """The maximum or minimum over axes; NaN if there is one."""
+    """The maximum or minimum over axes; NaN if an element is NaN."""
     if a.dtype == tf.bool:
         return (raw_any if name == "maximum" else raw_all)(a, axes, keepdims)
     if a.dtype in COMPLEX:
@@ -193,7 +193,7 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
 
 
 def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
-    """The first position of the extreme along an axis; the first NaN, if there is one."""
+    """The first position of the extreme along an axis; the first NaN, if an element is NaN."""
     if x.dtype in COMPLEX:
         raise NoGraphFormError(f"{name} of complex numbers")
     if x.dtype == tf.bool:
@@ -219,7 +219,7 @@ def _position_by_comparison(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
     """
     axis %= x.shape.rank
     nan = isnan(x)
-    # The extreme is NaN if there is one, which equals no element.
+    # If there is a NaN, the extreme is NaN, which equals no element.
     found = tf.equal(x, reduce_extreme("maximum" if name == "argmax" else "minimum", x, (axis,), True))
     count = x.shape[axis]
     indices = tf.reshape(tf.range(count), [-1 if k == axis else 1 for k in range(x.shape.rank)])
