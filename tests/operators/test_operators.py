@@ -25,7 +25,7 @@ from np2tf.runtime.callees.known_callees import BUILTINS
 from np2tf.runtime.environment import call_context
 
 PACKAGE = Path(__file__).resolve().parents[2] / "np2tf"
-#: What emitted code names of np2tf that is no operator.
+#: Names of np2tf that emitted code uses and that are no operators.
 OTHERS = {"at", "jit", "tnp", "host_memory", "warn"}
 
 
@@ -51,7 +51,7 @@ def emitted() -> set[str]:
 
 
 def test_consumers_are_complete() -> None:
-    """Every consumer of the table has all of its names, and no others."""
+    """Every consumer of the table has all names of the table, and no further name."""
     names = set(OPERATORS)
     assert set(PYTHON) == names  # what `np2tf` has until TensorFlow is loaded, and the host tier
     assert names <= set(np2tf.__all__)
@@ -73,7 +73,7 @@ def test_reloading_the_package_keeps_the_operators_that_stage() -> None:
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_both_meanings_are_there(name: str) -> None:
-    """Each operator has a meaning for known values, and one for staged values, which `np2tf` gives."""
+    """Each operator has a meaning for known values, and a meaning for staged values, which `np2tf` gives."""
     staged = staging_operator(name)
     assert getattr(np2tf, name) in (staged, PYTHON[name])
     assert callable(python_meaning(name)) or name == "math"
@@ -117,7 +117,7 @@ def test_meanings_agree(name: str) -> None:
 
 
 def test_every_meaning_is_compared() -> None:
-    """What is not in `CALLS` has no value to compare."""
+    """The operators that `CALLS` leaves out have no value to compare."""
     assert set(OPERATORS) - set(CALLS) == {"math", "print", "call", "context", "on_host", "undefined"}
     assert python_meaning("call")(np.sum) is np.sum
     assert executed("import np2tf\nx = np2tf.cond(1, lambda: 2, lambda: 3)\n")["x"] == 2

@@ -33,7 +33,7 @@ class Box:
         self.value = value
 
     def get(self) -> Any:
-        """What is in it."""
+        """Return the value in the box."""
         return self.value
 
 
@@ -64,7 +64,7 @@ VALUES: list[Any] = [
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_taken_apart_and_made_again(value: Any) -> None:
-    """Flattening loses nothing; other leaves come to the places of the old ones."""
+    """Flattening loses nothing; `rebuild` puts new leaves in the places of the old leaves."""
     leaves, rebuild, outline = ALL.flatten(value)
     made = rebuild(leaves)
     assert type(made) is type(value)
@@ -117,7 +117,7 @@ def test_objects() -> None:
 
 
 def test_kinds_of_registries() -> None:
-    """A registry goes into the kinds that it is made of, and into no others."""
+    """A registry goes into containers of its own kinds, and into no other containers."""
     assert DISPLAYS.find(Point(1, 2)) is None
     assert STRUCTURES.find(Point(1, 2)) is containers.TUPLE
     assert STRUCTURES.find(OrderedDict(a=1)) is None
@@ -146,7 +146,7 @@ def test_zipping() -> None:
 
 
 def test_nodes_have_paths() -> None:
-    """The containers come with the keys that lead to them, outer ones first; leaves do not come."""
+    """`nodes` gives the containers and their keys, outer containers first; it gives no leaves."""
     inner, deep = [1], {"k": (2,)}
     value = (inner, Point(0, deep))
     found = list(STRUCTURES.nodes(value))

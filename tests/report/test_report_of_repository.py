@@ -1,4 +1,4 @@
-"""`np2tf report`: the survey, the page as HTML, and Markdown; the page in a browser where there is one."""
+"""`np2tf report`: the survey, the page as HTML and in an installed browser, and Markdown."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_top_level_names(tmp_path: Path) -> None:
     assert list(top_level_names(files)) == ["one", "pkg"]
 
 
-#: What a run reports, in brief.
+#: A short report of a run.
 _TIME = {"calls": 2, "seconds": 0.5}
 RAN = {
     "seconds": 3.0,
@@ -297,7 +297,7 @@ def browser() -> str | None:
     return next((found for name in names if (found := shutil.which(name))), None)
 
 
-#: What a reader does, and sees; it is put at the end of the page.
+#: A script at the end of the page: it does what a reader does, and notes what the page then shows.
 _READER = """\
 <script>
 (() => {

@@ -27,7 +27,7 @@ def test_idempotence(case: Case) -> None:
 
 @every_case
 def test_diagnostics(case: Case) -> None:
-    """What is said about the source, and where."""
+    """The translation gives the diagnostics of the fixture, in the same lines."""
     assert [f"{found.line} {found.code}" for found in case.translated().diagnostics] == case.diagnostics
 
 

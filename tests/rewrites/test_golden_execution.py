@@ -22,7 +22,7 @@ GAPS: dict[str, str] = {
 }
 #: Sources with names that NumPy 2 has removed: their translations are compared with one another.
 NUMPY_1 = frozenset({"names/removed", "names/removed_builtin_hidden"})
-#: A branch gives its variable one type: what Python would leave a float is a np.float64.
+#: A branch gives its variable one type: a float, which Python would keep, becomes a np.float64.
 PROMOTED = frozenset({"control/for_return_and_break", "control/return_two_branches"})
 #: name of a way to run the translation -> settings
 WAYS = {
@@ -44,7 +44,7 @@ CASES = [case for case in cases() if _has_main(case) and case.name not in FAILED
 
 
 def _returned(data: bytes) -> tuple[object, str]:
-    """What `main` returns, and what it prints."""
+    """Run `main` of a module; return its result and the text that it prints."""
     printed = io.StringIO()
     with (
         warnings.catch_warnings(),
@@ -95,7 +95,7 @@ def test_execution(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_fails_is_listed() -> None:
-    """The list of failures is exact. (Every worker imports this file, and one runs this test.)"""
+    """The list of failures is exact. (Every worker imports this file, and one worker runs this test.)"""
     assert {case.name for case in cases() if _has_main(case) and case.translated().failed} == FAILED
 
 

@@ -127,8 +127,8 @@ def test_loop_that_calls_methods_over_arrays(body: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        # What ends a trace when it is NumPy's is unknown when it is a name of the file; the comment makes the
-        # translation a file that may have something to translate.
+        # np2tf knows the functions of NumPy that end a trace, and not the names of the file that end a trace.
+        # The comment "# numpy" makes the translation a file that may have something to translate.
         "# numpy\ndef f(an, m):\n    an = np.asarray(an)\n    for row in range(1, m + 1):\n"
         "        an = an / 2 - an[:row].sum()\n    return np.poly1d(an[::-1] - 1)\n",
         "# numpy\ndef f(a, b):\n    np.random.seed(7)\n    A = np.random.rand(3, 3)\n"

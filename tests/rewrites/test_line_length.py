@@ -31,13 +31,13 @@ class Solver:
 
 
 def lines(length: int) -> list[str]:
-    """Those of the translation."""
+    """The lines of the translation."""
     return convert(SOURCE, Options(line_length=length)).text.splitlines()
 
 
 @pytest.mark.parametrize("length", [60, 72, 79, 99, 200])
 def test_no_line_is_longer_than_it_may_be(length: int) -> None:
-    """Calls of operators are broken at the length, that of the class included; all say the same."""
+    """Every call of an operator is broken at the length, also in a class; all lengths give the same tree."""
     made = lines(length)
     made_lines = [line for line in made if line not in SOURCE.splitlines() and "tnp." not in line]
     assert max(map(len, made_lines)) <= length

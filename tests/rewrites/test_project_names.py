@@ -166,7 +166,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran(folder: Path, *words: str) -> str:
-    """What a Python process prints."""
+    """Run a Python process and return the text that it prints."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=240
@@ -184,7 +184,7 @@ def test_the_project_does_what_it_did(project: Path) -> None:
 
 
 def test_it_is_translated(project: Path) -> None:
-    """What the files have of NumPy for themselves; what others read of them stays bound."""
+    """A file's own uses of NumPy are translated; NumPy names that other files read from it stay bound."""
     texts = {path.name: path.read_text() for path in (project / "out" / "pk").glob("*.py")}
     assert texts["plain.py"] == (
         "import numpy as np\nfrom np2tf import tnp\n"

@@ -94,7 +94,7 @@ def test_compiled_functions_are_scipys() -> None:
 
 
 def eval_with(program: Callable[..., Any], module: Any, *args: np.ndarray) -> Any:
-    """What `program` gives with another module in the place of np2tf's."""
+    """Call `program` with another module in the place of np2tf's `linalg`; return its result."""
     cells = inspect.getclosurevars(program).nonlocals
     assert set(cells) == {"linalg"}
     made = type(program)(program.__code__, program.__globals__, None, None, ((lambda: module).__closure__))
@@ -189,20 +189,20 @@ def test_errors_are_scipys(mode: str) -> None:
 
 
 def getattr_of(module: Any, name: str) -> Any:
-    """What a module has under a dotted name."""
+    """Return the object that a module has under a dotted name."""
     for part in name.split("."):
         module = getattr(module, part)
     return module
 
 
 def raised(call: Callable[[], Any]) -> BaseException:
-    """What a call raises."""
+    """Return the error that a call raises."""
     with pytest.raises(Exception) as caught, np.errstate(all="ignore"):  # noqa: PT011
         call()
     return caught.value
 
 
-#: What ends the staging: options that only SciPy has, and operands that it alone computes as it does.
+#: Calls that end the staging: only SciPy has their options, or computes their operands in this way.
 REFUSED = [
     case("linalg.qr", numbers("float64", 3, 3), pivoting=True),
     case("linalg.eigh", definite("float64", 3), subset_by_index=[0, 1]),
@@ -328,7 +328,7 @@ def test_scipys_own_functions_answer_for_arrays_on_tensorflow() -> None:
 
 
 def test_nothing_is_imported_before_it_is_needed() -> None:
-    """Neither SciPy for a program without it, nor TensorFlow for host operands."""
+    """np2tf imports neither SciPy for a program without SciPy, nor TensorFlow for host operands."""
     code = """
 import sys
 from np2tf.scipy import lookup

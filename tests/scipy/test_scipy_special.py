@@ -115,7 +115,7 @@ def operands(name: str) -> Iterator[tuple[np.ndarray, ...]]:
 
 
 def computed(name: str, args: tuple[np.ndarray, ...], mode: str) -> np.ndarray:
-    """What np2tf gives."""
+    """The values of np2tf, computed in a mode."""
 
     def call(*tensors: tf.Tensor) -> tf.Tensor:
         return getattr(ours, name)(*map(tensor_array, tensors)).tensor
@@ -125,7 +125,7 @@ def computed(name: str, args: tuple[np.ndarray, ...], mode: str) -> np.ndarray:
 
 
 def wanted(name: str, args: tuple[np.ndarray, ...]) -> np.ndarray:
-    """What SciPy gives."""
+    """The values of SciPy, without its warnings."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return getattr(special, name)(*args)

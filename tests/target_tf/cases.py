@@ -1,4 +1,4 @@
-"""Programs made for `--target tf`: those that are translated, and those that are refused, with the code."""
+"""Programs made for `--target tf`: translated programs, and refused programs with the code of the refusal."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ TRANSLATED = {
         "x = np.arange(4.0)\nx[0], x[-1] = x[-1], x[0]\nx[1] = x[2] = n = 7\nreturn x, n  # the end"
     ),
 }
-#: Programs that handle an error of NumPy's. TensorFlow raises another, which no handler may take for it.
+#: Programs that handle an error of NumPy's. TensorFlow raises an error of its own, which no handler may take.
 LOUD = {
     "a shape that does not fit": main_of(
         "x, n = np.ones((2, 3)), len('four')\ntry:\n    return np.reshape(x, (n, 2))\n"

@@ -21,7 +21,7 @@ from programs import every_translation  # noqa: E402
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What differs from NumPy, by program and by example."""
+    """The differences from NumPy, by program and by example."""
     folder = tmp_path_factory.mktemp("target_tf")
     cases, told = folder / "cases.json", folder / "results.json"
     cases.write_text(json.dumps(every_translation()))

@@ -22,7 +22,7 @@ class Blocked:
     """Finds np2tf, and fails."""
 
     def find_spec(self, name, path=None, target=None):
-        """The import of np2tf is an error here; all others are somebody else's."""
+        """Refuse an import of np2tf; leave every other import to the other finders."""
         if name.split(".")[0] == "np2tf":
             raise ImportError("np2tf must not be imported here")
 
@@ -53,7 +53,7 @@ def described(value):
 
 
 def difference(first, second):
-    """What differs between two described results; nothing if they are equal."""
+    """Tell the difference of two described results; give "" if they are equal."""
     if first[0] != second[0] or len(first) != len(second):
         return f"{first!r:.80} is {second!r:.80}"
     if first[0] == "array":
@@ -69,7 +69,7 @@ def difference(first, second):
 
 
 def close(first, second):
-    """Whether two floats are the same up to their last bits."""
+    """True if two floats are the same up to their last bits."""
     return (
         first == second
         or first != first != second == 0
@@ -78,7 +78,7 @@ def close(first, second):
 
 
 def array_difference(first, second):
-    """What differs between two arrays."""
+    """Tell the difference of two arrays; give "" if they are equal."""
     if (first.dtype, first.shape) != (second.dtype, second.shape):
         return f"{first.dtype}{first.shape} is {second.dtype}{second.shape}"
     if first.dtype.kind in "fc":  # Sums of a few numbers differ in the last bits between libraries.
@@ -90,7 +90,7 @@ def array_difference(first, second):
 
 
 def outcome(source, name):
-    """What the main function of a program returns and prints, or the error that it raises."""
+    """Run a program's main function; return its result or its error, and the text that it prints."""
     module, printed = types.ModuleType("program"), io.StringIO()
     module.__dict__["__name__"] = "program"
     try:
@@ -105,7 +105,7 @@ def outcome(source, name):
 
 
 def judged(cases):
-    """What differs for each program. One that NumPy itself refuses must fail as well."""
+    """Tell the difference for each program. A program that NumPy refuses must fail in translation as well."""
     with np.errstate(all="ignore"):
         expected = [outcome(source, name) for name, source, _ in cases]
     tnp.experimental_enable_numpy_behavior()
@@ -129,7 +129,7 @@ def operands(dtype):
 
 
 def evaluated(example, numpy, names):
-    """What an example gives, or that it fails."""
+    """Evaluate an example; return its described value, or its error."""
     try:
         with np.errstate(all="ignore"):
             return described(eval(example, {"np": numpy, **names}))

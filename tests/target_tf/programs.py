@@ -1,4 +1,4 @@
-"""The programs that are translated for TensorFlow alone: fixtures, cases of their own, and random ones."""
+"""The programs that are translated for TensorFlow alone: fixtures, cases of this folder, random programs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def fixtures() -> dict[str, tuple[str, Result]]:
 
 
 def translated_fixtures() -> list[str]:
-    """The names of those that are translated."""
+    """The names of the fixtures that are translated."""
     return [name for name, (_, made) in fixtures().items() if made.changed and not refusals(made)]
 
 

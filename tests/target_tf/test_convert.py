@@ -52,7 +52,7 @@ def test_ignore_comments_do_not_help(tmp_path: Path) -> None:
 
 
 def test_modules_that_others_import(tmp_path: Path) -> None:
-    """What others of the project import stays NumPy's, however they do it."""
+    """A module that another module of the project imports stays on NumPy, in whatever form it is imported."""
     package = tmp_path / "pack"
     package.mkdir()
     for name in ("first", "second", "third", "alone"):

@@ -31,7 +31,7 @@ REFUSED = {
 
 
 def silent(why: str) -> bool:
-    """Whether TensorFlow gives something else than NumPy, and not an error."""
+    """True if TensorFlow gives a value that differs from NumPy's, and no error."""
     return "is ('raised'" not in why
 
 
@@ -58,7 +58,7 @@ def test_truth_values_differ_as_known(results: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("example", sorted(REFUSED))
 def test_no_entry_is_stale(example: str, results: dict[str, Any]) -> None:
-    """What is listed as refused does differ."""
+    """The example of every refused function differs from NumPy."""
     assert results["functions"][example]
 
 

@@ -13,12 +13,12 @@ from programs import fixture_paths, fixtures, for_tensorflow, random_programs, r
 
 @pytest.mark.parametrize("name", fixture_paths())
 def test_fixtures(name: str, results: dict[str, Any]) -> None:
-    """A fixture that is translated returns and prints what it does on NumPy; another keeps its text."""
+    """A translated fixture returns and prints what it does on NumPy; any other fixture keeps its text."""
     if name in translated_fixtures():
         assert results["programs"][name] == ""
         return
     assert name not in results["programs"]
-    if name in fixtures():  # and not one that is no Python
+    if name in fixtures():  # and not a fixture that is no Python
         text, made = fixtures()[name]
         assert made.text == text
         assert refusals(made) or not made.changed
@@ -26,7 +26,7 @@ def test_fixtures(name: str, results: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", TRANSLATED)
 def test_cases(name: str, results: dict[str, Any]) -> None:
-    """What differs between NumPy and tf.experimental.numpy, or is a write, is translated rightly."""
+    """Writes, and calls that differ between NumPy and tf.experimental.numpy, are translated rightly."""
     assert refusals(for_tensorflow(TRANSLATED[name])) == []
     assert results["programs"][name] == ""
 
@@ -41,7 +41,7 @@ def test_errors_of_tensorflow_are_not_handled(name: str, results: dict[str, Any]
 
 
 def test_loops_become_graphs(results: dict[str, Any]) -> None:
-    """Loops with one dtype and shape for each name run as graphs; others go on in Python."""
+    """Loops with one dtype and shape for each name run as graphs; all other loops go on in Python."""
     left = results["left_to_python"]
     rounds = {name: left[name] for name in TRANSLATED if name.startswith("rounds ") and name in left}
     assert rounds.pop("rounds that Python decides") > 0
@@ -67,7 +67,7 @@ def test_random_programs(results: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refusals(name: str) -> None:
-    """What is not provably right is refused with a code, and the file stays as it is."""
+    """A translation that is not provably right is refused with a code, and the file stays as it is."""
     source, code = REFUSED[name]
     made = for_tensorflow(source)
     assert code in refusals(made)
@@ -76,7 +76,7 @@ def test_refusals(name: str) -> None:
 
 
 def test_most_fixtures_are_decided() -> None:
-    """As many fixtures as before are translated; all others are refused with a code of this target."""
+    """As many fixtures as before are translated; all other fixtures are refused with codes of this target."""
     codes = Counter(code for _, made in fixtures().values() for code in set(refusals(made)))
     assert set(codes) <= {f"NP2TF{number}" for number in range(601, 611)}
     assert len(translated_fixtures()) >= 132

@@ -28,7 +28,7 @@ def files(folder: Path, *names: str) -> Path:
 
 
 def test_the_draw_is_the_same_for_everyone() -> None:
-    """The list has 300 packages, sorted, none of which is in the catalogue; a seed gives one draw of it."""
+    """The list has 300 packages, sorted, and none of the catalogue; a seed always gives the same draw."""
     names = drawn.candidates()
     assert len(set(names)) == 300
     assert names == sorted(names)
@@ -61,7 +61,7 @@ def test_tests_in_the_modules_themselves(tmp_path: Path) -> None:
 
 
 def test_names_of_modules(tmp_path: Path) -> None:
-    """What a wheel is imported by, without its tests and its metadata."""
+    """`modules_of` gives the names that import a wheel's modules, without its tests and its metadata."""
     wheel = tmp_path / "p-1-py3-none-any.whl"
     with ZipFile(wheel, "w") as content:
         for name in (
@@ -102,7 +102,7 @@ def test_a_run_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 
 
 def test_the_last_line_of_an_error(tmp_path: Path) -> None:
-    """What fails is told by the line that says it, not by the place."""
+    """The record of a failed test has the line of its error message, not the place of the error."""
     (tmp_path / "test_it.py").write_text("def test_wrong():\n    assert [1] == [2], 'never'\n")
     run = execute(tmp_path, ())
     assert run.outcomes == {"test_it::test_wrong": "failed"}
@@ -111,7 +111,7 @@ def test_the_last_line_of_an_error(tmp_path: Path) -> None:
 
 @pytest.fixture
 def no_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Three packages: one is not kept, one fails translated, one passes."""
+    """Three packages: "good" passes, "poor" fails translated, "bad" is not kept."""
 
     def on_numpy(wanted: str, folder: Path, timeout: float) -> dict[str, object]:
         if wanted == "bad==1":

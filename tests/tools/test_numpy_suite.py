@@ -27,7 +27,7 @@ def outcomes(**tests: str) -> list[Outcome]:
 
 
 def judged(listed: list[str], **tests: str) -> tuple[list[str], list[str]]:
-    """What `judge` says of a list: failures that are not in it, and entries that are stale."""
+    """The verdict of `judge` on a list: failures that are not in it, and entries that are stale."""
     verdict = known.judge(outcomes(**tests), {f"{MODULE}::{name}": "why" for name in listed}, [MODULE])
     return [verdict_of_test.id.rpartition("::")[2] for verdict_of_test in verdict.unknown], [
         e.rpartition("::")[2] for e in verdict.stale
@@ -50,14 +50,14 @@ def test_a_new_failure_is_said() -> None:
 
 @pytest.mark.parametrize("now", ["passed", "skipped"])
 def test_a_stale_entry_is_said(now: str) -> None:
-    """What does not fail any more, or is not there any more, must leave the list."""
+    """A test that does not fail any more, or is not there any more, must leave the list."""
     assert judged(["test_a"], test_a=now) == ([], ["test_a"])
     assert judged(["test_gone"], test_a=now) == ([], ["test_gone"])
     assert judged(["test_a[*]"], test_a__1="failed", test_a__2="passed") == ([], ["test_a[*]"])
 
 
 def test_update_makes_the_list_fit() -> None:
-    """Reasons are kept, and new failures have their error as a first one."""
+    """An update keeps the reasons; a new failure has its error as its first reason."""
     listed = {f"{MODULE}::test_a": "why", f"{MODULE}::test_gone": "why"}
     made = known.updated(outcomes(test_a="failed", test_new="failed", test_b="passed"), listed, [MODULE])
     assert made == {f"{MODULE}::test_a": "why", f"{MODULE}::test_new": "AssertionError: told"}

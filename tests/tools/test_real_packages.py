@@ -1,4 +1,4 @@
-"""Packages written by others: their own, unchanged tests pass on the translated modules as on NumPy."""
+"""Packages by other authors: their own, unchanged tests pass on the translated modules as on NumPy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RUNS = [
 @pytest.mark.corpus
 @pytest.mark.parametrize("package", RUNS)
 def test_own_tests(package: Package, pytestconfig: pytest.Config) -> None:
-    """Exactly the tests fail translated that the list names, of those that pass on plain NumPy."""
+    """Of the tests that pass on plain NumPy, exactly the tests that the list names fail translated."""
     if missing(package):
         pytest.skip(f"the tests of {package.name} need {', '.join(missing(package))}")
     try:
@@ -67,7 +67,7 @@ def outcome(**outcomes: str) -> Run:
 def test_only_what_fails_by_chance_has_another_try(
     runs: list[dict[str, str]], tries: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A test that is not named as such, or breaks otherwise, fails at once; a lucky one fails three times."""
+    """A test that `by_chance` does not name, or that breaks otherwise, has 1 try; a named test has 3."""
     left = [outcome(**run) for run in runs]
     monkeypatch.setattr(packages_runs, "_run_once", lambda *given: left.pop(0))
     package = dataclasses.replace(DEV[0], by_chance=("lucky",))

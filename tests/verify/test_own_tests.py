@@ -105,12 +105,12 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def verified(*arguments: str) -> Result:
-    """What `np2tf verify` prints, and its status."""
+    """Run `np2tf verify`; return the text that it prints, and its status."""
     return CliRunner().invoke(verify, arguments, catch_exceptions=False)
 
 
 def test_all_tests_end_in_the_same_way(repository: Path) -> None:
-    """Also those that fail, are skipped, or are expected to fail; nothing is written into the repository."""
+    """Also tests that fail, are skipped, or are expected to fail; nothing is written into the repository."""
     before = sorted(repository.rglob("*"))
     done = verified(
         ".",
@@ -241,7 +241,7 @@ def test_plots_need_matplotlib(repository: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_plots(tmp_path: Path) -> None:
-    """Of no ratios, of one, and of more than can be read."""
+    """`draw` makes a plot of no ratios, of one ratio, and of more ratios than can be read."""
     for number in (0, 1, 100):
         bars = [Bar(f"test {k}", (k + 1) / 10, k % 2 == 0, k) for k in range(number)]
         draw(bars, tmp_path / f"{number}.svg")
@@ -266,7 +266,7 @@ def test_commands_are_read() -> None:
 
 
 def test_packages_are_found(repository: Path) -> None:
-    """Those that name NumPy; in src also without an __init__.py; none of tests."""
+    """`packages_in` finds packages that name NumPy, in src also without an __init__.py, and none of tests."""
     assert packages_in(repository) == ["pk", "prog"]
     assert packages_in(repository / "pk") == ["pk"]
     (repository / "src" / "spaced").mkdir(parents=True)
@@ -275,7 +275,7 @@ def test_packages_are_found(repository: Path) -> None:
 
 
 def test_processes(tmp_path: Path) -> None:
-    """Both streams in their order, the status, and the end of one that takes too long."""
+    """A process gives both streams in their order and its status; a process that takes too long is ended."""
     ended = run_process(
         [sys.executable, "-u", "-c", "import sys; print(1); print(2, file=sys.stderr); exit(3)"], tmp_path
     )

@@ -1,4 +1,4 @@
-"""`np2tf verify`: what counts as equal, how failures are told, and that neither side disturbs the other."""
+"""`np2tf verify`: what counts as equal, how failures are told, and that the two sides do not interfere."""
 
 from __future__ import annotations
 

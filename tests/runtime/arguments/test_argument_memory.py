@@ -34,7 +34,7 @@ PARTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "diagonal": lambda a: np.einsum("ii->i", a[:16].reshape(4, 4)),
     "empty": lambda a: a.reshape(6, 4)[:0, 1:],
 }
-#: What the function writes to.
+#: name -> view or copy of the argument; the function writes to the view or copy
 VIEWS: dict[str, Callable[[Any, Any], Any]] = {
     "ravel": lambda m, x: x.ravel(),
     "ravel K": lambda m, x: m.ravel(x, order="K"),

@@ -418,7 +418,7 @@ def test_an_array_as_a_setting_leaves_the_function_to_the_host() -> None:
 
 
 class Shifting:
-    """An object whose method returns a slice, alone and inside others."""
+    """An object with methods that return a slice, alone and inside other values."""
 
     def __init__(self) -> None:
         self.weights = np.arange(3.0)
@@ -437,7 +437,7 @@ class Shifting:
 @pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
 @pytest.mark.parametrize("method", ["shifted", "several"])
 def test_slices_that_are_returned_hold_numbers(method: str) -> None:
-    """What is staged must not get out in the slices that a compiled function returns."""
+    """The slices that a compiled function returns hold numbers, and no staged values."""
     function = getattr(Shifting, method)
     jitted = np2tf.jit(function, tier="compile")
     for by in (1, 2, -1, 3, 2):

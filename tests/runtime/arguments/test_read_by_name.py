@@ -29,7 +29,7 @@ class Pair(NamedTuple):
 
 
 class Holder:
-    """An object with an array, and a class with one."""
+    """A class with an array, whose objects have an array too."""
 
     shared = np.array([1.0, 2.0, 3.0])
 
@@ -137,7 +137,7 @@ def unseen(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-#: What a function makes of an array and what it reads by name.
+#: Functions of an array `x` that also read an array by name.
 READS: dict[str, Callable[[Any], Any]] = {
     "an element": lambda x: x * W[0],
     "a negative element and a slice": lambda x: x[1:] * W[-1] + W[:2],
@@ -265,7 +265,7 @@ def test_a_module_imported_in_the_function() -> None:
 
 
 def test_functions_as_arguments() -> None:
-    """What they read by name is an input as well."""
+    """An array that a function argument reads by name is an input as well."""
     w = np.arange(3.0)
     apply = np2tf.jit(lambda function, x: function(x))
     function = lambda x: x * w[0] + w  # noqa: E731
@@ -285,7 +285,7 @@ def test_methods_as_arguments() -> None:
 
 
 def test_an_argument_under_a_name() -> None:
-    """One array is one input: what is written under one name is read under the other."""
+    """An array under two names is one input: a write under one name is seen under the other name."""
 
     @np2tf.jit
     def f(x: Any) -> Any:
@@ -362,7 +362,7 @@ def test_written_on_a_side_of_a_branch() -> None:
     assert f.trace_count == 1
 
 
-#: What must be known while staging, or reads memory: the host's affair.
+#: Uses of `W` that run on the host: they need its values while staging, or read its memory.
 NEEDS_VALUES: dict[str, Callable[[Any], Any]] = {
     "float": lambda x: x * float(W[0]),
     "truth": lambda x: x if W[0] > 0 else -x,
@@ -402,7 +402,7 @@ def _attribute() -> None:
     HOLDER.own = HOLDER.own * 2
 
 
-#: What a trace does once, and a graph never.
+#: Changes outside of a function: a trace makes the change once, and a graph never makes it.
 CHANGES: dict[str, Callable[[], Any]] = {
     "a name": _rebind,
     "an element of a list": _element,
@@ -469,7 +469,7 @@ def test_arrays_of_other_classes_are_numpys_affair() -> None:
 
 
 def seen_elsewhere(function: Callable[[], Any]) -> Any:
-    """What `function` gives in another thread while this one traces code that reads `W`."""
+    """Call `function` in another thread while this thread traces code that reads `W`; return its result."""
     found: list[Any] = []
 
     def work() -> None:
@@ -493,7 +493,7 @@ def seen_elsewhere(function: Callable[[], Any]) -> Any:
     return found[0]
 
 
-#: What another thread may do with an array.
+#: Uses of an array in another thread.
 ELSEWHERE: dict[str, Callable[[], Any]] = {
     "an element": lambda: W[0],
     "a slice": lambda: W[1:],
@@ -554,7 +554,7 @@ def test_another_thread_writes() -> None:
 
 
 def test_two_threads_trace_at_the_same_time() -> None:
-    """The first to end leaves the other what it reads."""
+    """The thread whose trace ends first leaves the other thread the arrays that it reads."""
     inside, go_on = threading.Event(), threading.Event()
     found: list[Any] = []
 

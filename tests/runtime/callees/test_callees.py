@@ -1,4 +1,4 @@
-"""What staged code calls that no text shows is traced where it only computes, and else left to the host."""
+"""Callees that no text of staged code shows: pure callees are traced, and other callees stay on the host."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def _shares(numbers: list[int]) -> np.ndarray:
 
 
 def test_more_bins_than_assumed() -> None:
-    """The first code is one XLA program with four bins; the second has as many bins as its data need."""
+    """The first code is one XLA program with four bins; the second code has as many bins as its data need."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnjittedWarning)
         for numbers in ([0, 3, 1, 3], [1, 1, 1, 2], [0, 7, 1, 3], [2, 2, 0, 0]):

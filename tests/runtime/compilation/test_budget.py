@@ -1,4 +1,4 @@
-"""What compiling may cost: which time is a function's own, whose turn it is, what is to be expected."""
+"""The budget of compilation: the own time of a function, the next function to compile, its expected time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Time:
         return self.now
 
     def function(self, seconds: float, *inner: Callable[[], None]) -> tuple[HostFunction, Callable[[], None]]:
-        """A function that takes so many seconds beside those of others, and what times a call of it."""
+        """Make a function that takes so many seconds besides its inner calls, and a timed call of it."""
 
         def run() -> None:
             self.now += seconds

@@ -48,7 +48,7 @@ def test_results_do_not_see_what_is_written_back(xla: bool) -> None:
 
 @pytest.mark.parametrize("xla", [True, False])
 def test_arrays_are_exchanged(xla: bool) -> None:
-    """What one argument becomes may be another argument's memory, which is written to as well."""
+    """New contents of an argument may be the memory of the other argument, which is written to as well."""
 
     @np2tf.jit
     def exchange(x: Any, y: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a jitted function writes to is written in the caller: arguments, globals, closures, shared memory."""
+"""The caller sees every write of a jitted function: to arguments, globals, closures and shared memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the run time does not do yet; an entry that has become wrong fails, and is to be taken off."""
+"""Gaps: calls that the run time does not compile yet. A closed gap fails here: take it off the list."""
 
 from __future__ import annotations
 

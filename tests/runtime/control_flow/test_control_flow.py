@@ -256,7 +256,7 @@ COMPILED = {
 }
 # Where a call ends in an exception nothing is said about how it ran.
 
-#: A loop that may not run gives its variable one type: what Python would leave an int 0 is a float64 0.0.
+#: A loop that may not run gives its variable one type: an int 0, which Python would keep, is a float64 0.0.
 PROMOTED = frozenset({"while changes dtype", "continue"})
 
 FALLBACKS = {

@@ -1,4 +1,4 @@
-"""Arrays that have one dtype on one path and another on the other: a graph has one, NumPy has both."""
+"""Arrays whose dtype depends on the path: a graph has one dtype for all paths, NumPy has a dtype for each."""
 
 from __future__ import annotations
 

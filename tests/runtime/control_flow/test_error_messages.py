@@ -36,7 +36,7 @@ class Case:
         error: its class.
         body: rows of `def f(x):`; ``# one`` and ``# other`` mark the lines that the message names.
         words: what the message has in it, in this order; {one} and {other} stand for the lines.
-        arguments: those of the call.
+        arguments: the arguments of the call.
         head: rows before the function.
     """
 
@@ -364,7 +364,7 @@ def test_operands_have_no_line_of_np2tfs_own() -> None:
 
 
 def test_dtypes_that_never_settle() -> None:
-    """An array whose dtype becomes another one in every iteration is named, with both dtypes."""
+    """The message names an array whose dtype changes in every iteration, and both dtypes."""
 
     @np2tf.jit(tier="compile")
     def f(x: Any) -> Any:
@@ -383,7 +383,7 @@ def test_dtypes_that_never_settle() -> None:
 
 
 def test_containers_that_data_choose() -> None:
-    """A dict that is another one on each side of a branch is named."""
+    """The message names a dict that is a different object on each side of a branch."""
 
     @np2tf.jit(tier="compile")
     def f(x: Any, p: Any, q: Any) -> Any:
@@ -400,7 +400,7 @@ def test_containers_that_data_choose() -> None:
 
 
 def test_lines_that_bind_a_name() -> None:
-    """The last one up to a place, in helpers, attributes and shared variables too."""
+    """`last_line` gives the last line that binds a name, up to a place, also for attributes and nonlocals."""
 
     def sample(self: Any, a: Any) -> Any:
         b = a

@@ -1,4 +1,4 @@
-"""What NumPy refuses for the values that it is given, compiled functions do not pass over."""
+"""Compiled functions raise where NumPy refuses the values of its arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from differential import HEAD, compare
 
 NAN = "np.array([[1.0, np.nan], [0.0, 1.0]])"
 GOOD = "np.array([[1.0, 2.0], [0.0, 1.0]])"
-#: expression of x -> arguments, good ones and those that NumPy refuses.
+#: expression of x -> arguments: good arguments, and arguments that NumPy refuses.
 ERRORS = {
     "np.linalg.svd(x, compute_uv=False).sum()": (GOOD, NAN, "np.full((2, 2), np.inf)"),
     "np.linalg.pinv(x)": (GOOD, NAN),
@@ -41,7 +41,7 @@ def _with(*rows: str) -> str:
 
 ZEROS = "np.zeros(3, '{}'), np.array([{}]), {}"
 INVERSE = "np.linalg.inv(np.eye(2) / (x[0] + 2 * i))[0, 0]"
-#: What is written, in loops and branches too, into arrays of these types; numbers that are put there.
+#: name -> (program that writes into arrays, also in loops and branches; dtypes; numbers to write)
 WRITES = {
     "constant": (_with("a[0] = np.nan"), "int64 uint8 float32 bool", "1.0", "1"),
     "constant_of_all": (_with("a[:] = 1e300"), "int64 uint8 float32 bool", "1.0", "1"),

@@ -92,7 +92,7 @@ def f(x):
 
 
 def results(body: str, x: np.ndarray, jitted: bool = True) -> tuple[Any, ...]:
-    """What a program returns, makes of its argument, and prints."""
+    """Run a program; return its result, its argument after the call, and the text that it prints."""
     source = HEAD + body
     space = load(translation(source) if jitted else source)
     given = x.copy()

@@ -1,4 +1,4 @@
-"""What one process finds out about functions, and the next follows: when something is compiled, only that."""
+"""One process records the costs of functions; the next process decides by them only when to compile."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_a_process_that_is_killed_while_writing_leaves_the_old_file(
         with pytest.raises(KeyboardInterrupt):
             process(f=RECORD._replace(cost=9.0))
     assert Decisions().records == {"f": RECORD}
-    # What a process leaves that has no time to clean up is no entry, either.
+    # A temporary file that a killed process leaves is no entry, either.
     (folder / f"{module.entry_name()}.half.tmp").write_bytes(the_file(folder).read_bytes()[:60])
     assert Decisions().records == {"f": RECORD}
 
@@ -317,7 +317,7 @@ def function(x: Any) -> Any:
 
 
 def prospect(record: FunctionRecord, spent: float = 0.0) -> Prospect:
-    """What is to be expected of `function`, of which this is known, and which has taken so many seconds."""
+    """The prospect of `function`, of which this record is known, and which has taken so many seconds."""
     module.decisions.records[key_of(function.__code__)] = record
     return Prospect(function, lambda: spent)
 

@@ -1,4 +1,4 @@
-"""Processes made by `fork` from one that has compiled functions."""
+"""Processes made by `fork` from a process that has compiled functions."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def test_saved_models(tmp_path: Path):
     equal(tf.saved_model.load(str(tmp_path)).root(tf.constant(2.0, tf.float64)), 2.0**0.5)
 
 
-#: Before NumPy 2.4 its ufuncs tell no signature, and Keras takes no function without one.
+#: Before NumPy 2.4 its ufuncs tell no signature, and Keras takes no function without a signature.
 SQUARE = tnp.square if hasattr(np.square, "__signature__") else lambda x: tnp.square(x)
 
 

@@ -1,7 +1,7 @@
 """A tf.Tensor or tf.Variable is an operand of every function of `tnp`, eagerly and in graphs of any shapes.
 
-What has no meaning there is listed in unknown_shape_limits.toml with the reason; an entry that works by now
-fails. (tests/conformance/test_unknown_shapes.py does the same with arrays of ours.)
+unknown_shape_limits.toml lists the expressions that have no meaning there, with the reason; an entry that
+works by now fails. (tests/conformance/test_unknown_shapes.py does the same with arrays of ours.)
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import np2tf
 from np2tf import rules, tnp
 from np2tf.tnp._dispatch import unknown_ranks
 
-#: What a graph is told -> the tables of limits.
+#: Knowledge that a graph has of the shapes -> the tables of limits.
 KNOWN = {"shape": ("known",), "some": ("length",), "rank": ("length", "lengths"), "nothing": ("rank",)}
 OPERANDS = {"a", "b", "v", "s", "k"}
 #: Refused for arrays of ours only: raw tensors cannot be written to, and share no memory that anybody sees.
@@ -37,7 +37,7 @@ def points() -> list[Point]:
     for chapter in rules.chapters():
         if chapter not in ("removed", "methods", "random", "io"):
             found += rule_examples.points(chapter, ("float64",), ("matrix",))
-    # A function that writes gives a new tensor for one, which cannot be written to.
+    # A raw tensor cannot be written to: a function that writes gives a new tensor.
     found = [point for point in found if point.names and not point.rule.writes]
     return [point for point in found if _only_calls(point) and not _is_refused(point)]
 
@@ -47,7 +47,7 @@ def _is_refused(point: Point) -> bool:
 
 
 def _only_calls(point: Point) -> bool:
-    """Whether operands are arguments only: nothing asks a raw tensor to behave as an array."""
+    """True if operands are arguments only: nothing asks a raw tensor to behave as an array."""
     tree = ast.parse(point.expression, mode="eval")
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     used = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in OPERANDS]

@@ -237,7 +237,7 @@ def test_in_doubt_the_translation_runs(imported, source):
 
 @pytest.mark.parametrize("source", ["y = np.sin(x)\n    return locals()", "return np.sin(x) + missing"])
 def test_names_of_the_source_alone(imported, source):
-    """The original has the variables that its source has, and no others."""
+    """The original has the variables that its source has, and no other variables."""
     found = original(imported(f"import numpy as np\ndef f(x):\n    {source}").f)
     if "missing" in source:
         with pytest.raises(NameError, match="name 'missing' is not defined"):
@@ -513,7 +513,7 @@ def test_random_numbers_come_from_one_stream(imported):
 
 
 def alone(tmp_path: Path, program: str, source: str = JITTED) -> str:
-    """What a program prints in a process of its own; `m` in it is the translated module."""
+    """Run a program in a process of its own; return the text that it prints. `m` is the translated module."""
     (tmp_path / "alone_module.py").write_text(textwrap.dedent(source))
     head = f"""
     import sys

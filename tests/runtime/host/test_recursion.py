@@ -189,7 +189,7 @@ def test_too_many_calls_are_found_soon(namespaces):
 
 
 def test_threads(namespaces):
-    """Each thread has a depth of its own; the limit is Python's again when the last one is done."""
+    """Each thread has a depth of its own; the limit is Python's again when the last thread is done."""
     before, failures = sys.getrecursionlimit(), []
 
     def work() -> None:

@@ -418,7 +418,7 @@ def test_threads():
 
 
 def test_threads_with_settings_of_their_own_stage_apart():
-    """One thread stages while another one runs eagerly: neither sees the other's scope."""
+    """One thread stages while a second thread runs eagerly: each thread sees its own scope only."""
     text = translation(
         "import numpy as np\n\n\n"
         "def f(x):\n"

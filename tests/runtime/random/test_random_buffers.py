@@ -81,7 +81,7 @@ def test_a_program_goes_on_where_numpy_has_stopped() -> None:
 
 @pytest.mark.parametrize("make", [PCG, LEGACY])
 def test_a_buffer_that_is_too_short(make: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The call is repeated with a longer one; its effects and its errors count once."""
+    """The call is repeated with a longer buffer; its effects and its errors count once."""
     body = """
 def f(rng, x, n):
     total = 0.0
@@ -194,11 +194,11 @@ def f(rng, x, n):
 
 
 class PCG64(np.random.SFC64):
-    """Somebody's bit generator, of a name that NumPy has for another one."""
+    """A user's bit generator that has the name of a bit generator of NumPy."""
 
 
 def test_somebody_elses_bit_generator() -> None:
-    """What its words are made into is not known: NumPy draws."""
+    """np2tf does not know how such a generator makes numbers of its words: NumPy draws."""
     pair = functions(
         "\ndef f(rng, x):\n    for i in range(len(x)):\n        x[i] = rng.random()\n    return x\n"
     )

@@ -44,7 +44,7 @@ def functions(body: str, name: str = "f") -> tuple[Any, Any]:
 
 
 def state(generator: Any) -> str:
-    """What can be compared of a generator's state."""
+    """The state of a generator, as text that can be compared."""
     with np.printoptions(threshold=2000):
         return str(states.state_of(generator))
 

@@ -1,4 +1,4 @@
-"""Loops whose runs begin as compiled code: the results, effects and errors are those of NumPy."""
+"""Loops whose runs begin as compiled code: results, effects and errors are as on NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops that go on as compiled code while they run: the results, effects and errors are those of NumPy."""
+"""Loops that go on as compiled code while they run: results, effects and errors are as on NumPy."""
 
 from __future__ import annotations
 
@@ -514,7 +514,7 @@ def test_loops_that_are_taken_over(name: str, taken: Taken) -> None:
     assert (taken.over > 0) == (over > 0)
 
 
-#: Of 80 programs, 20 run with the other tests, and all with `-m long`.
+#: Of 80 programs, 20 run with the other tests, and all 80 with `-m long`.
 STARTS = [0, *(pytest.param(start, marks=pytest.mark.long) for start in range(20, 80, 20))]
 
 
@@ -610,7 +610,7 @@ def test_the_first_iteration_does_not_say_how_long_the_others_take(monkeypatch: 
 
 
 def _key(function: Any) -> str:
-    """What the loop of a function is known by that begins in its second line, the fifth of its file."""
+    """The key of a function's loop: the loop is in the function's second line, the fifth line of its file."""
     return f"{function.__code__.co_filename}:5:4"
 
 
@@ -622,7 +622,7 @@ def test_errors_name_the_line_of_the_source(taken: Taken) -> None:
 
 
 def test_compiling_is_no_time_of_a_loop_on_the_host() -> None:
-    """What a round calls may be compiled meanwhile: the loop is no longer for it."""
+    """A round may compile the functions that it calls: that time is no part of the loop's time per round."""
     stopwatch = Stopwatch()
     clock.compile_seconds += 60.0
     assert 0.0 <= stopwatch.seconds < 1.0

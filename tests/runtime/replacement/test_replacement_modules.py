@@ -1,4 +1,4 @@
-"""Loops outside of functions that go on as compiled code: names, effects and errors are those of NumPy."""
+"""Loops outside of functions that go on as compiled code: names, effects and errors are as on NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports: what they count, and that nobody pays for one who has not asked for it."""
+"""Reports count calls, seconds and places; a run without a report has no cost."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_operations_on_the_host_by_line(watch: Watch):
     tnp.random.default_rng(1).random(2)
     report = watch.stop()
     found = places(report, ON_HOST)
-    # What an array on the host does by itself is NumPy's affair.
+    # Operators and methods of arrays on the host run in NumPy, which the report does not count.
     assert found["sin"] == 3
     assert {"ones", "sum", "at[].set", "linalg.norm", "Generator.random"} <= found.keys()
     assert {place.path for place in report.places.values()} == {__file__}

@@ -1,4 +1,4 @@
-"""Loops whose rounds do not need one another: computed at once where that is proven and pays, else a loop."""
+"""Loops with independent rounds: computed at once where independence is proven and pays, else as loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranges that are known while staging: long ones become loops of the graph, short ones are written out."""
+"""Ranges known while staging: long ranges become loops of the graph, short ranges are written out."""
 
 from __future__ import annotations
 

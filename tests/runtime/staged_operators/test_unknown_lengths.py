@@ -14,7 +14,7 @@ import np2tf
 
 translated: Any = np2tf.import_module(Path(plain.__file__))
 PROGRAMS = [name for name in vars(plain) if callable(getattr(plain, name))]
-#: How many rows: one trace serves them all.
+#: Numbers of rows: one trace serves them all.
 ROWS = (5, 2, 9, 1)
 
 

@@ -143,7 +143,7 @@ def test_a_global_set_that_changes() -> None:
 def test_installed_packages_are_found_wherever_they_are(
     folder: str, is_installed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also those of an environment's base, of the user and of the system: their globals are no inputs."""
+    """Also packages of an environment's base, of the user and of the system: their globals are no inputs."""
     module = types.ModuleType("lib_of_others")
     exec(compile("def f(x): return x", str(Path(folder, "m.py")), "exec"), vars(module))
     monkeypatch.setitem(__import__("sys").modules, "lib_of_others", module)

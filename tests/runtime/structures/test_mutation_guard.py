@@ -1,4 +1,4 @@
-"""What a trace changes in place, where it must not, is seen and taken back: then the host runs the call."""
+"""Forbidden in-place changes by a trace are found and undone: then the host runs the call."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_everything_inside_is_guarded() -> None:
 
 
 def test_equal_items_are_no_same_items() -> None:
-    """Another object that is equal to the old one is a change."""
+    """A new object that is equal to the old object is a change."""
     holder = [[0.0]]
     guard = MutationGuard(STATE.reachable([holder]))
     before = holder[0]
@@ -88,7 +88,7 @@ def counts_calls(x: Any) -> Any:
 @pytest.mark.filterwarnings("ignore::np2tf.runtime.environment.unjitted_warning.UnjittedWarning")
 @pytest.mark.parametrize("tier", ["compile", "host"])
 def test_calls_act_once_each(tier: str) -> None:
-    """What every call changes outside is changed once a call, as without np2tf."""
+    """A function that changes objects outside changes them once in each call, as without np2tf."""
     LOG.clear()
     BOX.count, BOX.items["n"] = 0, 0
     jitted = np2tf.jit(counts_calls, tier=tier)

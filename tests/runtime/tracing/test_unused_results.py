@@ -1,4 +1,4 @@
-"""What NumPy computes and nobody reads raises all the same."""
+"""A statement whose result nobody reads raises NumPy's error all the same."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def test_types(dtype: str) -> None:
 
 
 def test_what_shares_memory_is_copied() -> None:
-    """A constant of the program, an input that is a result, two results that are one."""
+    """Results are copied that are a constant of the program, an input, or the tensor of another result."""
     constant, other_tensor = tf.zeros(500), tf.ones(500)
     of_constant = ZeroCopyResults()
     assert not any(is_handed_over(of_constant.array(0, [constant], [])) for _ in range(5))

@@ -1,4 +1,4 @@
-"""What loops are built of for XLA's sake alone: whole-array writes, strands of sums, kept values."""
+"""Parts of loops that np2tf builds for XLA alone: whole-array writes, strands of sums, kept values."""
 
 from __future__ import annotations
 

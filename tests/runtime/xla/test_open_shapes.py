@@ -13,7 +13,7 @@ import np2tf
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import tensor_array
 
-#: What is done with `v`, of which there are three elements, none or one; `w` has the other elements.
+#: Uses of `v`, which has three elements, no element or one element of `x`; `w` has the rest of `x`.
 USES = """
 v[0]
 v[-1]
@@ -81,7 +81,7 @@ def test_shapes_that_depend_on_data(use: str) -> None:
 
 
 def compiled(source: str, *args: Any) -> tuple[Any, str]:
-    """What a function gives when it is compiled, and what it ran on."""
+    """Compile and call a function; return its result, and where it ran."""
     function = load(translation(HEAD + source))["f"]
     with np2tf.config.using(tier="compile"):
         found = function(*args)
@@ -109,7 +109,7 @@ def test_what_it_does_not_is_left_to_tensorflow(source: str) -> None:
     assert found == load(HEAD + source)["f"](np.arange(5.0))
 
 
-#: What is computed of arrays whose lengths are not known; `v` and `w` have an axis, `m` and `n` two.
+#: Products of arrays whose lengths are not known; `v` and `w` have one axis, `m` and `n` two axes.
 PRODUCTS = """
 np.einsum('i,i->', v, w)
 np.einsum('i,i->i', v, w)

@@ -1,4 +1,4 @@
-"""What an XLA program is given is an argument of it: other values do not compile the program anew."""
+"""The values of a call are arguments of the XLA program: new values do not compile the program anew."""
 
 from __future__ import annotations
 

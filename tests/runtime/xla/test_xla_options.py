@@ -1,4 +1,4 @@
-"""What XLA is asked for: machine code of one piece for loops over small arrays."""
+"""The option of XLA that np2tf sets: loops over small arrays become machine code of one piece."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that stand for the same memory: what is written through one is seen through the other."""
+"""Names that stand for the same memory: a write through one name is seen through the other name."""
 
 from __future__ import annotations
 

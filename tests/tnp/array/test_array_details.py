@@ -1,4 +1,4 @@
-"""What arrays on TensorFlow say and refuse, down to the details that NumPy's own tests ask for."""
+"""Attributes, texts and errors of arrays on TensorFlow, in the details that NumPy's own tests ask for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `ndarray.base` is: the array that owns the memory, laid out as NumPy's."""
+"""`ndarray.base` is the array that owns the memory, laid out as NumPy's."""
 
 from __future__ import annotations
 

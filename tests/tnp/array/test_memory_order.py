@@ -193,7 +193,7 @@ def described(m: Any, make: Callable[[Any, Any], Any], call: Callable[[Any, Any]
 
 
 def differences(found: Any, wanted: Any) -> Any:
-    """What differs, None if nothing does."""
+    """The differences of two descriptions; None if there are none."""
     if isinstance(found, dict) and isinstance(wanted, dict):
         return {key: (found.get(key), wanted[key]) for key in wanted if found.get(key) != wanted[key]} or None
     return None if found == wanted else (found, wanted)
@@ -241,7 +241,7 @@ def test_of_a_result_that_follows_its_operands(name: str) -> None:
 
 
 def written(m: Any, name: str) -> Any:
-    """What is in an array after something was written over its memory."""
+    """Write to a new array over the memory of `array`; return the items of `array`, and the new layout."""
     array = m.arange(6, dtype="f4")
     try:
         made = OVER_MEMORY[name](m, array)

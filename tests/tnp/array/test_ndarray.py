@@ -205,7 +205,7 @@ def test_protocols() -> None:
 
 
 def test_every_public_attribute_resolves() -> None:
-    """Whatever np.ndarray has, arrays of either residence have."""
+    """Arrays of either residence have every public attribute of np.ndarray."""
     for array in (tnp.ones((2, 2)), tensor_array(tf.ones((2, 2), tf.float64))):
         missing = []
         for name in dir(np.ndarray):

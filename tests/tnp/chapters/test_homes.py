@@ -24,7 +24,7 @@ ELSEWHERE = {
     "polynomial": ("polynomial",),
     # The ufuncs themselves are below the chapters, which are made of them; their methods are above.
     "ufuncs": ("_ufuncs", "_chapters.ufuncs"),
-    # What is not attached by the chapter that has the function of the same name.
+    # The methods that the chapter of the function of the same name does not attach.
     "methods": ("_methods", "_array"),
 }
 RULES = {
@@ -61,7 +61,7 @@ def is_below(module: str, homes: Iterable[str]) -> bool:
 
 
 def definition(value: Any) -> str:
-    """The module that defines a function, or the class of another object; "" for an object of NumPy's own."""
+    """The module that defines a function, or the class of any other object; "" for NumPy's own objects."""
     module = getattr(value, "__module__", None) or type(value).__module__
     return module if module.startswith("np2tf.") else ""
 

@@ -39,7 +39,7 @@ def difference(wanted: Any, got: Any) -> str:
     """How `got` (of np2tf) differs from `wanted` (of NumPy); empty if it does not."""
     if isinstance(wanted, Exception) or isinstance(got, Exception):
         both_raise = isinstance(wanted, Exception) and isinstance(got, Exception)
-        # NumPy's own subclasses (AxisError, UFuncTypeError) may stand for the builtin ones.
+        # NumPy's own subclasses (AxisError, UFuncTypeError) may stand for the builtin classes.
         fits = both_raise and (isinstance(got, type(wanted)) or isinstance(wanted, type(got)))
         return "" if fits and type(got) is not Exception else f"{got!r} where NumPy has {wanted!r}"
     if isinstance(wanted, (tuple, list)):
@@ -172,7 +172,7 @@ def test_staged(xla: bool) -> None:
 
 @pytest.mark.parametrize("xla", [False, True], ids=["graph", "xla"])
 def test_staged_errors(xla: bool) -> None:
-    """What NumPy raises is raised while staging or, where it depends on values, when the function runs."""
+    """NumPy's error is raised while staging or, where it depends on values, when the function runs."""
     wrong = {}
     for expression in EXPRESSIONS:
         wanted = evaluate(expression, np, table.ARRAYS)

@@ -74,7 +74,7 @@ def _functions() -> dict[str, Any]:
 
 
 def test_every_name_hands_host_operands_to_numpy_as_they_are() -> None:
-    """Also those without examples: NumPy's function gets the very objects, and its result comes back."""
+    """Also a name without examples: NumPy's function gets the very objects, and its result comes back."""
     x, options, answer = np.ones(2), {"key": [1.0, "text"]}, object()
     calls = []
 
@@ -92,7 +92,7 @@ def test_every_name_hands_host_operands_to_numpy_as_they_are() -> None:
 
 
 def test_every_name_stands_for_numpys() -> None:
-    """A front's function is NumPy's own object; there is one universal function for each of NumPy's."""
+    """A front's function is NumPy's own object; each ufunc of NumPy has one universal function of np2tf."""
     for name, value in _functions().items():
         tnp_object = operator.attrgetter(name.removeprefix("numpy."))(tnp)
         if isinstance(value, np.ufunc):

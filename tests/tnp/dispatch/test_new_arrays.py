@@ -46,7 +46,7 @@ def _tape() -> Iterator[None]:
 
 @contextmanager
 def _accelerator() -> Iterator[None]:
-    """A device scope as it is where there is an accelerator; without one TensorFlow takes the CPU."""
+    """A device scope as on a machine with an accelerator; if it has none, TensorFlow takes the CPU."""
     tf.config.set_soft_device_placement(True)
     has_any = surroundings.has_tensorflow() and surroundings.has_accelerator
     surroundings.has_accelerator = True
@@ -295,7 +295,7 @@ class Vector(np.ndarray):
 
 @pytest.mark.parametrize("eager", ["auto", "tensorflow"])
 def test_an_array_over_the_memory_of_another(eager: str) -> None:
-    """What is written to one is seen in the other, or the array is refused."""
+    """A write to either array is seen in the other array, or the array over the memory is refused."""
     vector = load(translation(OVER_MEMORY))["Vector"]
     with np2tf.config.using(eager=eager):
         made = vector([1.0, 2.0, 3.0])
@@ -342,7 +342,7 @@ def test_views_of_an_array_without_axes() -> None:
     assert x[()] == view[()] == 7.0
 
 
-#: views that NumPy makes of x (one axis) or m (two, square); a write through one reaches the array
+#: views that NumPy makes of x (one axis) or m (two, square); a write through a view reaches the array
 VIEWS_OF_HOST_ARRAYS = (
     "np.transpose(m)", "np.flip(x)", "np.ravel(x)", "np.reshape(x, (3, 1))", "np.squeeze(x)", "np.real(x)",
     "x.view()", "np.split(x, [1])[0]", "np.diagonal(m)", "np.linalg.diagonal(m)", "np.trim_zeros(x)",

@@ -39,7 +39,7 @@ CALLS = (
     "np.nanmean(A, axis=0, out=np.empty(3, object))",
     "np.divmod(V, 2, out=(None, np.empty(3)))",
     "np.frexp(V, out=np.empty(3))",
-    # one after the other
+    # accumulation, element by element
     "np.hypot.accumulate(V)",
     "np.logaddexp.accumulate(np.arange(40) % 3.0)",
     # logarithms near one
@@ -112,7 +112,7 @@ def _names(np: Any) -> dict[str, Any]:
 
 
 def _outcome(module: Any, expression: str) -> Any:
-    """What a call gives, its class and its bits, or its error; and the warnings."""
+    """Evaluate a call; return its result, or the class of its error, and the warnings."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         try:

@@ -1,4 +1,4 @@
-"""What NumPy lets array libraries override is native, but for the few that are listed here with a reason."""
+"""Functions that NumPy lets array libraries override are native; the exceptions are listed with a reason."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MODULES_NOT_NATIVE = {
     "numpy.lib.recfunctions": FIELDS,
     "numpy.lib.scimath": BY_VALUES,
 }
-#: What the lists leave out: they make arrays, or have no array among their arguments.
+#: Native functions that NumPy's lists leave out: they make arrays, or have no array argument.
 ALSO_NATIVE = (
     *("arange", "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "asarray_chkfinite"),
     *(
@@ -72,7 +72,7 @@ ALSO_NATIVE = (
 )
 #: Universal functions without a name in the main namespace, which functions of the same name call.
 OF_FUNCTIONS = {"clip", "real", "imag"}
-#: What is in linalg and fft besides functions of arrays.
+#: Names of linalg and fft that are no functions of arrays.
 NO_FUNCTIONS = {"numpy.linalg.test", "numpy.fft.test"}
 WANTED = 320
 
@@ -97,7 +97,7 @@ def ufuncs() -> set[str]:
 
 
 def kind(name: str) -> str:
-    """What the rules say of a name."""
+    """The kind of a name in the rules."""
     rule = rules.find(name) or rules.kept_names()[name]
     return rule.kind
 
@@ -109,7 +109,7 @@ def excepted(name: str) -> str | None:
 
 
 def implementation(name: str) -> Any:
-    """What the op library has under a name."""
+    """The op library's implementation of a name."""
     entry = operator.attrgetter(name.removeprefix("numpy."))(tnp)
     if isinstance(entry, np.ufunc):
         return UFUNCS[entry.numpy]
@@ -125,7 +125,7 @@ def test_overridable_functions_are_native() -> None:
 
 
 def test_every_ufunc_of_the_list_is_known() -> None:
-    """The list has the main namespace's, those of strings, and private ones."""
+    """The list has the ufuncs of the main namespace, ufuncs of strings, and private ufuncs."""
     listed = overrides.get_overridable_numpy_ufuncs()
     public = {name for name in np.__all__ if isinstance(getattr(np, name), np.ufunc)}
     other_names = {ufunc.__name__ for ufunc in listed} - public - set(np.strings.__all__) - OF_FUNCTIONS
@@ -136,12 +136,12 @@ def test_exceptions_are_not_stale() -> None:
     """Each is about a name of the list that is not native."""
     every = functions() | ufuncs()
     for name in NOT_NATIVE:
-        # Some versions do not list those that are written in C.
+        # Some versions do not list functions that are written in C.
         assert f"numpy.{name}" in every or isinstance(getattr(np, name), BuiltinFunctionType), name
         assert kind(f"numpy.{name}") == "host", name
     for module in MODULES_NOT_NATIVE:
         of_module = {name for name in every if name.rpartition(".")[0] == module}
-        # Those of numpy.strings cannot be overridden in every version.
+        # Functions of numpy.strings cannot be overridden in every version.
         numpys = importlib.import_module(module)
         own_functions = [getattr(numpys, name) for name in numpys.__all__]
         assert bool(of_module) == any(hasattr(function, "_implementation") for function in own_functions), (

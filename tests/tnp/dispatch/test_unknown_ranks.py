@@ -98,7 +98,7 @@ def test_calls(expression: str, known: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("rank", range(unknown_ranks.MOST_AXES + 1))
 def test_every_rank(rank: int) -> None:
-    """The branch that is taken is the operand's, also where others have been taken before."""
+    """A call takes the branch of its operand's rank, also after calls that took other branches."""
     function = evaluated("np.cumsum(np.flip(a), axis=-1) if True else a", lambda value: None)
     given = np.arange(float(2**rank)).reshape((2,) * rank)
     if rank == 0:
@@ -135,7 +135,7 @@ def test_what_has_no_common_form_is_refused() -> None:
 
 
 def test_views_share_memory() -> None:
-    """What is written through a view of an array of unknown rank is written to the array, and seen."""
+    """An array of unknown rank and its view share memory: a write to the array or the view reaches both."""
 
     def steps(np: Any, a: Any) -> Any:
         turned = np.transpose(a)

@@ -1,4 +1,4 @@
-"""What NumPy refuses: methods' keywords, and arguments that do not fit; the class of the error is NumPy's."""
+"""Wrong keywords of methods, and arguments that do not fit: the class of the error is NumPy's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GROUPS = (
 METHODS = sorted(
     name for name in dir(np.ndarray) if not name.startswith("_") and callable(getattr(np.ndarray, name))
 )
-#: What a method needs to be called at all; other methods need nothing.
+#: method -> the arguments that its call needs; all other methods need no argument
 NEEDED: dict[str, tuple[Any, ...]] = {
     "argpartition": (1,),
     "astype": (float,),
@@ -50,7 +50,7 @@ NEEDED: dict[str, tuple[Any, ...]] = {
 }
 #: Parameters that None is nothing for.
 VALUES: dict[str, Any] = {"keepdims": False, "where": True, "mode": "raise", "subok": True, "refcheck": True}
-#: They are called with an array of these axes, others with a matrix.
+#: Methods that are called with an array of one axis; all other methods are called with a matrix.
 VECTORS = frozenset({"searchsorted", "choose"})
 
 
@@ -97,7 +97,7 @@ def test_methods_take_the_keywords_of_numpys(name: str) -> None:
 
 #: Values that are no arrays.
 OTHERS = (str, bytes, np.dtype, type(np.array(0).flags))
-#: Where NumPy's answer cannot be had: the expression -> why. One that has NumPy's answer is to be taken out.
+#: Expression without NumPy's answer -> why. Take out an expression that has NumPy's answer.
 LIMITS: dict[str, str] = {
     **dict.fromkeys(
         (
@@ -124,7 +124,7 @@ def _difference(found: Any, wanted: Any) -> str:
     if isinstance(wanted, Exception) or isinstance(found, Exception):
         return f"{found!r} and not {wanted!r}"
     if wanted is None:
-        # What writes to an array returns it here.
+        # An expression that writes to an array returns None on NumPy, and the array here.
         return ""
     return "" if isinstance(wanted, OTHERS) and repr(found) == repr(wanted) else difference(wanted, found)
 
@@ -147,7 +147,7 @@ def test_errors_are_numpys(group: str) -> None:
 
 
 def test_no_error_of_tensorflow_while_staging() -> None:
-    """What is wrong is found while staging, or refused, or left to the run; never said by TensorFlow."""
+    """Wrong input is found while staging, or refused, or left to the run; TensorFlow raises no error."""
     sources = wrong_expressions.arrays(np)
     errors = {}
 

@@ -45,7 +45,7 @@ def test_every_public_name_resolves() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_names_are_there_if_numpy_has_them() -> None:
-    """What the rules know and the installed NumPy lacks is an attribute error that says why."""
+    """A name of the rules that the installed NumPy lacks raises an AttributeError that says why."""
     mains = {rule.name[6:]: rule for rule in rules.rules().values() if rule.name.count(".") == 1}
     now = {name: rule for name, rule in mains.items() if rule.chapter != "removed"}
     assert {name for name in now if hasattr(tnp, name)} == {name for name in now if hasattr(np, name)}

@@ -49,7 +49,7 @@ FREQUENCY = Path(__file__).with_name("most_used.csv")
 
 
 def _on_host_only(value: Any) -> bool:
-    """Whether a function was made by what hands calls to NumPy."""
+    """True if the function only hands its calls to NumPy."""
     code: CodeType | None = getattr(value, "__code__", None)
     where = code.co_filename if code is not None else ""
     read_only = where.endswith("tnp/_methods/methods.py") and getattr(value, "__name__", "") in _READ_ONLY
@@ -85,7 +85,7 @@ def provided(name: str) -> str:
 
 
 def implementation(entry: Any) -> Any:
-    """What a name of `tnp` does with tensors."""
+    """The implementation of a name of `tnp` for tensors."""
     return routing.implementation(entry.numpy, entry.qualified_name)
 
 
@@ -113,7 +113,7 @@ def test_rules_and_library_agree(chapter: str) -> None:
 
 
 def test_exceptions_are_not_stale() -> None:
-    """Every name of the lists above is one that would be judged otherwise without them."""
+    """Every name of the lists above would be judged otherwise without the lists."""
     for path in FROM_NUMBERS:
         assert _on_host_only(implementation(getattr(tnp, path))), path
     for path in AS_THEY_ARE:
@@ -127,7 +127,7 @@ def test_exceptions_are_not_stale() -> None:
 
 
 def test_native_names_have_examples() -> None:
-    """Every one, and no other name has any."""
+    """Every native name has examples, and no other name has any."""
     native = {name for name, rule in RULES.items() if rule.kind == "native"}
     assert native - set(rules.examples()) == set()
     assert set(rules.examples()) - native == set()

@@ -66,7 +66,7 @@ HEAD = """
     X = np.array([1.0, 2.0, 4.0])
     sum_ = np.sum
 """
-#: What a module does after `HEAD`; what `main()` returns and prints is compared.
+#: The source of a module after `HEAD`; tests compare the result of `main()` and the text that it prints.
 PROGRAMS = {
     "a function": """
         def main():
@@ -260,7 +260,7 @@ def _counts(function: JittedFunction) -> tuple[int, int]:
 
 
 def test_what_is_compiled_stays_so_and_is_used_again() -> None:
-    """A patch sends the functions that read the name to the host, and no others, as long as it is there."""
+    """While a patch is there, it sends functions that read the name to the host, and no other functions."""
     x = np.array([3.0, 4.0])
     assert _total(x) == 19.0
     assert _mean(x) == 7.0

@@ -23,9 +23,9 @@ WHOLE = np.arange(12).reshape(3, 4)
 SINGLE = STACK.astype("float32")
 PAIR = np.array([[2, 1], [1, 3]])
 
-#: What depends on values, so that it cannot be staged.
+#: Functions that depend on values, so that they cannot be staged.
 NOT_STAGED = ("linalg.eigvals",)
-#: What XLA does not compile for CPUs (TensorFlow 2.21), or only into something slow.
+#: Functions that XLA does not compile for CPUs (TensorFlow 2.21), or only into slow code.
 NOT_IN_XLA = {
     "linalg.det": "no LU decomposition",
     "linalg.slogdet": "no LU decomposition",
@@ -198,7 +198,7 @@ GROUPS = {f.__name__: f for f in (solving, factoring, norms, products, einsums)}
 
 
 def _tested(case: Case, mode: str) -> bool:
-    """Whether the function can be staged, and compiled by XLA."""
+    """True if the function of the case can be staged, and for mode "xla" compiled by XLA."""
     if mode == "eager":
         return True
     if case.name in NOT_STAGED:

@@ -1,4 +1,4 @@
-"""Arrays picked by masks under XLA: equal masks are one, and no array of unknown length is made."""
+"""Arrays picked by masks under XLA: equal masks count as one mask; no array of unknown length is made."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_nan_and_infinities(x: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "a[x > 2] = x[x > 2]\n    return a",  # a row of two for each, and x has one
+        "a[x > 2] = x[x > 2]\n    return a",  # a[x > 2] has two columns, x[x > 2] has one axis
         "a[x > 2] = a[x > 2][:, :1]\n    return a",
         "x[x > 2] = a[x > 2]\n    return x",
         "x[a > 2] = 1.0\n    return x",

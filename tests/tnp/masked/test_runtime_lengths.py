@@ -11,12 +11,12 @@ from selections import in_turn
 import np2tf
 from np2tf.tnp._masked import chunked_loops
 
-#: Of `x`, `y` and `z`: longer than what is worked on as a whole, `z` longer than the others.
+#: Length of `x` and `y`, longer than an array that is worked on as a whole; `z` is longer than `x`.
 LENGTH = 704
-#: Around one and several rounds of 1, 8 and 64 elements, and all of an array.
+#: Lengths around one round and several rounds of 1, 8 and 64 elements, and the length of an array.
 LENGTHS = (0, 1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 200, LENGTH - 1, LENGTH)
 DTYPES = ["float64", "float32", "int64", "complex128"]
-#: Statements about a length `k`; `n` is that of the arrays, `a` has 24 rows of 704 and `t` 704 rows of 24.
+#: Statements about a length `k`; the arrays have length `n`, `a` has shape (24, 704) and `t` (704, 24).
 READ = {
     "sum": "out[i] = x[:k].sum()",
     "sum from a place on": "out[i] = np.sum(x[n - k :])",
@@ -144,7 +144,7 @@ def f(start, columns, values, x):
 
 
 def test_rows_of_a_sparse_matrix(loops: list[int]) -> None:
-    """An index that does not count may be out of bounds; one that counts is NumPy's error."""
+    """An index outside of all rows may be out of bounds; an index in a row out of bounds is NumPy's error."""
     start = "np.array([0, 3, 3, 80, 700])"
     columns = "np.arange(704) * 7 % 50 - 5 * (np.arange(704) % 2)"
     further_arguments = "np.arange(704.0), np.arange(50.0)"

@@ -1,4 +1,4 @@
-"""Arrays of np2tf among NumPy, TensorFlow and others: one case for each thing that people expect to work."""
+"""Arrays of np2tf among NumPy, TensorFlow and other libraries: one case for each use that must work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def on_tensors() -> Iterator[None]:
 
 
 def case(check: Callable[[], None]) -> Callable[[], None]:
-    """One sentence: the function's name, and its body the proof."""
+    """Add a case: the function's name is the claim, and its body the proof."""
     CASES.append(check)
     return check
 

@@ -93,7 +93,7 @@ WANTED = ("float32", "float16", "complex64", "int8", "int64", "uint8", "uint64",
 
 
 def _outcome(np: Any, convert: Callable[..., Any], values: Any, given: str, wanted: str) -> Any:
-    """What a conversion gives, and of what it warns."""
+    """Convert values; return the result or the error, and the warnings."""
     x = np.array(np.asarray(values, given))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -32,13 +32,13 @@ def run(function, mode: str, *arrays: np.ndarray):
 
 # -- conversions --------------------------------------------------------------------------------------------
 
-#: Of uint32, beyond which NumPy's own results depend on the place in the array, those within are tried.
+#: Bounds for uint32: outside of them NumPy's own results depend on the place in the array.
 _FITTING = {"uint32": (-(2.0**31), 2.0**32 - 2**10)}
 SOURCES = (*table.FLOATS, *table.COMPLEX)
 
 
 def numbers(source: str, wanted: str) -> np.ndarray:
-    """What does and what does not fit integers of all widths."""
+    """Numbers that fit and numbers that do not fit integers of all widths."""
     edges = [2.0**k for k in (7, 8, 15, 16, 31, 32, 63, 64)]
     magnitudes = [0, 1.5, 300, 40000, 70000, 1e10, 1e20, np.inf, np.nan, *edges, *(k - 1 for k in edges)]
     with np.errstate(all="ignore"):

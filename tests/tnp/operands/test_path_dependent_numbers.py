@@ -1,4 +1,4 @@
-"""Numbers that are Python's on one path and NumPy's on another: values, types of results, types of arrays."""
+"""Numbers of Python on one path and of NumPy on another path: values, types of results, types of arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from differential import HEAD, compare
 
 BRANCH = "    if x[0] > 1:\n        r = {python}\n    else:\n        r = {numpy}\n"
 GIVEN = "np.array([0.5, 3.0], '{0}')", "np.array([2.5, 3.0], '{0}')"
-#: What is made of `r`, which is Python's float or the like of `x[0]`; where it does not compile.
+#: expression of `r`, a Python float or a number like `x[0]` -> dtypes of `x` for which it runs on the host
 USES = {
     "r": "",
     "r * 2.0": "",
@@ -73,7 +73,7 @@ def test_an_integer_of_python_or_numpy(use: str, dtype: str) -> None:
 
 
 def test_two_integers_of_which_one_is_numpys() -> None:
-    """NumPy refuses a Python integer that does not fit the other's type."""
+    """NumPy refuses a Python integer that does not fit the type of the NumPy integer."""
     second = "    if x[1] > 1:\n        q = 300\n    else:\n        q = a[1]\n"
     source = f"def f(x, a):\n{BRANCH.format(python=300, numpy='a[0]')}{second}    return r + q\n"
     calls = [f"np.array([{x}, {y}]), np.array([100, 3], 'int8')" for x in (0, 2) for y in (0, 2)]

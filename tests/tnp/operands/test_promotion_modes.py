@@ -83,7 +83,7 @@ DEVIATIONS: dict[str, dict[tuple[str, str], tuple[str | None, str | None, str]]]
 
 @pytest.mark.parametrize("mode", DEVIATIONS)
 def test_modes_are_tensorflows(mode: str) -> None:
-    """Every pair, either way around, is what TensorFlow's mode of the same meaning gives, but for a few."""
+    """Every pair in both orders gives the dtype of TensorFlow's mode of that meaning; few pairs deviate."""
     found = {}
     with config.using(promotion=mode):
         for (a, b), tensorflow_dtype in tables.tensorflow_tables()[mode].items():
@@ -99,7 +99,7 @@ def test_modes_are_tensorflows(mode: str) -> None:
 @pytest.mark.parametrize("mode", ["safe", "none"])
 @pytest.mark.parametrize("name", [name for name in DTYPES if name != "b1"])
 def test_a_python_bool_is_of_dtype_bool(mode: str, name: str) -> None:
-    """TensorFlow takes it for some dtypes, and not for others."""
+    """TensorFlow takes a Python bool as an operand of some dtypes, and not of other dtypes."""
     with config.using(promotion=mode):
         assert dtype_of(multiply, operand(name), True) == (DTYPES[name] if mode == "safe" else None)
 
@@ -357,7 +357,7 @@ def test_the_environment_sets_it(monkeypatch: pytest.MonkeyPatch) -> None:
         assert Config().promotion == "safe"
     finally:
         monkeypatch.delenv("NP2TF_PROMOTION")
-        config.promotion = "numpy"  # whoever follows the setting has been told of the other
+        config.promotion = "numpy"  # `Config()` told "safe" to the code that follows the setting
 
 
 # -- jitted functions ----------------------------------------------------------------------------------------
@@ -402,7 +402,7 @@ def test_a_short_function_leaves_the_host_with_numpys_rules() -> None:
 
 
 def test_nested_calls() -> None:
-    """What a function calls runs by its rules, but for jitted functions with rules of their own."""
+    """A callee runs by the rules of its caller, but a jitted callee with rules of its own keeps them."""
 
     def helper(x: Any, y: Any) -> Any:
         return x * y
@@ -472,7 +472,7 @@ def test_use_backend_is_numpy_throughout() -> None:
 
 
 def test_a_functions_rules_are_its_threads() -> None:
-    """While one function runs by rules of its own, other threads go by the process's."""
+    """While one function runs by rules of its own, other threads go by the rules of the process."""
 
     def met() -> str | None:
         return dtype_of(multiply, device_put(INT), device_put(FLOAT))

@@ -1,4 +1,4 @@
-"""Keys with a place that is known only at run time on one axis, and any static item on the other."""
+"""Keys with a place that is known only at run time on one axis, and a static item on the other axis."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def same(found: list[Any], wanted: list[Any]) -> None:
     ],
 )
 def test_what_does_not_fit(key: str, shape: tuple[int, ...], fits: bool) -> None:
-    """A value whose length is not that of its place raises NumPy's error, where XLA would cut it."""
+    """A value that is longer or shorter than its place raises NumPy's error, where XLA would cut it."""
     space: dict[str, Any] = {}
     exec(f"def f(x, v, k):\n    x[{key}] = v\n    return x * 1", space)
     f = np2tf.jit(space["f"], tier="compile")

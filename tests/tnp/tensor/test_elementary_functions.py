@@ -69,7 +69,7 @@ EXPONENTS = (-12, -6, -2.5, -2, -1.5, -0.5, 1.5, 2.5, 4, 6, 7.5, 12)
 
 
 def compiled(function: Callable[..., Any], *args: Any) -> np.ndarray:
-    """What a function gives as code that XLA has compiled."""
+    """Compile a function with XLA and call it; return its result."""
     jitted = np2tf.jit(function, tier="compile")
     result = np.asarray(jitted(*args))
     assert jitted.compiled_count == 1

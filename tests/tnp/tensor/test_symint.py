@@ -1,4 +1,4 @@
-"""What is known about staged integers: intervals that hold for every value, and distances that are exact."""
+"""Facts about staged integers: intervals that hold for every value, and distances that are exact."""
 
 from __future__ import annotations
 

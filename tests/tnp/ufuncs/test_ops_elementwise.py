@@ -44,7 +44,7 @@ def sample(dtype: str, length: int, seed: int = 0) -> np.ndarray:
     return mixed[:length].astype(kind)
 
 
-#: Dtypes that every shape is tried with; with the others, while tracing, one shape is enough.
+#: Dtypes that are tried with every shape; for all other dtypes, while tracing, one shape is enough.
 _EVERY_SHAPE = ("int32", "float64")
 
 

@@ -1,7 +1,7 @@
 """Every ufunc x every dtype x special values x sizes, eagerly, in graphs and under XLA, against NumPy.
 
-Results are equal bit for bit where NumPy's are exact, else within 4 units in the last place. What cannot be
-had is in `LIMITS` with the reason; an entry that agrees with NumPy by now fails.
+Results are equal bit for bit where NumPy's are exact, else within 4 units in the last place. `LIMITS` has
+the results that cannot be had, with the reason; an entry that agrees with NumPy by now fails.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ _SECOND_ZERO = "maximum minimum " + ("" if np.signbit(np.fmax([-0.0], [0.0]))[0]
 
 
 def flushing(*names: str) -> str:
-    """Those of TensorFlow's functions that take subnormal float32 for zero: the C library says which."""
+    """The functions among `names` that take subnormal float32 for zero: it depends on the C library."""
     subnormal = np2tf.device_put(np.array([np.finfo("f4").tiny * 0.75], "f4"))
     return " ".join(name for name in names if np.asarray(getattr(tnp, name)(subnormal))[0] == 0)
 

@@ -1,7 +1,7 @@
-"""Which warnings an eager call gives, for input that is empty or degenerate: NumPy's, and no others.
+"""An eager call gives NumPy's warnings, and no other warnings, for input that is empty or degenerate.
 
-What NumPy warns of because its processor saw an infinity come or go (`inf - inf` in a sum) is not here:
-TensorFlow's kernels do not tell.
+Warnings that NumPy gives because its processor saw an infinity come or go (`inf - inf` in a sum) are not
+here: TensorFlow's kernels do not tell.
 """
 
 from __future__ import annotations
