@@ -173,7 +173,7 @@ def decisions(function: Any) -> list[str]:
 
 
 def functions_of(values: Iterable[Any], module: str) -> Iterator[tuple[str, Any]]:
-    """Yield the functions that np2tf may compile among a module's members, with those of its classes."""
+    """Yield the functions that np2tf may compile in a module and in its classes."""
     for value in values:
         if isinstance(value, type) and value.__module__ == module:
             yield from functions_of(vars(value).values(), module)

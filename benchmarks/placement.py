@@ -37,7 +37,7 @@ tensorflow = "{version}"
 [small]
 {small}"""
 
-#: A small op is one for which XLA takes at most so many times as long; the loop around it gains more.
+#: A small op is an op for which XLA takes at most so many times as long; the loop around it gains more.
 SMALL_LIMIT = 2.0
 #: The sizes to try, and how often the loop runs an op.
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512)
@@ -93,7 +93,7 @@ def in_a_loop(name: str, op: Op) -> Any:
 def small_size(name: str, seconds: float) -> int:
     """Return the number of elements up to which XLA in a loop is not much slower than the kernel.
 
-    The elements are those of the largest input. The result is 0 if XLA is much slower at the smallest size.
+    The elements are of the largest input. The result is 0 if XLA is much slower at the smallest size.
     """
     found = 0
     for op in map(SIZED[name], SIZES):

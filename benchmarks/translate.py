@@ -2,7 +2,7 @@
 
     python benchmarks/translate.py [FOLDER] [--files N] [--json]
 
-FOLDER is the installed package networkx by default. Ratios are of processor seconds in one process; those of
+FOLDER is the installed package networkx by default. Ratios are of processor seconds in one process; ratios of
 workers and commands are of the clock.
 """
 
@@ -68,7 +68,7 @@ def command(words: Sequence[str], **variables: str) -> float:
 
 
 def workers(folder: Path) -> dict[str, float]:
-    """`convert` with one process and with two."""
+    """`convert` with one process and with two processes."""
     words = ["convert", "--check", "--quiet", "--no-cache", str(folder)]
     one, two = (command([*words, "--jobs", jobs]) for jobs in "12")
     return {"one_seconds": one, "two_seconds": two, "speedup": one / two}

@@ -1,4 +1,4 @@
-"""What the whole suite shares: a quiet TensorFlow, and a number of processes that fits what was asked for."""
+"""The set-up of the whole suite: a quiet TensorFlow, and a number of processes that fits the chosen tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.helpers.recycling import Recycling
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# Tests translate anew, and leave the user's own cache alone; those of the cache name a folder.
+# Tests translate anew, and leave the user's own cache alone; the cache's tests name a folder.
 os.environ.setdefault("NP2TF_CACHE", "off")
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
     """Objects that imports and the collection have made stay: no look for garbage goes through them again.
 
-    TensorFlow has a million of them. Tests that ask for a collection get one, of what is younger.
+    TensorFlow has a million of them. Tests that ask for a collection get a collection of younger objects.
     """
     gc.collect()
     gc.freeze()

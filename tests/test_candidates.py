@@ -70,7 +70,7 @@ TAKEN: dict[str, tuple[str, list[Callable[[], Any]]]] = {
         [lambda: np.arange(6.0).reshape(3, 2)],
     ),
 }
-#: What is for lists, dicts and texts, and types that have several parts.
+#: Functions for lists, dicts and texts, and functions with types that have several parts.
 LEFT = [
     "def f(x):\n    return [one.strip() for one in x.split(',')]",
     "def f(x):\n    d = {}\n    for k, v in x:\n        d[k] = v + 1\n    return d",
@@ -95,7 +95,7 @@ TABLE = {"soft": soft}
 
 
 class Rows:
-    """What has the operators of arrays, and is none."""
+    """A class that has the operators of arrays, and is no array."""
 
     shape, ndim = (3,), 1
 

@@ -16,7 +16,7 @@ _PLACEHOLDER = re.compile(r"[A-Z]{4,}")
 
 
 def paths_of(text: str) -> list[str]:
-    """The paths that a text names in code, without those that hold a placeholder; each once."""
+    """The paths that a text names in code, without the paths that hold a placeholder; each once."""
     fences = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     quoted = re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
     found = [path for part in (*fences, *quoted) for path in _PATH.findall(part)]

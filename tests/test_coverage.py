@@ -32,7 +32,7 @@ SERIES = ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomi
 
 
 def ran(*arguments: str) -> str:
-    """What the command prints."""
+    """Return the output of the command."""
     done = CliRunner().invoke(command, ["coverage", *arguments])
     assert done.exit_code == 0, done.output
     return done.output
@@ -59,7 +59,7 @@ def test_functions_of_series_are_decided(module: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_op_library_has_the_kept_names() -> None:
-    """`tnp` has the names of rules/modules/ under the same path, those that NumPy has."""
+    """`tnp` has those names of rules/modules/ that NumPy has, under the same path."""
     instances = {"numpy.ufunc.": tnp.add, "numpy.generic.": tnp.float64(1.0)}
     for name, rule in rules.kept_names().items():
         if not rule.exists_in(np.__version__):
@@ -72,7 +72,7 @@ def test_the_op_library_has_the_kept_names() -> None:
 
 
 def test_a_name_is_decided_once() -> None:
-    """What the translator renames is no kept name."""
+    """A name that the translator renames is no kept name."""
     assert set(rules.rules()) & set(rules.kept_names()) == set()
 
 

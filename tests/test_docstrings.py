@@ -54,7 +54,7 @@ def parsed(file: Path) -> ast.Module:
 
 
 def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Yield the statements of a module, with those under its conditions."""
+    """Yield the statements of a module, with the statements under its conditions."""
     for node in tree.body:
         yield node
         if isinstance(node, ast.If):
@@ -183,7 +183,7 @@ def definition(module: str, name: str) -> _Documented | None:
 
 
 def own_names() -> dict[str, _Documented]:
-    """Return the definitions of np2tf's public names; of operators the staged ones, without builtins."""
+    """Return the definitions of np2tf's public names; only staged operators, and no builtins."""
     places = {name: place for name, place in np2tf._LAZY.items() if place[1]}
     for name, operator in np2tf._OPERATORS.items():
         module, _, attribute = operator.staged.partition(":")

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "tests" / "helpers" / "tensorflow_calls.py"
-#: What is done first -> what it brings in.
+#: The part of np2tf that a process uses first -> the code that uses it.
 IMPORTS = {
     "library": "from np2tf import tnp",
     "compiled": "import np2tf; np2tf.jit(lambda x: x + 1, tier='compile')(np2tf.device_put([1.0]))",
@@ -30,7 +30,7 @@ def run(*first: str) -> subprocess.Popen[str]:
 
 
 def outcomes(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """What each call gave."""
+    """Return the outcome of each call."""
     printed, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     return dict(map(json.loads, printed.splitlines()))
@@ -38,7 +38,7 @@ def outcomes(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def untouched() -> dict[str, Any]:
-    """What the calls give without np2tf."""
+    """Return the outcomes of the calls without np2tf."""
     return outcomes(run())
 
 
@@ -67,7 +67,9 @@ for kind in (TypeError, ValueError):
 
 
 def test_a_tape_says_what_to_do_with_an_array_on_the_host():
-    """TensorFlow raises a ValueError; ours is one, too. Nothing on TensorFlow has been made before."""
+    """TensorFlow raises a ValueError, and np2tf's error is a ValueError, too. Nothing on TensorFlow has been
+    made before.
+    """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", WATCH], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

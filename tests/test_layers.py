@@ -21,12 +21,12 @@ def within(package: str, *names: str) -> tuple[str, ...]:
 
 
 def stacked(package: str, levels: tuple[str, ...], floor: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Folders of one package, each of which may import those before it."""
+    """Return the folders of one package, each with the folders before it, which it may import."""
     return {f"{package}.{level}": (*floor, *within(package, *levels[:k])) for k, level in enumerate(levels)}
 
 
-# What each part of the package may import of it. Longest name first decides which part a module belongs to.
-# A part's entry counts for the modules in it that are in no longer one.
+# The modules that each part of the package may import. A module belongs to the part with the longest name
+# that fits. A part's entry counts for these modules only, not for the modules of parts with longer names.
 FLOOR = (
     "np2tf.rules",
     "np2tf.operators",
@@ -47,13 +47,13 @@ TNP = ("np2tf.tnp", *RIGHT_FLOOR)
 SCIPY = ("np2tf.scipy", *TNP)
 RUNTIME = ("np2tf.runtime", *SCIPY)
 TRANSFORMS = ("np2tf.transforms.core", *RUNTIME)
-#: The levels of `tnp`, each over those before it.
+#: The levels of `tnp`, each over the levels before it.
 LEVELS = (
     *("_front", "_warnings", "_tensor", "_slicing", "_array", "_operands", "_masked", "_dispatch"),
     *("_indexing", "_ufuncs"),
 )
 BELOW_CHAPTERS = (*RIGHT_FLOOR, *within("np2tf.tnp", *LEVELS))
-#: The chapters of NumPy's functions -> the other chapters that they need. None needs one that needs it.
+#: The chapters of NumPy's functions -> the other chapters that they need. No two chapters need each other.
 CHAPTERS: dict[str, tuple[str, ...]] = {
     "_chapters.reductions": (),
     "_chapters.manipulation.views": (),
@@ -76,7 +76,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "polynomial": ("linalg", "_chapters.products"),
     "_methods": ("_chapters.indexing", "_chapters.manipulation.views"),
 }
-#: The folders of the run time -> those that they may import.
+#: The folders of the run time -> the folders that they may import.
 RUNTIME_FOLDERS: dict[str, tuple[str, ...]] = {
     "xla": (),
     "introspection": (),
@@ -102,7 +102,7 @@ RUNTIME_FOLDERS: dict[str, tuple[str, ...]] = {
     ),
     "report": ("compilation", "jit", "host", "decisions", "introspection"),
 }
-#: The folders of `imports` -> those that they may import. All of them see both columns.
+#: The folders of `imports` -> the folders that they may import. All of them see both columns.
 IMPORTS_FOLDERS: dict[str, tuple[str, ...]] = {
     "reporting": (),
     "loops": (),
@@ -284,12 +284,12 @@ MODULES = modules()
 
 
 def belongs(module: str, parts: tuple[str, ...]) -> bool:
-    """Whether a module is one of these parts of the package, or inside one."""
+    """Return whether a module is one of these parts of the package, or inside such a part."""
     return any(module == part or module.startswith(part + ".") for part in parts)
 
 
 def imports(module: str, *, at_import: bool = False) -> set[str]:
-    """What a module imports, by full name; with `at_import`, only what is imported when it is loaded."""
+    """Return the full names that a module imports; with `at_import`, only the imports of its loading."""
     tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
     found: set[str] = set()
     stack: list[ast.AST] = [tree]
@@ -334,7 +334,7 @@ def test_imports_go_down(module: str) -> None:
 
 
 def allowed(name: str, layer: str) -> bool:
-    """Whether a module of this layer may import `name`: its neighbours, and what the layer's entry lists.
+    """Return whether a module of this layer may import `name`: a neighbour, or a part in the layer's entry.
 
     The package's own names lead to both columns, so `imports/` may ask for them.
     """
@@ -408,7 +408,7 @@ def test_entries_are_of_folders() -> None:
 
 
 def test_folders_do_not_import_one_another() -> None:
-    """The folders have an order: of two, one imports the other at most, directly or by way of others."""
+    """The folders have an order: no two import each other, directly or by way of other folders."""
     graph: dict[str, set[str]] = {folder: set() for folder in FOLDERS}
     for module in MODULES:
         for name in imports(module):
@@ -421,7 +421,7 @@ def test_folders_do_not_import_one_another() -> None:
 
 
 def test_modules_that_are_named_in_texts() -> None:
-    """No module is loaded by its name but those that are known to be: no import would show them."""
+    """No module is loaded by its name, except the known modules: no import would show such a module."""
     found = set()
     for module, path in MODULES.items():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -444,7 +444,7 @@ def test_columns(module: str) -> None:
 
 
 def test_no_cycles() -> None:
-    """No module imports, while it loads, one that imports it."""
+    """No module imports, while it loads, a module that imports it."""
     graph = {
         name: {i for i in imports(name, at_import=True) if i in MODULES and i != name} for name in MODULES
     }
@@ -462,7 +462,7 @@ def test_no_cycles() -> None:
 
 
 def test_the_test_sees_what_it_should() -> None:
-    """The reader of imports is not blind: it finds known ones, absolute, relative and inside functions."""
+    """The reader of imports is not blind: it finds known imports, absolute, relative and inside functions."""
     assert "np2tf.diagnostics" in imports("np2tf.tree.source")
     assert "rich.console" in imports("np2tf.commands.tables.console")
     assert "rich.console" not in imports("np2tf.commands.tables.console", at_import=True)

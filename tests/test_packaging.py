@@ -1,4 +1,4 @@
-"""The package as others get it: from a wheel installed elsewhere, and from a bare checkout."""
+"""The package as users get it: from a wheel installed elsewhere, and from a bare checkout."""
 
 from __future__ import annotations
 

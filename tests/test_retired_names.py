@@ -1,4 +1,4 @@
-"""Names that the glossary has retired do not come back: no function and no class of np2tf bears one."""
+"""Names that the glossary has retired do not come back: no function or class of np2tf bears such a name."""
 
 from __future__ import annotations
 

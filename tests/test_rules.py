@@ -39,7 +39,9 @@ def test_methods_are_complete() -> None:
 
 
 def test_rules_say_which_numpy_has_a_name() -> None:
-    """All versions, or those from `since` to `until`."""
+    """A rule says which versions of NumPy have its name: all versions, or the versions from `since` to
+    `until`.
+    """
     every = {**RULES, **rules.kept_names()}
     # The platform's C compiler decides how long a long double is, or NumPy has no name for it.
     here = {name for name in every if not name.startswith(("numpy.float128", "numpy.complex256"))}
@@ -66,7 +68,9 @@ def test_versions_are_compared_as_numbers(since: str, until: str, versions: str)
 
 
 def test_removed_names_lead_somewhere() -> None:
-    """What a removed name is called now exists, or is Python's own; the others say what to do."""
+    """The new name of a removed name exists in NumPy, or is a builtin of Python; a removed name without a new
+    name has a reason.
+    """
     for name, rule in RULES.items():
         if rule.chapter == "removed" and rule.kind == "no":
             assert rule.reason, name
@@ -77,7 +81,7 @@ def test_removed_names_lead_somewhere() -> None:
 
 
 def test_removed_names_are_removed() -> None:
-    """A name that NumPy 2 still has belongs to its chapter, but for one that only warns until it goes."""
+    """A name that NumPy 2 still has belongs to its chapter, except a name that only warns until it goes."""
     assert all(rule.until for rule in RULES.values() if rule.chapter == "removed")
 
 

@@ -47,7 +47,7 @@ def test_every_class_is_used() -> None:
 
 
 def is_code_of_the_run_time(node: ast.AST) -> bool:
-    """Whether a node is the text of such a code, or a display of several."""
+    """Return whether a node is the text of such a code, or a display of several such texts."""
     if isinstance(node, (ast.Tuple, ast.Set, ast.List)):
         return any(map(is_code_of_the_run_time, node.elts))
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in KINDS

@@ -1,6 +1,6 @@
 """A hook of mkdocs: links that lead out of docs/ are to files of the checkout, which the site does not have.
 
-Such a link becomes its text; one to a file that is not there is a warning, with which a strict build fails.
+Such a link becomes its text; a link to a missing file is a warning, with which a strict build fails.
 """
 
 from __future__ import annotations

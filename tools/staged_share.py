@@ -1,7 +1,7 @@
 """Counts how many functions of the packages and projects are staged: ``python tools/staged_share.py --folder
 F``.
 
-The functions are those of ``np2tf check --summary``. Tests are left out.
+It counts the functions of ``np2tf check --summary``. Tests are left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A small convolutional network: two layers of convolution and pooling, two dense ones."""
+"""A small convolutional network: two layers of convolution and pooling, and two dense layers."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Best approximation of a matrix by one of low rank (singular values)."""
+"""The best approximation of a matrix by a matrix of low rank (singular values)."""
 
 import numpy as np
 

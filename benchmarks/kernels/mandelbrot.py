@@ -1,4 +1,4 @@
-"""The Mandelbrot set: all points at once, those that have escaped stay."""
+"""The Mandelbrot set: all points at once, escaped points stay."""
 
 import numpy as np
 

@@ -32,7 +32,7 @@ def lines_found(text: str) -> list[int]:
 
 
 def told(folder: Path, text: str | bytes, *args: str) -> list[str]:
-    """What the command says of a file, without its path: place, code and message."""
+    """Return the command's output on a file, without the path: place, code and message."""
     (folder / "a.py").write_bytes(text if isinstance(text, bytes) else text.encode())
     lines = check(*args, folder).stdout.splitlines()
     return [line.partition("a.py:")[2] for line in lines]
@@ -95,7 +95,7 @@ def test_what_they_hide(text: str, left: list[int]) -> None:
 
 
 def test_a_mark_of_the_byte_order(tmp_path: Path) -> None:
-    """A file that begins with one has its suppressions, too."""
+    """A file that begins with a mark of the byte order has its suppressions, too."""
     text = "\ufeffimport numpy as np; np.wrong  # np2tf: ignore\nnp.wrong\n"
     assert told(tmp_path, text) == ["2:1: NP2TF002 NumPy has no public name `np.wrong`; it stays on NumPy"]
 
@@ -122,8 +122,9 @@ def test_a_source_that_cannot_be_read_has_none() -> None:
 
 
 def test_linked_findings(tmp_path: Path) -> None:
-    """What a callee in another file brings about is hidden like the rest, and such a comment is not called
-    unused where the other file is not looked at."""
+    """A comment hides a finding that a callee in another file causes. A check that does not read the other
+    file does not call the comment unused.
+    """
     (tmp_path / "other.py").write_text("def act(x):\n    print(x, file=OUT)\n    return x\n")
     text = (
         "import numpy as np\nfrom other import act\n\n\n"
@@ -198,7 +199,7 @@ def test_linked_findings(tmp_path: Path) -> None:
     ],
 )
 def test_findings_about_suppressions(text: str, expected: list[str], tmp_path: Path) -> None:
-    """Those that hide nothing, name what there is not, or cannot be read."""
+    """Suppressions that hide nothing, name unknown codes, or cannot be read are findings."""
     assert told(tmp_path, "import numpy as np\n" + text) == expected
     assert check(tmp_path).exit_code == (1 if expected else 0)
 
@@ -228,7 +229,7 @@ def test_nothing_is_unused_that_nobody_looked_for(tmp_path: Path) -> None:
 
 
 def test_findings_about_suppressions_can_be_suppressed(tmp_path: Path) -> None:
-    """By a comment that names them, not by one that names nothing."""
+    """A comment suppresses such a finding if it names its code; a comment without codes does not."""
     head = "import numpy as np\n"
     assert told(tmp_path, f"{head}x = 1  # np2tf: ignore[NP2TF401, NP2TF911]\n") == []
     assert told(tmp_path, f"{head}# np2tf: ignore[NP2TF401, NP2TF911]\nx = 1\n") == []
@@ -350,7 +351,7 @@ def test_add_ignore_takes_what_is_shown(tmp_path: Path) -> None:
     ],
 )
 def test_fix_ignores(before: str, after: str, tmp_path: Path) -> None:
-    """What hides nothing is removed, and nothing else."""
+    """The command removes the suppressions that hide nothing, and changes nothing else."""
     head = "\ufeffimport numpy as np\n"
     path = tmp_path / "a.py"
     path.write_bytes((head + before).encode())
@@ -380,8 +381,9 @@ def test_a_file_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_file_that_changes_meanwhile(tmp_path: Path) -> None:
-    """What somebody else writes between reading and writing is not lost; a comment that would change the
-    program is not written."""
+    """The command keeps an edit that somebody makes between its reading and its writing. It writes no comment
+    that would change the program.
+    """
     path = tmp_path / "a.py"
     path.write_text("import numpy as np\nnp.wrong  # mine\n")
     with pytest.raises(ValueError, match="it has changed meanwhile"):
@@ -459,7 +461,7 @@ def _without_comments(text: str) -> list[str]:
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 def test_links_and_files_named_twice(tmp_path: Path) -> None:
-    """A file that is given twice is read and edited once; a link stays one."""
+    """A file that is given twice is read and edited once; a link stays a link."""
     path = tmp_path / "a.py"
     path.write_text("import numpy as np\nnp.wrong\n")
     (tmp_path / "link.py").symlink_to(path)

@@ -102,7 +102,9 @@ def test_wrong_usage(args: tuple[str, ...], told: str, folder: Path) -> None:
 
 
 def test_select_and_ignore(folder: Path) -> None:
-    """Prefixes; the longer one decides, and of equals the one that ignores. Errors are always shown."""
+    """The options take prefixes of codes: the longest prefix decides, and of equal prefixes that of
+    `--ignore`. Errors are always shown.
+    """
     write("a.py", HEAD + "np.wrong\nnp.bool = 1\n" + NOTE)
     assert found(".") == ["2 002", "3 006", "7 401"]
     assert found("--select", "NP2TF0", ".") == ["2 002", "3 006"]
@@ -120,8 +122,9 @@ def test_select_and_ignore(folder: Path) -> None:
 
 
 def test_configuration(folder: Path) -> None:
-    """What applies to a file is what its configuration says, and then the command line; what is excluded is
-    not read. A baseline's entries of codes that a file's configuration ignores are not stale."""
+    """A file's configuration applies to the file, and the command line goes before it; excluded files are not
+    read. A baseline's entries of codes that a file's configuration ignores are not stale.
+    """
     write("pkg/a.py", HEAD + "np.wrong\n" + NOTE)
     write("pkg/b.py", HEAD + "np.wrong\n" + NOTE)
     write("pkg/old/c.py", HEAD + "np.wrong\n")
@@ -200,7 +203,7 @@ def test_a_file_named_twice_is_read_once(folder: Path) -> None:
 
 
 def test_jobs_give_the_same(folder: Path) -> None:
-    """Findings do not depend on how many processes read the files, also those that come of other files."""
+    """Findings do not depend on how many processes read the files, nor do findings that other files cause."""
     write("pkg/__init__.py", "")
     write("pkg/other.py", "def act(x):\n    print(x, file=OUT)\n    return x\n")
     for number in range(12):
@@ -388,7 +391,7 @@ def test_a_file_that_is_no_baseline(option: str, text: str, line: int, reason: s
 
 
 def test_a_baseline_written_in_another_way(folder: Path) -> None:
-    """Formatted by another program, merged with entries twice, and with a mark of the byte order."""
+    """A baseline may have another format, entries twice, and a mark of the byte order."""
     write("a.py", HEAD + "np.wrong\nnp.wrong\n")
     check("--write-baseline", "known.json", "a.py")
     (entry,) = baseline()

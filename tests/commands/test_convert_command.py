@@ -156,7 +156,7 @@ def test_wrong_usage(args: tuple[str, ...]) -> None:
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="permissions bind only an ordinary user")
 def test_unreadable_and_unwritable(tmp_path: Path) -> None:
-    """What the system refuses is a finding with a code."""
+    """A file that the system refuses to open is a finding with a code."""
     (tmp_path / "a.py").write_text(SOURCE)
     (tmp_path / "a.py").chmod(0)
     assert "NP2TF906" in np2tf("convert", tmp_path).stderr
@@ -172,7 +172,9 @@ def test_out_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_internal_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """np2tf's own fault: the file is named and left alone, the others are done, status 123."""
+    """An internal error names its file and leaves the file alone. The other files are converted; the status
+    is 123.
+    """
     (tmp_path / "a.py").write_text(SOURCE)
     (tmp_path / "b.py").write_text(SOURCE)
 

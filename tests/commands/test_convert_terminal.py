@@ -23,7 +23,7 @@ SOURCE = "import numpy as np\n\nx = np.ones(2)\n"
 
 
 def on_terminal(*args: object, lines: int = 24, **environment: str) -> tuple[str, int]:
-    """What a command shows on a terminal of so many lines, and its status."""
+    """Return the text that a command shows on a terminal of so many lines, and its status."""
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
     words = [sys.executable, str(ROOT / "cli.py"), *map(str, args)]
@@ -77,7 +77,9 @@ def test_another_encoding_is_readable(tmp_path: Path) -> None:
 
 
 def test_long_patches_go_through_the_pager(tmp_path: Path) -> None:
-    """Patches of several files together; a short one does not; not where there is no terminal."""
+    """The patches of several files go through the pager together; a short patch does not, and no patch does
+    where there is no terminal.
+    """
     for number in range(4):
         (tmp_path / f"{number}.py").write_text(SOURCE)
     pager = str(tmp_path / "pager")

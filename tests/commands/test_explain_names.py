@@ -31,5 +31,5 @@ def test_explain_a_name(name: str, said: str) -> None:
 
 
 def test_explain_no_name() -> None:
-    """What NumPy does not have is a usage error."""
+    """A name that NumPy does not have is a usage error."""
     assert CliRunner().invoke(command, ["explain", "np.no_such_name"]).exit_code == 2

@@ -1,7 +1,7 @@
 """The hooks of .pre-commit-hooks.yaml, as pre-commit installs and runs them at a commit.
 
-pre-commit makes an environment and installs np2tf into it by pip. What np2tf depends on is taken from here;
-neither NumPy nor TensorFlow is there, since hooks must do without.
+pre-commit makes an environment and installs np2tf into it by pip. The packages that np2tf depends on
+come from this environment, except NumPy and TensorFlow: hooks must do without them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import pytest
 
 pytest.importorskip("pre_commit")
 
-#: What a checkout needs to be installed from.
+#: The files that pip needs to install a checkout.
 LISTED = ["pyproject.toml", "setup.py", "README.md", "LICENSE", ".pre-commit-hooks.yaml", "np2tf", "rules"]
-#: What the hooks must not need, and what would hide the np2tf that they install.
+#: Packages that the hooks must not need, and installations that would hide the np2tf of the hooks.
 LEFT_OUT = ("np2tf", "__editable__", "tensorflow", "numpy", "keras", "jax", "torch")
 CONFIGURATION = """\
 repos:

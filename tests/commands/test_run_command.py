@@ -67,7 +67,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-# What a script may do; each must be the same under both: output, errors, exit status.
+# The scripts. Each must have the same output, errors and exit status with `python` and `np2tf run`.
 SCRIPTS = {
     "who am I": """
         import os, sys

@@ -30,7 +30,7 @@ QUOTED = re.compile(
 )
 #: The end of a cell that has been cut; a metavar such as `PATH…` is none.
 CUT = re.compile(r"[a-z0-9.]…")
-#: What TensorFlow's log has and nothing of ours.
+#: A pattern that matches lines of TensorFlow's log, and no line of np2tf's output.
 LOGGED = re.compile(r"[IWEF]\d{4} \d\d:|\.cc:\d+\]|oneDNN|cuInit|InitializeLog|rebuild TensorFlow")
 PROGRAM = """
     import numpy as np
@@ -54,7 +54,7 @@ BARELESS = "from np2tf.commands import main, progress; progress._AFTER = 600.0; 
 
 
 class Terminal:
-    """What a command leaves on a terminal.
+    """The output that a command leaves on a terminal.
 
     Attributes:
         lines: as they were written; the emulator is so large that it wraps none.
@@ -162,8 +162,8 @@ SLOW = {
 }
 
 
-#: Those that import TensorFlow, which takes many times as long as what they show: on the narrow terminal.
-#: With `-m long` on the wide one, too.
+#: The commands that import TensorFlow, which takes many times as long as their output. They run on the narrow
+#: terminal, with `-m long` on the wide terminal, too.
 DEAR = [*SLOW, "run report"]
 
 

@@ -1,4 +1,4 @@
-"""Configurations: which one applies to a file, what it may say, and what it selects."""
+"""Configurations: which configuration applies to a file, what it may say, and what it selects."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_np2tf_toml_goes_before_pyproject(project: Path) -> None:
 
 
 def test_the_command_line_goes_before_all(project: Path) -> None:
-    """What it gives replaces; `ignore` and `extend-exclude` add."""
+    """The command line replaces a file's values; `ignore` and `extend-exclude` add to a file's values."""
     text = "[tool.np2tf]\njit = false\nselect = ['NP2TF4']\nignore = ['NP2TF401', 'NP2TF402']\n"
     file = write(project / "pyproject.toml", text)
     given = {"jit": True, "select": ("401", "NP2TF5"), "ignore": ("NP2TF501",), "exclude": None}
@@ -183,7 +183,7 @@ def test_a_table_that_is_none(project: Path) -> None:
 
 
 def test_every_key_is_a_setting(project: Path) -> None:
-    """What can be said can be asked for."""
+    """Every key that a configuration may hold is an attribute of the settings."""
     settings = Configurations().of(project)
     assert all(hasattr(settings, key.replace("-", "_")) for key in KEYS)
 

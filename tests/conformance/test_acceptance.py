@@ -61,7 +61,7 @@ def translated(source: str) -> Result:
 
 
 def run(row: Row, way: str, text: str) -> list[str]:
-    """What differs from NumPy when the translation runs this way."""
+    """Return the differences from NumPy when the translation runs this way."""
     settings, mode, counter = WAYS[way]
     counts.fallbacks.clear()
     counts._fallback_by_key.clear()
@@ -109,7 +109,7 @@ def test_right_in_every_way(name: str, way: str) -> None:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_refused_with_a_code_and_a_line(name: str) -> None:
-    """What is not staged says so, at a line of the function; what is staged says nothing."""
+    """A construct that is not staged has a finding at a line of the function; a staged construct has none."""
     row = ROWS[name]
     told = [item for item in translated(row.source).diagnostics if re.match("NP2TF[345]", item.code)]
     told = [item for item in told if item.code != "NP2TF310"]

@@ -51,7 +51,7 @@ def tensor(array: np.ndarray) -> Any:
 
 
 def told(compute: Callable[[], Any]) -> Any:
-    """What comes of a computation, so that it can be compared: values with dtypes and shapes, or an error."""
+    """Return the result of a computation in a form to compare: values with dtypes and shapes, or an error."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -72,7 +72,7 @@ def _described(value: Any) -> Any:
 
 
 def same(found: Any, wanted: Any) -> bool:
-    """Whether two descriptions are equal: values of floats up to rounding, NaN and signs of zero included."""
+    """Return whether two descriptions are equal: floats up to rounding, NaN and signs of zero included."""
     if isinstance(wanted, type) or isinstance(found, type):
         return found is wanted
     if type(found) is not type(wanted) or len(found) != len(wanted):
@@ -213,7 +213,9 @@ def test_special_cases_of_floats(dtype: str, mode: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_special_cases_of_complex_numbers(dtype: str, mode: str) -> None:
-    """Functions of one operand, but for those with C's limits (tests/tnp/ufuncs/test_ops_elementwise.py)."""
+    """Functions of one operand follow the standard, except the functions with C's limits
+    (tests/tnp/ufuncs/test_ops_elementwise.py).
+    """
     parts = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -2.5], np.float64)
     values = np.empty((len(parts), len(parts)), dtype)
     values.real, values.imag = parts[:, None], parts
@@ -285,7 +287,9 @@ def test_operators_have_numpys_dtypes(dtype: str, mode: str) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reductions_have_numpys_dtypes(dtype: str, mode: str) -> None:
-    """Sums and products of small integers in the default dtype; the others keep theirs."""
+    """Sums and products of small integers have the default dtype; the other functions keep the operand's
+    dtype.
+    """
     operand = np.array([[3, 1, 2], [1, 5, 0]]).astype(dtype)
     names = (
         "sum",
@@ -404,7 +408,7 @@ def test_functions_have_numpys_signatures(module: str) -> None:
 
 
 def test_arrays_and_numbers_have_the_standards_methods() -> None:
-    """Methods with NumPy's signatures: those that are no operators take keywords."""
+    """Methods have NumPy's signatures: methods that are no operators take keywords."""
     numpys = np.ones((2, 2))
     array = tensor(numpys)
     assert [name for name in METHODS if not hasattr(array, name)] == []

@@ -1,7 +1,7 @@
-"""Every example of rules/*.toml that has a derivative has the right one: tapes against finite differences.
+"""Every derivative of an example of rules/*.toml is right: tapes against finite differences.
 
-Examples over matrices of float64, where functions neither jump nor bend. What differs is listed with
-the reason; an entry that no longer differs fails.
+Examples over matrices of float64, where functions neither jump nor bend. Examples that differ are listed
+with the reason; an entry that no longer differs fails.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def test_gradients_are_right(chapter: str) -> None:
 
 
 def test_limits_are_about_examples() -> None:
-    """An example that no rule has any more has no limit; and there are many without one."""
+    """Every limit is about an example of a rule; many examples have no limit."""
     every = {point.expression for chapter in CHAPTERS for point in gradient_points.points(chapter)}
     assert set(LIMITS) <= every
     assert len(every - set(LIMITS)) >= LEAST
@@ -77,7 +77,7 @@ def test_equal_operands() -> None:
 
 
 def test_no_gradient_is_nan_where_a_branch_is_not_taken() -> None:
-    """The branch that is not taken does not spoil the one that is."""
+    """A branch that is not taken does not spoil the branch that is taken."""
     assert gradient(tnp.hypot, [0.0, 1.0], [0.0, 0.0])[0][1] == 1.0
     assert np.isfinite(gradient(tnp.cbrt, [8.0, 1.0])).all()
     assert np.isfinite(gradient(tnp.sinc, [0.0, 0.5])).all()

@@ -31,6 +31,6 @@ def test_it_converts(path: Path):
 
 @by_program
 def test_its_translation_is_equal(path: Path):
-    """Twice each, compiled at the first call: the second call runs what the first one compiled."""
+    """Every program runs twice: the first call compiles it, and the second call runs the compiled program."""
     outcome = verify_program(path, repeat=2)
     assert outcome.equal, f"{outcome.code} {outcome.error}"

@@ -56,7 +56,7 @@ def test_the_hot_functions_are_there(project: Project):
 @pytest.mark.long
 @by_project
 def test_the_hot_functions_are_hot(project: Project):
-    """Those that take a twentieth of main() on NumPy; beside this limit it is a matter of chance."""
+    """The hot functions take a twentieth of main() on NumPy; near this limit, chance decides."""
     command = [sys.executable, "tools/hot_functions.py", str(project.folder), "--json"]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     shares: dict[str, float] = json.loads(told.stdout)

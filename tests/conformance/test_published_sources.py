@@ -34,7 +34,7 @@ FEW = 25
 
 
 def converted(folder: Path, *arguments: str) -> dict[str, Any]:
-    """What the program says of the sources below a folder."""
+    """Return the program's report on the sources below a folder."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(PROGRAM), str(folder), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)

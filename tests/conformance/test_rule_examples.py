@@ -1,6 +1,6 @@
 """Every example of rules/*.toml gives what NumPy gives: on the host, eagerly, staged and compiled.
 
-What does not is listed in rule_example_limits.toml with the reason; a limit that no longer holds fails, too.
+The exceptions are listed in rule_example_limits.toml with the reason; a limit that no longer holds fails.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CHAPTERS = [stem for stem in rules.chapters() if stem != "removed"]
 
 
 def points(chapter: str, dtype: str, mode: str, is_whole: bool = True) -> list[Point]:
-    """What is evaluated in a mode. Compiled, what NumPy refuses is left out, and what ends the process.
+    """Return the points of a mode. The compiled mode omits points that NumPy refuses or that end the process.
 
     Without `is_whole` every example is staged for float64 (compiled over the first shape that NumPy takes),
     and for one of the four other dtypes, in turn.
@@ -124,7 +124,7 @@ def judge(mode: str, dtype: str, is_whole: bool) -> None:
     known = listed(mode, dtype, [point for group in evaluated.values() for point in group])
     found: dict[str, str] = {}
     for group in evaluated.values():
-        # What cannot be compiled would take its whole chapter with it.
+        # A point that cannot be compiled would take its whole chapter with it.
         together = [point for point in group if str(point) not in known]
         for part in (together, *([point] for point in group if str(point) in known)):
             if part:

@@ -1,6 +1,6 @@
 """Every example of rules/*.toml in graphs that know neither the first length of an operand nor its rank.
 
-Either it gives what NumPy gives, or it is refused with a StagingError. What is refused is listed in
+An example gives what NumPy gives, or is refused with a StagingError. The refused examples are listed in
 unknown_shape_limits.toml with the reason; an entry that works by now fails.
 """
 
@@ -21,9 +21,9 @@ from np2tf.tnp._front.numpy_version import NUMPY
 
 LIMITS = tomllib.loads(Path(__file__).with_name("unknown_shape_limits.toml").read_text(encoding="utf-8"))
 if NUMPY < (2, 2):
-    # It trims arrays of one axis, and asks the rows of others whether they are zero.
+    # NumPy before 2.2 trims arrays of one axis, and asks the rows of other arrays whether they are zero.
     LIMITS["rank"]["trim_zeros of several axes"] = ["np.trim_zeros(v[k] * [0, 1, 0], 'f')"]
-#: What a graph is told -> the table of limits.
+#: The part of the shape that a graph is told -> the table of limits.
 KNOWN = {"some": "length", "nothing": "rank"}
 #: At least so many of the examples work.
 LEAST = {"some": 455, "nothing": 430}
@@ -53,7 +53,9 @@ def limits(known: str) -> dict[str, str]:
 )
 @pytest.mark.filterwarnings("ignore")
 def test_examples_work_or_are_refused(known: str, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What differs is what is listed, and no wrong value is in the list. Each `step`-th example is tried."""
+    """Exactly the listed examples differ, and no listed example gives a wrong value. Each `step`-th example
+    is tried.
+    """
     # The operands have no more axes, nor have the results; each rank takes its time.
     monkeypatch.setattr(unknown_ranks, "MOST_AXES", 3)
     found: dict[str, str] = {}

@@ -34,7 +34,7 @@ def np2tf(*args: object) -> Result:
 
 
 def square(number: int) -> int:
-    """What a worker does here: dies on 7, fails on 8, is slow on 0."""
+    """Square a number as a worker: die on 7, fail on 8, be slow on 0."""
     if number == 7:
         os.kill(os.getpid(), signal.SIGKILL)
     if number == 8:
@@ -45,13 +45,13 @@ def square(number: int) -> int:
 
 
 def told(number: int, error: BaseException) -> int:
-    """What stands for a failure."""
+    """Return the number that stands for a failure."""
     return {"ChildProcessError": -7, "KeyError": -8}[type(error).__name__]
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_results_come_in_order(jobs: int) -> None:
-    """However long each takes; what fails has its own place."""
+    """Results come in the order of the tasks, however long a task takes; a failure has its task's place."""
     numbers = [0, 1, 8, 2, 3, *range(10, 40)]
     wanted = [-8 if number == 8 else number * number for number in numbers]
     assert list(workers.in_order(square, told, numbers, jobs)) == wanted
@@ -59,7 +59,7 @@ def test_results_come_in_order(jobs: int) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_a_worker_that_dies_takes_one_task_with_it(capfd: pytest.CaptureFixture[str]) -> None:
-    """The others are done, also those that were under way, and those after it."""
+    """A dying worker loses its own task only: the tasks under way and the later tasks are done."""
     numbers = [0, 1, 2, 7, 3, 0, *range(10, 20), 7, 8, *range(30, 40)]
     wanted = [{7: -7, 8: -8}.get(number, number * number) for number in numbers]
     assert list(workers.in_order(square, told, numbers, 2)) == wanted
@@ -85,7 +85,7 @@ def test_no_tasks() -> None:
 
 
 def _children(parent: int) -> list[int]:
-    """The processes below one, as Linux tells."""
+    """Return the processes below a process, as Linux tells them."""
     found = []
     for task in Path(f"/proc/{parent}/task").glob("*/children"):
         for child in map(int, task.read_text().split()):
@@ -150,7 +150,7 @@ def test_workers_end_with_the_command(tmp_path: Path) -> None:
 
 @linux
 def test_ctrl_c(tmp_path: Path) -> None:
-    """It ends the command and its workers, with one word and no traceback."""
+    """Ctrl-C ends the command and its workers, with one word and no traceback."""
     process, started = _begun(tmp_path)
     os.killpg(process.pid, signal.SIGINT)
     told, problems = process.communicate(timeout=60)
@@ -195,7 +195,7 @@ def dying(task: Task) -> TaskResult:
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_a_worker_that_dies_is_an_internal_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Status 123, the file is named, and the others are written."""
+    """The command exits with status 123, names the file, and writes the other files."""
     for name in ("a.py", "b.py", "c.py"):
         (tmp_path / name).write_text(SOURCE)
     monkeypatch.setattr(file_batch, "run_task", dying)
@@ -354,7 +354,9 @@ LINKED = {
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_findings_of_all_files_together(tmp_path: Path, jobs: str) -> None:
-    """A function that is jitted, and calls one of another file that cannot be staged, is told as by check."""
+    """A jitted function calls a function of another file that cannot be staged: `convert` reports it as
+    `check` does.
+    """
     for name, text in LINKED.items():
         (tmp_path / name).write_text(text)
     told = []

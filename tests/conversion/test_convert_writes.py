@@ -1,4 +1,4 @@
-"""What `np2tf convert` writes: every byte, in one step, and where to."""
+"""`np2tf convert` writes every byte, in one step, and to the right place."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ SPELLINGS = {
 @pytest.mark.parametrize("name", SPELLINGS)
 @pytest.mark.parametrize("mode", ["--write", "--out", "-", "--diff"])
 def test_every_other_byte_stays(tmp_path: Path, name: str, mode: str) -> None:
-    """Encodings, BOM, line ends, tabs, form feeds, comments: only the names of NumPy are others."""
+    """Only the names of NumPy change: encodings, BOM, line ends, tabs, form feeds and comments stay."""
     before = SPELLINGS[name].replace(b"NP", b"import numpy as np").replace(b"type: np.", b"type: xp.")
     after = SPELLINGS[name].replace(b"NP", b"from np2tf import tnp").replace(b"type: np.", b"type: xp.")
     after = after.replace(b"np.ones", b"tnp.ones")
@@ -161,7 +161,7 @@ def test_select_and_ignore(tmp_path: Path) -> None:
 
 
 def test_standard_input_is_taken_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Configuration, patterns and findings are those of the file that is named; it need not be there."""
+    """The named file decides on configuration, patterns and findings; the file need not exist."""
     loop = "import numpy as np\n\n\ndef f(x):\n    while np.sum(x) > 1:\n        x = x / 2 + np.sin(x)\n"
     make(tmp_path, {"p/np2tf.toml": "jit = false\nextend-exclude = ['old/']\n"})
     monkeypatch.chdir(tmp_path)
@@ -211,7 +211,7 @@ def test_out_with_all_that_is_not_python(tmp_path: Path) -> None:
 
 
 def test_out_inside_the_tree(tmp_path: Path) -> None:
-    """What was written there before is not translated again."""
+    """Files that an earlier run wrote there are not translated again."""
     make(tmp_path, {"a.py": SOURCE, "b.txt": ""})
     for _ in range(2):
         assert np2tf("convert", tmp_path, "--out", tmp_path / "made", "--copy-other").exit_code == 0
@@ -309,7 +309,7 @@ def test_a_write_that_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What somebody saved while it was translated is not lost."""
+    """An edit that somebody saves during the translation is not lost."""
     file = make(tmp_path, {"a.py": SOURCE}) / "a.py"
     from np2tf.conversion import file_batch
 

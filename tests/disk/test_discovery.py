@@ -87,14 +87,16 @@ def test_include_and_exclude(tmp_path: Path) -> None:
 
 
 def test_nearer_configurations(tmp_path: Path) -> None:
-    """Each folder's files go by the nearest one, with patterns relative to that."""
+    """The nearest configuration decides on a folder's files, with patterns relative to the configuration's
+    folder.
+    """
     make(tmp_path, ["a/x.py", "a/y.py", "b/x.py", "b/y.py", "b/c/x.py"])
     make(tmp_path, {"np2tf.toml": "exclude = ['/a/x.py']\n", "b/np2tf.toml": "exclude = ['/y.py', 'c/']\n"})
     assert found(tmp_path) == ["a/y.py", "b/x.py"]
 
 
 def git(folder: Path, *words: str) -> str:
-    """What a command of git prints."""
+    """Return the output of a git command."""
     command = ["git", "-c", "core.excludesFile=", *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=30).stdout
 
@@ -130,7 +132,7 @@ FILES = [
 
 
 def test_gitignore_as_git_has_it(tmp_path: Path) -> None:
-    """What is found in a repository is what git itself would add, from its top and from inside."""
+    """Discovery finds the files of a repository that git itself would add, from its top and from inside."""
     make(make(tmp_path, FILES), IGNORED)
     git(tmp_path, "init", "-q")
     (tmp_path / ".git/info/exclude").write_text("mine.py\n")
@@ -163,7 +165,9 @@ def test_random_gitignores_as_git_has_them(tmp_path: Path, seed: int) -> None:
 
 
 def test_gitignore_without_a_repository(tmp_path: Path) -> None:
-    """Those of the folder that is named count, those above do not; a repository in another is its own."""
+    """The .gitignore of the named folder counts, a .gitignore above it does not; a repository inside a
+    repository is its own.
+    """
     make(tmp_path, {".gitignore": "a.py\n", "p/a.py": "", "p/b.py": "", "p/.gitignore": "b.py\n"})
     assert found(tmp_path / "p") == ["a.py"]
     git(tmp_path, "init", "-q")
@@ -180,7 +184,7 @@ def test_a_named_folder_that_is_ignored(tmp_path: Path) -> None:
 
 
 def test_force_exclude(tmp_path: Path) -> None:
-    """What is named is taken out like what is found, by a folder above it too."""
+    """Files that are named are left out like files that are found, also because of a folder above them."""
     make(tmp_path, {".gitignore": "gen/\n", "np2tf.toml": "extend-exclude = ['old/']\n"})
     make(
         tmp_path,

@@ -1,7 +1,7 @@
 """Every command and every block of Python that README and docs show is run as it stands, page by page.
 
-A block with a title is a file. The others are run in order, in one folder for each page. One that is not run
-says why, in a comment before it.
+A block with a title is a file. The other blocks are run in order, in one folder for each page. A comment
+before a block that is not run says why.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STORIES = [
     for page in PAGES
     if any(block.language in RUN and not (block.not_run or block.elsewhere) for block in blocks_of(page))
 ]
-#: What the commands of reference pages are about.
+#: The files that the commands of reference pages are about.
 GIVEN = {
     "src/model.py": "import numpy as np\n\n\ndef f(x):\n    return np.sin(x)\n",
     "script.py": "import numpy as np\n\nprint(np.sin(np.ones(3)))\n",
@@ -96,7 +96,7 @@ def prepared(bin_folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_markers(page: Path) -> None:
-    """What is run elsewhere is: the test that is named exists. Titles are of files below."""
+    """If a block names the test that runs it, the test exists. A title is a path below the page's folder."""
     for block in blocks_of(page):
         if block.elsewhere:
             assert (ROOT / block.elsewhere).is_file(), block

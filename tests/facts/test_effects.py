@@ -1,4 +1,4 @@
-"""What stands against staging a function."""
+"""The reasons that stand against staging a function."""
 
 from __future__ import annotations
 

@@ -9,7 +9,9 @@ from np2tf.facts import Facts
 
 
 def names(source: str) -> dict[str, str | None]:
-    """Every dotted expression of a program and what it stands for (the last one of a kind counts)."""
+    """Return every dotted expression of a program and what it stands for (the last of equal expressions
+    counts).
+    """
     module = cst.parse_module(source)
     facts = Facts.of(module)
     found: dict[str, str | None] = {}

@@ -1,4 +1,4 @@
-"""What expressions visibly are."""
+"""The kinds of values that expressions visibly have."""
 
 from __future__ import annotations
 
@@ -79,5 +79,5 @@ def test_kind(expression: str, before: str, expected: Kind) -> None:
     ],
 )
 def test_annotated_parameters(annotation: str, expected: Kind) -> None:
-    """A parameter that is said to be a container is one."""
+    """A parameter annotated as a container is a CONTAINER; any other annotation leaves its kind UNKNOWN."""
     assert kind("p", "", f"p: {annotation}") is expected

@@ -91,7 +91,7 @@ SOURCES += [path.read_text() for path in sorted((ROOT / "np2tf/facts").glob("*.p
 
 @pytest.mark.parametrize("source", SOURCES, ids=range(len(SOURCES)))
 def test_locals_are_pythons(source: str) -> None:
-    """The local names of every function and class are those that Python's compiler finds."""
+    """The local names of every function and class are the names that Python's compiler finds."""
     python_tables = sorted(
         entry for entry in tables(symtable.symtable(source, "a.py", "exec")) if is_named(entry)
     )
@@ -144,7 +144,9 @@ def test_function_of() -> None:
 
 
 def test_fresh_names() -> None:
-    """Never a name of the user's, a builtin, or one given before to the same function or around it."""
+    """A fresh name is never a name of the user's, a builtin, or a name given before to the same function or a
+    function around it.
+    """
     facts = Facts.of(cst.parse_module("def f():\n    step = 1\n    def g(): pass\ndef h(): pass\n"))
     f, g, h = facts.nodes(cst.FunctionDef)
     assert facts.fresh_name(f, "step") == "step_2"

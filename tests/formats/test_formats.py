@@ -42,7 +42,7 @@ def check(*args: object) -> Result:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a file that has findings, one that has none, and one that is not Python."""
+    """A folder with a file that has findings, a file that has none, and a file that is not Python."""
     (tmp_path / "pkg").mkdir()
     (tmp_path / "pkg/a b.py").write_text(SOURCE)
     (tmp_path / "pkg/bad.py").write_text("import numpy\ndef f(:\n")
@@ -77,7 +77,7 @@ def test_text_has_frames(project: Path) -> None:
 
 
 def test_concise_is_one_line_each(project: Path) -> None:
-    """What editors and `grep` take."""
+    """The format gives each finding a line that editors and `grep` take."""
     lines = check("--format", "concise", "-q", "pkg").stdout.splitlines()
     assert [line.split(": ")[0] for line in lines] == ["pkg/a b.py:7:9", "pkg/a b.py:8:12", "pkg/bad.py:2:7"]
 
@@ -113,7 +113,9 @@ def test_github(project: Path) -> None:
 
 
 def test_github_escapes() -> None:
-    """What would end a property or a command is escaped; columns of ranges over lines are left out."""
+    """Characters that would end a property or a command are escaped; columns of ranges over lines are left
+    out.
+    """
     found = Diagnostic("NP2TF002", "a,b:c%.py", 1, 2, (("name", "x\r\n::error::y"),), (3, 4))
     assert render("github", Listing([found])) == (
         "::warning title=np2tf (NP2TF002),file=a%2Cb%3Ac%25.py,line=1,endLine=3::a,b:c%25.py:1:2: NP2TF002 "
@@ -229,7 +231,7 @@ def test_nothing_found(form: str, project: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--verbose", "--summary", "--statistics"])
 def test_machines_get_documents_only(option: str, project: Path) -> None:
-    """What would spoil a document is refused."""
+    """An option that would spoil a document is refused."""
     result = check("--format", "sarif", option, "pkg")
     assert result.exit_code == 2
     assert f"{option} is not for --format sarif" in result.stderr
@@ -309,7 +311,7 @@ def test_no_frame_without_a_line() -> None:
 
 
 def test_no_frame_for_a_file_as_a_whole(project: Path) -> None:
-    """What is wrong with a file as such is not its first line's fault; a syntax error has Python's place."""
+    """A finding about a file as a whole shows no line of the file; a syntax error has Python's place."""
     found = Diagnostic("NP2TF906", "a.py", 1, 1, (("reason", "none"),))
     assert len(render("text", Listing([found], {"a.py": "x = 1\n"})).splitlines()) == 1
     Path("b.py").write_text("import numpy as np\nx = 1 + + * 2  # far\n")

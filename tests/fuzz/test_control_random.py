@@ -31,7 +31,7 @@ def expressions(draw: st.DrawFn) -> str:
     return draw(st.sampled_from((f"{left} + {right}", f"{left} - {right}", f"{left}", f"{left} * 2")))
 
 
-#: Inner functions: one reads, one rebinds, one does what the others do.
+#: Inner functions: `peek` reads, `bump` rebinds, `both` and `own` read and rebind.
 CLOSURES = [
     "peek = lambda v: v + a - b",
     "def bump(v):",
@@ -163,7 +163,7 @@ def programs(draw: st.DrawFn, inner: bool = False) -> str:
 
 
 def outcome(text: str) -> Any:
-    """What `f` returns or raises, and what it prints; "unbound" where it reads a name that is not bound."""
+    """Return the result or error of `f`, and its output; "unbound" where it reads an unbound name."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         result = returned(text)

@@ -99,7 +99,7 @@ def _source(shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _value(picked: Any, k: int) -> np.ndarray:
-    """What is written: one number for each element, of a row of them, or one for all."""
+    """Return values to write: a number for each element, for each element of a row, or for all elements."""
     shape = np.shape(picked)
     shapes = (shape, shape[1:], (1, *shape), ())
     chosen = shapes[k % 4]
@@ -232,7 +232,7 @@ def test_keys_staged(xla: bool) -> None:
         if difference:
             wrong[f"{action} {shape} {key!r}"] = difference
     assert not wrong
-    # Before NumPy 2.4 no index is out of bounds where nothing is picked; staged it is one with every NumPy.
+    # Before 2.4 NumPy accepts every index where nothing is picked; a graph refuses it with every NumPy.
     assert bool(strict) == (NUMPY < (2, 4))
     assert not any(np.size(_source(cases[k][1])[cases[k][2]]) for k in strict)
     assert {error.code for error in refused.values()} <= {"NP2TF505", "NP2TF503"}

@@ -30,7 +30,7 @@ class Gap:
         pattern: what such a program has in its text.
         way: in which way to run it differs.
         place: where its arguments live then.
-        program: the shortest one.
+        program: the shortest such program.
         call: its arguments.
     """
 
@@ -41,7 +41,7 @@ class Gap:
     call: str
 
     def holds(self, source: str, way: str, place: str) -> bool:
-        """Whether a program may differ for this reason."""
+        """Return whether a program may differ for this reason."""
         return way == self.way and place == self.place and re.search(self.pattern, source) is not None
 
 
@@ -58,7 +58,7 @@ PLACES = {
 
 
 def difference(made: Program, way: str, place: str) -> str | None:
-    """What is not as in NumPy, None if nothing is."""
+    """Return the difference from NumPy, None if there is none."""
     reference = load(made.source)["program"]
     wanted = [observe(reference, arguments_of(call)) for call in made.calls]
     with np2tf.config.using(**WAYS[way]):
@@ -76,7 +76,7 @@ def _difference(found: Outcome, wanted: Outcome, made: Program, way: str) -> str
         return f"error: {wanted.error} on NumPy, {found.error} translated"
     if found.error and _error(wanted, wanted) == "unbound":
         return None  # `v = w` of an unbound name passes; the next use raises, and what lies between has run
-    # One single-precision number makes all others rough in its seventh digit.
+    # One single-precision number makes all other numbers rough in their seventh digit.
     rtol = 1e-4 if "float32" in made.source + made.calls[0] else 1e-9
     parts = [("arguments", found.arguments, wanted.arguments)]
     if not wanted.error:
@@ -90,7 +90,7 @@ def _difference(found: Outcome, wanted: Outcome, made: Program, way: str) -> str
             else [x[0] for x in numpy_part[1:]]
         )
         for name, a, b in zip(names, translated_part[1:], numpy_part[1:]):
-            # What takes long is compiled in every way, and a loop or branch may widen a number then.
+            # A long computation is compiled in every way, and a compiled loop or branch may widen a number.
             digits = 0 if name in made.exact else rtol
             if not same(a, b, digits, number_types=found.ran == "host"):
                 return f"{part}: {b} on NumPy, {a} translated"
@@ -110,11 +110,11 @@ def _error(outcome: Outcome, wanted: Outcome) -> str:
 
 
 def same(a: Any, b: Any, rtol: float, number_types: bool) -> bool:
-    """Whether two descriptions are equal, floats to some digits.
+    """Return whether two descriptions are equal, floats to some digits.
 
     Args:
-        a: one.
-        b: the other.
+        a: a description.
+        b: another description.
         rtol: how far floats may differ, in parts of them or of ten; 0 for not at all.
         number_types: tell numbers of Python and NumPy apart.
     """

@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]\d+)?")
 
 
 class _Told(logging.Handler, io.TextIOBase):
-    """What a program tells, in order: text, log records, warnings."""
+    """The output of a program, in order: text, log records, warnings."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)
@@ -79,7 +79,9 @@ def _forget() -> None:
 
 
 def _state(module: types.ModuleType) -> dict[str, Any]:
-    """What a module holds: values, what its classes hold, and what its functions keep."""
+    """Return the state of a module: its values, the values its classes hold, and the values its functions
+    keep.
+    """
     found: dict[str, Any] = {}
     for name, value in vars(module).items():
         if name.startswith("__") or name in ("np2tf", "tnp", "np") or isinstance(value, types.ModuleType):
@@ -146,7 +148,7 @@ def _write(sources: dict[str, str], folder: Path) -> None:
 
 
 def difference(sources: dict[str, str], tier: str, folder: Path) -> str | None:
-    """What is not as in NumPy, None if nothing is."""
+    """Return the difference from NumPy, None if there is none."""
     _write(sources, folder)
     with patch.object(sys, "path", [str(folder), *sys.path]), patch.object(sys, "dont_write_bytecode", True):
         try:

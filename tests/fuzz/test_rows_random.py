@@ -1,6 +1,6 @@
 """Random loops that read and write rows and columns of two arrays, in branches and inner loops as well.
 
-What XLA is kept from copying, it is for large arrays only: here it is for all.
+np2tf keeps XLA from copying an array only if the array is large; in these tests, it does so for all arrays.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Eager(RuleBasedStateMachine):
         return {name: array for name, array in held.items() if isinstance(array, np.ndarray)}
 
     def bind(self, name: str, expression: str) -> None:
-        """``name = expression``; a name that holds no array afterwards is none of the live ones."""
+        """Bind a name to an expression; a name that holds no array afterwards is no live name."""
         if not self.step(f"{name} = {expression}"):
             return
         if isinstance(self.judge.space[name], np.ndarray):
@@ -133,8 +133,8 @@ class Eager(RuleBasedStateMachine):
 
 
 def profile(steps: int, per_program: int = STEPS_PER_PROGRAM) -> settings:
-    """So many steps in all; of a long run the first difference is shown as it was found: a program is short
-    enough, and finding a shorter one takes longer.
+    """Return settings for so many steps in all. A long run shows the first difference as found: its program
+    is short enough, and the search for a shorter program takes longer.
     """
     is_long = steps >= 5000
     return settings(
@@ -181,7 +181,7 @@ class Jitted(Eager):
             self.given[name] = array
 
     def bind(self, name: str, expression: str) -> None:
-        """What is read is a result of the function."""
+        """Make each value that a program reads a result of the function."""
         super().bind(name, expression)
         if name == "r" and self.lines and self.lines[-1] == f"r = {expression}":
             self.lines.append(f"r{self.results} = r")

@@ -19,7 +19,7 @@ def numbers(draw: st.DrawFn) -> str:
 
 @st.composite
 def arrays(draw: st.DrawFn) -> str:
-    """Return a strategy for an array of the common shape, either an existing array or a new one."""
+    """Return a strategy for an array of the common shape, either an existing or a new array."""
     name, other_name = draw(st.sampled_from(ARRAYS)), draw(st.sampled_from(ARRAYS))
     number = draw(numbers())
     forms = (

@@ -10,7 +10,7 @@ _FENCE = re.compile(r"^```(\w*)(?:[ ]+title=\"([^\"]+)\")?\s*$")
 _NOT_RUN = re.compile(r"^<!-- not run: (.{10,}) -->$")
 _ELSEWHERE = re.compile(r"^<!-- (tests/[\w/]+\.py) holds .* -->$")
 _STATUS = re.compile(r"^<!-- exits with (\d+) -->$")
-#: What is run; other blocks show output and data.
+#: The languages of the blocks that are run; other blocks show output and data.
 RUN = ("python", "sh")
 
 
@@ -21,7 +21,7 @@ class Block(NamedTuple):
         language: behind the fence.
         text: what stands in it.
         line: where it begins.
-        title: the file that it is, if it is one.
+        title: the name of the file, if the block is a file.
         not_run: the reason why it is not run.
         elsewhere: the test that runs it.
         status: with which its last command ends.
@@ -55,7 +55,7 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 def _before(lines: list[str], at: int) -> tuple[str, str, int]:
-    """What the comment before a block says of it."""
+    """Return the settings in the comment before a block."""
     line = next((line for line in reversed(lines[:at]) if line.strip()), "")
     not_run, elsewhere, status = _NOT_RUN.match(line), _ELSEWHERE.match(line), _STATUS.match(line)
     return (

@@ -117,8 +117,8 @@ def difference(judge: Player, twin: Player, names: list[str]) -> str | None:
 
 
 def sharing_difference(judge: Player, twin: Player, name: str, names: list[str]) -> str | None:
-    """Return where the array `name` shares memory with others on one side only, or has a base on one side
-    only.
+    """Return where the array `name` shares memory with other arrays on one side only, or has a base on one
+    side only.
     """
     array, double = judge.space[name], twin.space[name]
     if not isinstance(array, np.ndarray) or not is_array(double):

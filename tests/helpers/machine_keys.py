@@ -50,7 +50,7 @@ def pick(draw: Draw, *options: Any) -> Any:
 
 
 def _place(draw: Draw, length: int) -> int:
-    """Return a position on an axis, rarely one that is out of bounds."""
+    """Return a position on an axis, rarely a position out of bounds."""
     if length == 0 or chance(draw, 3):
         return integer(draw, -length - 2, length + 1)
     return integer(draw, -length, length - 1)

@@ -27,7 +27,7 @@ _BATCH = 120
 class Case:
     """A call: the dotted name below ``np`` (``.name`` for a method), positional and keyword arguments.
 
-    `modules` are the modules that have the name: NumPy and np2tf's, or two others.
+    `modules` are the modules that have the name: NumPy and np2tf's, or two other modules.
     """
 
     name: str

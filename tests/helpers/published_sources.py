@@ -2,8 +2,8 @@
 
     python published_sources.py FOLDER [NUMBER]
 
-NUMBER takes so many of the files, spread over all of them. Prints one JSON object. What is converted must be
-only read: an audit hook sees if anything of it is imported or executed, or anything is written.
+NUMBER takes so many of the files, spread over all of them. Prints one JSON object. The sources must be only
+read: an audit hook sees if any source is imported or executed, or anything is written.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Watch:
 
 
 def wrong_with(data: bytes, path: Path, root: Path, counts: Counter[str]) -> list[str]:
-    """What is wrong with the translation of one file."""
+    """Return the problems of one file's translation."""
     made = translated_bytes(data, path, root, Options(), True)
     counts["files"] += 1
     counts["lines"] += data.count(b"\n")

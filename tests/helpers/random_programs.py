@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 # The templates of the programs. ---------------------------------------------------------------------------
-# A word in braces is a hole (`HOLES`): the first one names the subject, which the later ones are made to fit.
+# A word in braces is a hole (`HOLES`): the first hole names the subject, which the later holes must fit.
 
 #: Exact if the operands are.
 EXACT = (
@@ -291,7 +291,7 @@ class Maker:
         return [name for name, value in self.scope.space.items() if name != "np" and fits(value)]
 
     def one(self, fits: Callable[[Any], bool]) -> str:
-        """Return one of the names whose values fit, preferably a late one."""
+        """Return one of the names whose values fit, preferably a late name."""
         found = self.names(fits)
         if not found:
             raise NoSuch
@@ -512,7 +512,7 @@ class Maker:
         return f"v{next(self.fresh)}"
 
     def target(self) -> str:
-        """Return a name to bind: a new one, or an old one."""
+        """Return a new or an old name to bind."""
         locals_ = [n for n in self.scope.space if n[0] in "vs"]
         if locals_ and self.chance.random() < (0.6 if self.scope.loops else 0.25):
             return self.chance.choice(locals_)
@@ -755,7 +755,7 @@ class Maker:
         ]
 
     def call(self) -> list[str]:
-        """Call a helper: an existing one, or one that is written for these operands."""
+        """Call a helper: an existing helper, or a helper that is written for these operands."""
         if self.scope.loops or "p0" in self.scope.space:
             raise NoSuch
         names = [self.one(lambda v: is_array(v) or is_number(v)) for _ in range(self.chance.randint(1, 3))]
@@ -874,7 +874,7 @@ def _goes_with(value: np.ndarray, subject: np.ndarray, into: bool = False) -> bo
     return not into or shape == subject.shape
 
 
-#: kind of array -> whether one is of it
+#: kind of array -> the function that tells whether an array is of this kind
 KINDS: dict[str, Callable[[np.ndarray], bool]] = {
     "x": lambda x: True,
     "f": lambda x: x.dtype.kind == "f",

@@ -55,7 +55,7 @@ class Recycling:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: Any, sched: Any) -> None:
-        """Give the test back to the others where its worker has ended on purpose."""
+        """Give the test back to the other workers where its worker has ended on purpose."""
         note = _note(report.node.workerinput["testrunuid"], crashitem)
         if note.exists():
             note.unlink()

@@ -62,7 +62,9 @@ def definite(dtype: str, size: int) -> np.ndarray:
 
 
 def of_special() -> Iterator[Case]:
-    """Functions of scipy.special that are not elementwise; the others have a table of their own."""
+    """Functions of scipy.special that are not elementwise; the elementwise functions have a table of their
+    own.
+    """
     a = numbers("float64", 3, 4)
     for name in ("logsumexp", "softmax", "log_softmax"):
         for axis in (None, 0, -1):

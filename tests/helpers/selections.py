@@ -11,8 +11,8 @@ import pytest
 def in_turn(rows: Iterable[Any], variants: Sequence[Any]) -> list[Any]:
     """Return the pairs of rows and variants as parameters of a test.
 
-    Each row is tested with the first variant and, in turn, with one of the others. The other pairs are marked
-    `long`.
+    Each row is tested with the first variant and, in turn, with one of the other variants. The other pairs
+    are marked `long`.
     """
     first, *other_variants = variants
     made = []

@@ -95,7 +95,7 @@ def _floats(dtype: str, is_short: bool) -> np.ndarray:
 
 @cache
 def values(dtype: str, is_short: bool = False) -> np.ndarray:
-    """Return the special values of a dtype, ordinary ones among them."""
+    """Return the special values of a dtype, ordinary values among them."""
     kind = np.dtype(dtype)
     if kind.kind == "b":
         return np.array([False, True])

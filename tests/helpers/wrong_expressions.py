@@ -1,4 +1,4 @@
-"""Expressions that NumPy refuses, and a few similar ones that it accepts; `A` and other names are in
+"""Expressions that NumPy refuses, and a few similar expressions that it accepts; `A` and other names are in
 `arrays`.
 """
 

@@ -219,7 +219,7 @@ def test_faults_of_our_own_are_not_kept(folder: Path, monkeypatch: pytest.Monkey
 
 
 def filled(folder: Path, number: int, limit: int) -> Cache:
-    """A cache of `number` entries of 1000 bytes or more, the first one the oldest."""
+    """A cache of `number` entries of 1000 bytes or more, the first entry the oldest."""
     cache = Cache(str(folder), limit)
     for k in range(number):
         key = f"{k:040x}"
@@ -296,7 +296,9 @@ print("libcst" in sys.modules)
 
 
 def test_many_processes_at_once(folder: Path):
-    """They translate, read, and clear the same entries at the same time, and every one gets what is right."""
+    """Processes translate, read, and clear the same entries at the same time, and every process gets the
+    right result.
+    """
     start = str(time.time() + 2)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     running = [

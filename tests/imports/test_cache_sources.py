@@ -1,4 +1,4 @@
-"""A source that nobody has touched is not read again, and one that somebody has is."""
+"""A source that nobody has touched is not read again, and a source that somebody has touched is."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_processes_add_to_what_others_have_written_and_drop_what_is_gone(source:
 
 
 def test_originals_are_kept_with_their_translations(source: Path):
-    """What is read again is the code of the same functions, and the pairs are of the module's own code."""
+    """The cache gives back the code of the same functions, and the pairs are of the module's own code."""
     made = store.translation(str(source), lambda name: Path(name).read_bytes(), Options())
     kept = sources._read(sources._serialize(made))
     assert kept.code is not None

@@ -1,4 +1,4 @@
-"""What is known of the functions of imported modules is joined, and kept in the cache."""
+"""np2tf joins the facts about functions of imported modules, and keeps them in the cache."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ PROGRAMS = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "programs"
 
 
 def of_ours(value: object) -> bool:
-    """Whether anything of np2tf's own is in a result."""
+    """Return whether a result holds an object of np2tf or TensorFlow."""
     if isinstance(value, dict):
         return of_ours(list(value.values()))
     if isinstance(value, (list, tuple)):

@@ -190,6 +190,6 @@ def test_lines_of_every_fixture_exist_and_stay_in_their_function(path: Path):
 
 
 def lines_of(code) -> set[int]:
-    """The lines of a code object and of those in it."""
+    """Return the lines of a code object and of the code objects in it."""
     lines = {line for _, _, line in code.co_lines() if line}
     return lines.union(*(lines_of(constant) for constant in code.co_consts if inspect.iscode(constant)))

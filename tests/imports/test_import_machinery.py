@@ -1,4 +1,4 @@
-"""What importlib, pickle, doctest, coverage and others do with a module works with a translated one."""
+"""importlib, pickle, doctest, coverage and other tools work with a translated module."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_doctests(solid):
     lines = {test.name: test.lineno for test in finder.find(solid.shapes)}
     source = inspect.getsource(solid.shapes).splitlines()
     assert "A ball" in source[lines["solid.shapes.Ball"]]
-    # Most versions of doctest look for lines of plain functions alone, and not of jitted ones.
+    # Most versions of doctest look for lines of plain functions alone, and not of jitted functions.
     place = lines["solid.shapes.area"]
     assert place is None or "The area" in source[place]
     done = doctest.testmod(solid.shapes)

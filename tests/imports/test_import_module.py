@@ -181,7 +181,7 @@ def test_the_bytecode_of_the_original_is_not_used(files: Path, monkeypatch: pyte
     importlib.import_module("single_mod")
     assert list(files.rglob("single_mod*.pyc"))
     names = np2tf.import_module("single_mod").total.__code__.co_names
-    # The translation's, or where TensorFlow has not been loaded those of the source's code that stands in.
+    # The names of the translation or, where TensorFlow is not loaded, of the source's code in its place.
     assert "tnp" in names or "np2tf: np" in names
     assert "np" not in names
 

@@ -40,7 +40,7 @@ def shell(only_shell: InteractiveShell) -> Iterator[InteractiveShell]:
 
 
 def run(shell: InteractiveShell, cell: str) -> Any:
-    """What a cell shows."""
+    """Return the value that a cell shows."""
     done = shell.run_cell(cell, store_history=True)
     done.raise_error()
     return done.result
@@ -73,7 +73,9 @@ CELLS = [
 
 @pytest.mark.parametrize("first", [0, 4])
 def test_cells_mean_what_they_meant(shell: InteractiveShell, first: int) -> None:
-    """All of them translated, or only the later ones, which use what the earlier ones have bound."""
+    """The shell translates all cells, or only the later cells, which use names that the earlier cells have
+    bound.
+    """
     expected = {}
     plain: dict[str, Any] = {}
     shown = []
@@ -119,7 +121,7 @@ def _same(expected: Any, actual: Any) -> None:
 
 
 def test_magics_stay(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
-    """Also those with code in them, which is translated where IPython runs it as a cell."""
+    """Magics with code in them stay, too; their code is translated where IPython runs it as a cell."""
     run(shell, "%load_ext np2tf")
     run(shell, "import numpy as np\nx = np.zeros(3)")
     assert run(shell, "%time x[1] = 2\nx").tolist() == [0, 2, 0]
@@ -149,7 +151,7 @@ def test_it_shows_what_was_written(shell: InteractiveShell, capsys: pytest.Captu
 
 
 def test_unloading(shell: InteractiveShell) -> None:
-    """What follows runs as it is; twice loaded is once loaded."""
+    """Cells after the unloading run as they are; twice loaded is once loaded."""
     run(shell, "%load_ext np2tf")
     run(shell, "%reload_ext np2tf")
     run(shell, "import numpy as np\nf = np.sin")
@@ -180,7 +182,7 @@ def test_a_failure_of_np2tf_is_no_failure_of_the_cell(
 
 
 def test_names_are_what_they_hold() -> None:
-    """np of a cell that was translated is NumPy to the next one; another np is not."""
+    """np of a translated cell is NumPy to the next cell; another np is not NumPy."""
     for numpy in (np, tnp):
         tree, _ = translated_cell("a = np.sin(x)\n", {"np": numpy, "x": np.ones(2)}, "In [1]")
         assert tree is not None

@@ -86,7 +86,9 @@ def _dedent(text: str) -> str:
 
 
 def numbers(result: pytest.RunResult) -> list[int]:
-    """What the summary's line on jitted calls says: compiled, graph, on host, not compilable, traces."""
+    """Return the numbers of the summary's line on jitted calls: compiled, graph, on host, not compilable,
+    traces.
+    """
     line = next(line for line in result.outlines if line.startswith("jitted calls:"))
     return list(map(int, re.findall(r"\d+", line)))
 

@@ -14,7 +14,7 @@ from np2tf.imports.programs.one_line import warn_in_one_line
 from np2tf.imports.reporting.findings import TranslationWarning
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What TensorFlow writes while it is imported, and while it looks for devices.
+#: The lines that TensorFlow writes while it is imported, and while it looks for devices.
 AT_IMPORT = """\
 WARNING: All log messages before absl::InitializeLog() is called are written to STDERR
 I0000 00:00:1795577910.761207    5933 port.cc:153] oneDNN custom operations are on. You may see a `=0`.
@@ -45,7 +45,10 @@ os.write(2, b"behind\\n")
 
 
 def stderr_of(folder: Path, program: str, more: str = "", **options: object) -> tuple[str, int]:
-    """What a program writes to stderr whose TensorFlow writes its log, does `more`, and lists devices."""
+    """Return the stderr and exit status of a program.
+
+    The program's TensorFlow writes its log, does `more`, and lists devices.
+    """
     package = folder / "tensorflow"
     package.mkdir()
     text = TENSORFLOW.format(at_import=AT_IMPORT, of_devices=OF_DEVICES, more=more)

@@ -1,4 +1,4 @@
-"""What `np2tf check` says of functions that call other modules is what becomes of them at run time."""
+"""`np2tf check` tells the fates of functions that call other modules as they are at run time."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 
 def told(folder: Path) -> dict[str, Fate]:
-    """What becomes of the package's functions, each by its file and name."""
+    """Return the fates of the package's functions, each by its file and name."""
     project = Project(list(python_files([folder])), with_fates=True)
     list(project.outcomes())
     return {f"{path.stem}.{fate.name}": fate for path, fate in project.fates()}
 
 
 def findings(folder: Path) -> list[str]:
-    """What is found when all files are known."""
+    """Return the findings of a check that knows all files."""
     project = Project(list(python_files([folder])))
     list(project.outcomes())
     return [str(found) for found in project.findings()]
@@ -84,7 +84,9 @@ def test_one_that_computes_keeps_nobody(name: str, package: Path) -> None:
 @pytest.mark.parametrize("acts", [True, False])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_is_what_happens(name: str, acts: bool, package: Path) -> None:
-    """Functions that are said to be staged are, and the others run on the host; results are NumPy's."""
+    """Functions that are said to be staged are staged, and the other functions run on the host; results are
+    NumPy's.
+    """
     write(package, sources(PROGRAMS[name], ACTING if acts else COMPUTING))
     wanted = importlib.import_module("pk.main").main()
     _forget()
@@ -232,7 +234,7 @@ def test_what_need_not_be_reached_keeps_nobody(name: str, package: Path) -> None
 
 
 def _is_compiled() -> bool:
-    """Whether some call of `pk.main.main()` is compiled."""
+    """Return whether some call of `pk.main.main()` is compiled."""
     with np2tf.config.using(tier="compile"), np2tf.translating("pk"):
         module: Any = importlib.import_module("pk.main")
         before = counts.compiled + counts.graph
@@ -254,7 +256,7 @@ def _is_compiled() -> bool:
     ],
 )
 def test_functions_of_pythons_own_library(call: str, package: Path) -> None:
-    """Those of some modules are known to end every trace."""
+    """Functions of some modules are known to end every trace."""
     imports = "import copy, json, os, pickle, random, shutil, subprocess, time\n"
     write(package, sources(PROGRAMS["from import"], f"{imports}\n\ndef act(x):\n    return {call}\n"))
     fate = told(package)["main.run"]

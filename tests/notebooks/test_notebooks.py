@@ -60,7 +60,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_convert(path: Path) -> None:
-    """Names of earlier cells are known in later ones; what is no code stays."""
+    """Names of earlier cells are known in later cells; cells that are no code stay."""
     data = notebook(
         cell("# np.ones(2)\n", "markdown"),
         "import numpy as np\nx = np.ones(2)",
@@ -82,7 +82,7 @@ def test_convert(path: Path) -> None:
 @pytest.mark.parametrize("ascii", [True, False])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_all_else_is_byte_for_byte(indent: int | None, ascii: bool, end: str, path: Path) -> None:
-    """Outputs, metadata, spaces, escapes and line ends; of the cells only those that change."""
+    """Outputs, metadata, spaces, escapes and line ends stay; of the cells, only the changed cells differ."""
     first, two, three = "import numpy as np\nx = 'é'", "s = 'np.ones \u00e9 \\u00e9'\n\n", "y = np.ones(2)"
     make = lambda first, last: notebook(  # noqa: E731
         first, two, cell(last), indent=indent, ascii=ascii, extra={"a": [1.0, 1e5, None, True]}
@@ -110,7 +110,7 @@ def test_all_else_is_byte_for_byte(indent: int | None, ascii: bool, end: str, pa
     ],
 )
 def test_magics_stay(magic: str, path: Path) -> None:
-    """What IPython alone understands stays as it is, and its NumPy stays imported."""
+    """Code that only IPython understands stays as it is, and its NumPy stays imported."""
     before = ["import numpy as np", f"{magic}\nx = np.ones(2)"]
     first, second = converted(path, notebook(*before))
     assert second == f"{magic}\nx = tnp.ones(2)"
@@ -120,7 +120,7 @@ def test_magics_stay(magic: str, path: Path) -> None:
 
 
 def test_cells_in_other_languages(path: Path) -> None:
-    """Are not read; nor is a notebook in another language."""
+    """Cells in other languages are not read; nor is a notebook in another language."""
     bash = "%%bash\nimport numpy as np; np.wrong ((("
     assert converted(path, notebook("import numpy as np\nnp.ones(2)", bash))[1] == bash
     foreign_notebook = notebook("import numpy as np\nnp.ones(2)", metadata={"language_info": {"name": "R"}})
@@ -283,7 +283,7 @@ def test_places(value: Any, indent: int | None, ascii: bool) -> None:
     st.booleans(),
 )
 def test_spelled_like(lines: list[str], indent: int | None, is_list: bool) -> None:
-    """A text in the form of another is what it was."""
+    """A text that is spelled like another text keeps its content."""
     old = json.dumps(["x\n", "y"] if is_list else "x", indent=indent)
     new = "\n".join(lines)
     made = json.loads(spelled_like(old, new))

@@ -1,4 +1,4 @@
-"""Saved functions against NumPy: in this process, and in one where np2tf cannot be imported."""
+"""Saved functions against NumPy: in this process, and in a process where np2tf cannot be imported."""
 
 from __future__ import annotations
 

@@ -128,7 +128,9 @@ def test_lists_of_lists_and_none() -> None:
 
 
 def test_argnums_and_names() -> None:
-    """One position, several, negative ones; arguments by name are not differentiated."""
+    """`argnums` is one position, several positions, or negative positions; arguments by name are not
+    differentiated.
+    """
 
     def f(a, b, *, scale=1.0):
         return np.sum(a * b**2) * scale

@@ -114,7 +114,7 @@ def dear(w: Any, a: Any, k: Any) -> Any:
 def test_as_lanes(
     route: str, program: Any, at_least: int, monkeypatch: pytest.MonkeyPatch, took: list[str]
 ) -> None:
-    """Values, shapes, dtypes and structures are those of lanes, which other tests compare with JAX."""
+    """Results have the values, shapes, dtypes and structures of lanes, which other tests compare with JAX."""
     a, k = A[:9], np.arange(9) % 5 - 2
     # On a slow machine, the lanes of several tests take so long that they would be compiled.
     monkeypatch.setattr(compiled_batches, "SECONDS", float("inf"))

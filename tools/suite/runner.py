@@ -105,8 +105,8 @@ def _read(record: Path) -> tuple[bool, list[str], dict[str, Outcome]]:
     """Read the record of a session.
 
     Returns:
-        Whether the session ended by itself, the tests that started and never ended, and the outcomes of the
-        others.
+        True if the session ended by itself, the tests that started and never ended, and the outcomes of the
+        other tests.
     """
     rows: dict[str, Outcome] = {}
     started: dict[str, None] = {}
