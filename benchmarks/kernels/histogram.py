@@ -1,4 +1,4 @@
-"""A histogram, one sample after the other."""
+"""A histogram, one sample after another."""
 
 import numpy as np
 

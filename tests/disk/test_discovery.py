@@ -1,4 +1,4 @@
-"""Which files are found: include, exclude, .gitignore, links, duplicates."""
+"""Discovery finds the right files: include, exclude, .gitignore, links, duplicates."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Sentences in comments and pages name their subject, as in docstrings (tests/test_docstrings.py).
 
-Nouns stand where a reader would have to search for them: no "those of", "new ones", "the others".
+Nouns stand where a reader would have to search for them: no `those of`, `new ones`, `the others`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 from doc_pages import DOCS, ROOT
 
-PACKAGE = ROOT / "np2tf"
+#: The folders of Python code, but for fixtures, which are programs as users write them.
+CODE_FOLDERS = sorted(
+    {path.parent for top in ("np2tf", "tests", "tools", "benchmarks") for path in (ROOT / top).rglob("*.py")}
+)
 #: The beginning of a sentence that names no subject; questions may begin so.
 _UNNAMED = re.compile(r"(?:^|(?<=[.:;] ))(What|Whether|Which) [a-z][^?]*$")
 _SENTENCE_END = re.compile(r"(?<=[.?!]) ")
-#: A pronoun in the place of a noun. ("Arrays of ones", "zeros and ones" are numbers.)
+#: A pronoun in the place of a noun. (`arrays of ones`, `zeros and ones` are numbers.)
 _PRONOUN = re.compile(
     r"(?<!of )(?<!and )(?<!with )(?<!as )(?<!, )\bones\b(?![:(])|\b[Tt]he others\b|\bthe other(?=[.,;:)])"
     r"|\bthose (?:of|in|that|which|who|with|from|on|at|for|by|to)\b|\bone (?:that|which|whose)\b"
@@ -72,19 +75,19 @@ def _relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("folder", sorted({path.parent for path in PACKAGE.rglob("*.py")}), ids=_relative)
-def test_comments(folder: Path) -> None:
-    """No sentence of a comment begins so."""
+@pytest.mark.parametrize("folder", CODE_FOLDERS, ids=_relative)
+def test_comments_and_docstrings(folder: Path) -> None:
+    """No sentence of a comment or docstring begins so."""
     found = [
         (path.name, sentence)
         for path in sorted(folder.glob("*.py"))
-        for comment in comments(path).split("\n")
-        for sentence in unnamed(comment)
+        for text in (*comments(path).split("\n"), *docstrings(path))
+        for sentence in unnamed(" ".join(text.split()))
     ]
     assert found == []
 
 
-@pytest.mark.parametrize("folder", sorted({path.parent for path in PACKAGE.rglob("*.py")}), ids=_relative)
+@pytest.mark.parametrize("folder", CODE_FOLDERS, ids=_relative)
 def test_nouns(folder: Path) -> None:
     """No comment and no docstring has a pronoun in the place of a noun."""
     found = [

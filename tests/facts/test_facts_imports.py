@@ -1,4 +1,4 @@
-"""Which expressions are NumPy names."""
+"""Expressions that are NumPy names are found, and no other expressions."""
 
 from __future__ import annotations
 

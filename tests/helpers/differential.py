@@ -226,8 +226,8 @@ def compare(
         ways: the ways to run.
         messages: compare the messages of exceptions too.
         aliases: compare memory sharing (only if arrays live on the host).
-        number_types: distinguish numbers of Python and NumPy; a loop or branch may widen one type to the
-            other.
+        number_types: distinguish numbers of Python and NumPy; a loop or branch may widen a number's
+            type.
     """
     reference = load(source)
     expected = [observe(reference[name], arguments_of(call, reference)) for call in calls]

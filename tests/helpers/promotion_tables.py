@@ -102,5 +102,5 @@ def tensorflow_tables() -> dict[str, dict[tuple[str, str], str | None]]:
 
 
 def ones(dtype: str) -> tf.Tensor:
-    """Return a tensor of two ones."""
+    """Return a tensor that holds the number 1 twice."""
     return tf.ones(2, dtype)

@@ -74,7 +74,7 @@ def f(rng, x):
             x = x - rng.random({half})
     return x
 """
-#: Which draws XLA makes by itself, and the shape of what is drawn.
+#: The draws that XLA makes by itself, and the shape of their results.
 NATIVE = {
     "random()": (),
     "random(40)": (40,),

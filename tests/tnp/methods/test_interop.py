@@ -183,7 +183,7 @@ def arrays_that_are_put_on_tensorflow_are_watched() -> None:
 
 @case
 def numpy_arrays_take_keys_of_ours_otherwise_than_numpys() -> None:
-    # Which nobody but NumPy can change.
+    # Nobody but NumPy can change this.
     with np2tf.config.using(eager="auto"):
         with pytest.raises(IndexError, match="iterator"):
             VALUES.flat[np2tf.device_put([True] * 6)]
