@@ -112,10 +112,40 @@ def _check_shapes(result: Any, out: Any) -> None:
         return
     pairs = zip(reversed(made.as_list()), reversed(have.as_list()), strict=False)
     if made.rank > have.rank or any(n not in (1, m) for n, m in pairs):
-        raise ValueError(
-            f"non-broadcastable output operand with shape {tuple(have)} doesn't match the broadcast shape "
-            f"{tuple(made)}"
-        )
+        raise broadcast_error(out, result)
+
+
+def compute_update(ufunc: Any, array: Any, operand: Any) -> Any:
+    """Return the result that an in-place operation assigns to an array.
+
+    Args:
+        ufunc: the ufunc of the operator.
+        array: array of any shape, the first operand.
+        operand: array or number, the second operand.
+
+    Raises:
+        TypeError: the result cannot be cast to the array's dtype under the 'same_kind' rule.
+        ValueError: the array is read-only, or the operands cannot be broadcast.
+    """
+    if array.is_read_only:
+        raise ValueError("output array is read-only")
+    try:
+        result = ufunc(array, operand)
+    except ValueError:
+        # NumPy, which is given the output, checks its dtype before it checks any shape.
+        ufunc(array, operand, out=array)
+        raise
+    if is_array(result) and not np.can_cast(result.dtype, array.dtype, "same_kind"):
+        raise casting_error(ufunc.numpy, result.dtype, array.dtype)
+    return result
+
+
+def broadcast_error(out: Any, result: Any) -> ValueError:
+    """Return NumPy's error for a result of a larger shape than the output's."""
+    return ValueError(
+        f"non-broadcastable output operand with shape {tuple(out.shape)} doesn't match the broadcast shape "
+        f"{tuple(result.shape)}"
+    )
 
 
 def casting_error(

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array
 from np2tf.tnp._chapters.sorting.search import where
-from np2tf.tnp._dispatch.out_argument import casting_error
+from np2tf.tnp._dispatch.out_argument import broadcast_error, compute_update
 from np2tf.tnp._entry.routing import intercept
 from np2tf.tnp._front.at import UPDATES
 from np2tf.tnp._front.operand_kinds import PLAIN
@@ -102,8 +102,7 @@ def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Calla
     if staging_for_xla():
         key = restore_masks(target, key)
     if ufunc.__name__ in _ELEMENTWISE and _is_masked(target, key, value):
-        result = ufunc(target, value)
-        _check_casting(ufunc, result, target)
+        result = compute_update(ufunc, target, value)
         target[...] = where(expand_mask(key.tensor, target.ndim), result, target)
         return
     place = target[key]
@@ -111,15 +110,9 @@ def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Calla
         target[key] = in_place(place, value)
         return
     # An in-place operation would write through the view, and the assignment again. One write is enough.
-    if place.is_read_only:
-        raise ValueError("output array is read-only")
-    result = ufunc(place, value)
-    _check_casting(ufunc, result, place)
+    result = compute_update(ufunc, place, value)
     if not have_same_parts(result, place) and not result.tensor.shape.is_compatible_with(place.tensor.shape):
-        raise ValueError(
-            f"non-broadcastable output operand with shape {place.shape} doesn't match the broadcast "
-            f"shape {result.shape}"
-        )
+        raise broadcast_error(place, result)
     target[key] = result
 
 
@@ -140,8 +133,3 @@ def _is_masked(target: Any, key: Any, value: Any) -> bool:
         return False
     pairs = zip(reversed(value.shape), reversed(inner), strict=False)
     return value.ndim <= len(inner) and all(n in (1, m) for n, m in pairs)
-
-
-def _check_casting(ufunc: Any, result: Any, target: Any) -> None:
-    if not np.can_cast(result.dtype, target.dtype, "same_kind"):
-        raise casting_error(ufunc.numpy, result.dtype, target.dtype)

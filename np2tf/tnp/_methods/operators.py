@@ -12,7 +12,7 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, scalar
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, call_numpy
-from np2tf.tnp._dispatch.out_argument import casting_error, store_into
+from np2tf.tnp._dispatch.out_argument import broadcast_error, compute_update, store_into
 from np2tf.tnp._dispatch.residency import move_to_tensorflow
 from np2tf.tnp._dispatch.unknown_ranks import retry_for_each_rank
 from np2tf.tnp._front.fast_flags import fast_flags
@@ -117,19 +117,12 @@ def _inplace(ufunc: Ufunc) -> Callable[[Any, Any], Any]:
     def update(self: ndarray, other: Any) -> Any:
         if type(self) is scalar:
             return NotImplemented
-        if self.is_read_only:
-            raise ValueError("output array is read-only")
-        result = ufunc(self, other)
+        result = compute_update(ufunc, self, other)
         if not is_array(result):
             return ufunc(self, other, out=self)
-        have, made = self.tensor.shape, result.tensor.shape
-        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
-            raise casting_error(ufunc.numpy, result.dtype, self.dtype)
-        if not made.is_compatible_with(have):
-            raise ValueError(
-                f"non-broadcastable output operand with shape {have} doesn't match the broadcast shape {made}"
-            )
-        if not have.is_fully_defined():
+        if not result.tensor.shape.is_compatible_with(self.tensor.shape):
+            raise broadcast_error(self, result)
+        if not self.tensor.shape.is_fully_defined():
             return _replace(self, result)
         return store_into(self, result)
 
