@@ -16,11 +16,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from machine_compiled import compare_compiled
 from machine_counterparts import (
     difference,
+    is_out_of_range,
     numpy_player,
     players,
     same_error,
     sharing_difference,
-    too_large,
 )
 from machine_keys import Literals, integer
 from machine_steps import a_read, a_view, a_write
@@ -126,10 +126,15 @@ class Eager(RuleBasedStateMachine):
             names = [*self.names, *(["r"] if statement.startswith("r = ") and error is None else [])]
             wrong = difference(self.judge, twin, names)
             assert wrong is None, f"{mode}, {statement}: {wrong}"
+        if error is None:
+            self.note_taken(statement)
         for name, array in self.live().items():
-            if too_large(array):
+            if is_out_of_range(array):
                 self.step(f"np.copyto({name}, np.arange(np.size({name})).reshape(np.shape({name})) % 5)")
         return error is None
+
+    def note_taken(self, statement: str) -> None:
+        """Note a statement that NumPy has taken, before the next statement runs."""
 
 
 def profile(steps: int, per_program: int = STEPS_PER_PROGRAM) -> settings:
@@ -180,20 +185,13 @@ class Jitted(Eager):
         else:
             self.given[name] = array
 
-    def bind(self, name: str, expression: str) -> None:
-        """Make each value that a program reads a result of the function."""
-        super().bind(name, expression)
-        if name == "r" and self.lines and self.lines[-1] == f"r = {expression}":
+    def note_taken(self, statement: str) -> None:
+        """Make the statement a line of the function, and a value that it reads a result."""
+        self.lines.append(statement)
+        if statement.startswith("r = "):
             self.lines.append(f"r{self.results} = r")
             self.judge.space[f"r{self.results}"] = self.judge.space["r"]
             self.results += 1
-
-    def step(self, statement: str) -> bool:
-        """Run by NumPy now, and by the compiled function at the end."""
-        taken = super().step(statement)
-        if taken:
-            self.lines.append(statement)
-        return taken
 
     def teardown(self) -> None:
         """Compile the program as one XLA program, if it can be, and as a graph."""

@@ -146,8 +146,12 @@ def sharing_difference(judge: Player, twin: Player, name: str, names: list[str])
     return None
 
 
-def too_large(array: np.ndarray) -> bool:
-    """Return whether an array holds numbers that are too large for later statements."""
+def is_out_of_range(array: np.ndarray) -> bool:
+    """Return whether an array holds numbers that later statements may not compute with: too large numbers,
+    and subnormal numbers, which are zero for the kernels of TensorFlow and XLA.
+    """
     if array.dtype.kind not in "fc" or not array.size or not array.flags.writeable:
         return False
-    return not bool(np.all(np.abs(array) <= LARGEST))
+    sizes = np.abs(np.stack([array.real, array.imag]))
+    is_subnormal = (sizes > 0) & (sizes < np.finfo(array.dtype).tiny)
+    return not bool(np.all(sizes <= LARGEST)) or bool(np.any(is_subnormal))

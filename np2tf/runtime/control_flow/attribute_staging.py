@@ -122,11 +122,6 @@ class Loop:
         self._loop = _repeat_until_known(attributes, attempt)
 
     @property
-    def runs_once(self) -> bool:
-        """True if the loop certainly runs."""
-        return self._loop.runs_once
-
-    @property
     def changes_type(self) -> bool:
         """True if the first iteration sees a variable of another dtype or shape than later iterations."""
         return self._loop.changes_type

@@ -24,7 +24,7 @@ from np2tf.runtime.structures.containers import (
 from np2tf.runtime.structures.mutation_guard import MutationGuard
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace, trace_of
-from np2tf.staging import ContainerChangeError, StagingError, TracingTimeError
+from np2tf.staging import ContainerChangeError, LoopTypeError, StagingError, TracingTimeError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
@@ -312,6 +312,7 @@ def _staged_for(
             return more if keep_going is None else tf.logical_and(more, _test_tensor(keep_going(*inner)))
 
         max_count = length - first if isinstance(length, int) else items.maximum
+        runs_once = isinstance(length, int) and length > first and keep_going is None
         rounds = TripCount(max_count, isinstance(length, int) and keep_going is None)
         try:
             loop = Loop(
@@ -323,17 +324,20 @@ def _staged_for(
                 variables,
             )
             # An iteration before the loop gives its variables the types that they have from then on.
-            ahead = loop.changes_type if loop.runs_once else loop.changes_dtype
+            ahead = loop.changes_type if runs_once else loop.changes_dtype
             if first == _MAX_AHEAD and loop.changes_dtype:
                 raise loop.refusal_of_dtypes()
             if not ahead or first == _MAX_AHEAD:
                 return loop.run()
         except StagingError as error:
-            if not isinstance(length, int) or length > MAX_UNROLL or isinstance(error, TracingTimeError):
-                raise
-            # The iterations before it have been made, with all that they write.
-            return _in_python(islice(iter(items), first, None), step, state, keep_going)
-        runs = loop.runs_once or test(tf.constant(0, tf.int64), state)
+            # The first iteration may replace None, or a number, by the array of all later iterations.
+            may_settle = isinstance(error, LoopTypeError) and runs_once and first < _MAX_AHEAD
+            if not may_settle:
+                if not isinstance(length, int) or length > MAX_UNROLL or isinstance(error, TracingTimeError):
+                    raise
+                # The iterations before it have been made, with all that they write.
+                return _in_python(islice(iter(items), first, None), step, state, keep_going)
+        runs = runs_once or test(tf.constant(0, tf.int64), state)
         state = _once(runs, lambda *inner, k=first: step(items.item(k), *inner), state, variables)
         first += 1
 

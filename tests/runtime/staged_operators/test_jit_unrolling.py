@@ -63,3 +63,40 @@ def test_a_short_loop_is_written_out(rounds):
 
 def test_one_more_round_makes_a_loop_of_it():
     assert ops_of(function(UNROLL + 1).lower(np.arange(7.0)).graph) & LOOPS
+
+
+OF_ATTRIBUTES = """\
+import numpy as np
+
+
+class Layer:
+    def __init__(self):
+        self.weights = np.ones(3)
+        self.active = None
+
+
+def f(x):
+    layer = Layer()
+    total = 0.0
+    for k in range(ROUNDS):
+        layer.active = np.tanh(x * layer.weights)
+        total = total + layer.active.sum() * k
+        layer.weights = layer.weights - 0.1 * layer.active
+    return total, layer.weights, layer.active
+"""
+
+
+@pytest.mark.parametrize("rounds", [UNROLL + 1, 5000])
+def test_an_attribute_that_is_none_before_the_loop(rounds):
+    """The first iteration makes an array of the attribute, and the iterations after it are a loop."""
+    x = np.arange(3.0)
+    # A class without a module would be Python's own.
+    plain: dict = {"__name__": __name__}
+    exec(OF_ATTRIBUTES.replace("ROUNDS", str(rounds)), plain)
+    staged: dict = {"__name__": __name__}
+    exec(np2tf.convert(OF_ATTRIBUTES.replace("ROUNDS", str(rounds))).text, staged)
+    lowered = staged["f"].lower(x)
+    assert ops_of(lowered.graph) & LOOPS
+    assert lowered.op_count < 200
+    for result, expected in zip(staged["f"](x), plain["f"](x), strict=True):
+        np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-12, atol=1e-300)
