@@ -166,7 +166,8 @@ class CompiledCode:
                         *given, signature.generators, self._deadline, bounds, call.open_pattern
                     )
                     cache.check_inputs(inputs, made)
-                if call.open_pattern and made.how != "xla":
+                if call.open_pattern and made.loops and made.how != "xla":
+                    # With static lengths XLA compiles the loops.
                     raise LengthsAreNeeded
             except StagingError as error:
                 if call.open_pattern and not isinstance(error, TracingTimeError):

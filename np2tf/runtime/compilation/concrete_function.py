@@ -108,23 +108,20 @@ class ConcreteFunction:
         groups = {group for axes in pattern.values() for _, group in axes}
         lengths = range(len(numbers) - len(groups), len(numbers))
         self._open_arrays = OpenArrays(pattern, lengths, dict(bounds))
-        specs = [
-            tf.TensorSpec(self._open_arrays.shape(k, a.shape), _dtype_of(a)) for k, a in enumerate(arrays)
-        ]
-        specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
         #: The code of loops with ops that XLA should not compile.
         self._uncompiled_loops: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
         self.is_plain, self.is_warm = True, False
         self._gradients, self.hides_gradients, self.has_assumed = is_recording(), False, False
         self._buffers = self._assumes = True
-        self._trace_for_device(body, arrays, specs)
+        self._trace_for_device(body, arrays)
 
-    def _trace_for_device(self, body: Body, arrays: Sequence[Any], specs: list[Any]) -> None:
+    def _trace_for_device(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace for XLA, and if that is impossible or does not pay, as a graph."""
         self.how, self.not_xla = "xla", ""
+        self._open_arrays.is_padded = True
         try:
-            self.function = self._trace(body, arrays, specs, xla=True)
+            self.function = self._trace(body, arrays, self._input_specs(arrays), xla=True)
             self.not_xla = self._reason_against_xla()
         except RecursionLimitError:
             raise  # the recursion would not end in a graph either
@@ -135,8 +132,14 @@ class ConcreteFunction:
             self._uncompiled_loops = {
                 code for code, graphs in self._loop_graphs.items() if not xla_pays(ops_of(*graphs))
             }
-            self.function = self._trace(body, arrays, specs, xla=False)
+            self._open_arrays.is_padded = False
+            self.function = self._trace(body, arrays, self._input_specs(arrays), xla=False)
         self._loop_graphs = {}
+
+    def _input_specs(self, arrays: Sequence[Any]) -> list[tf.TensorSpec]:
+        shapes = [self._open_arrays.static_shape(k, array.shape) for k, array in enumerate(arrays)]
+        specs = [tf.TensorSpec(shape, _dtype_of(array)) for shape, array in zip(shapes, arrays, strict=True)]
+        return specs + [tf.TensorSpec((), as_tensor(self._numbers[k]).dtype) for k in self.inputs]
 
     @property
     def is_bounded(self) -> bool:
@@ -184,7 +187,7 @@ class ConcreteFunction:
     def retrace_without_assumptions(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace again, so that the code relies on no assumption about the data."""
         self._assumes = False
-        self._trace_for_device(body, arrays, self._specs)
+        self._trace_for_device(body, arrays)
 
     def retrace_for_gradients(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace again, so that elements outside the valid part are computed from their neighbours' values

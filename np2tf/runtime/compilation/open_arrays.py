@@ -1,7 +1,8 @@
-"""Arrays whose lengths are inputs of an XLA program that is correct for all lengths up to a bound.
+"""Arrays whose lengths are inputs of compiled code.
 
-XLA needs static shapes. In the program an open axis is as long as the bound, and the function sees only the
-valid part of the array (`np2tf.tnp._masked.selection`). The array is padded before the call.
+XLA needs static shapes. In its program an open axis is as long as a bound, and the function sees only the
+valid part of the array (`np2tf.tnp._masked.selection`). The array is padded before the call. In a graph that
+XLA does not compile, the open axes have no static length, and the array is given as it is.
 """
 
 from __future__ import annotations
@@ -59,6 +60,9 @@ Pattern = dict[int, tuple[OpenAxis, ...]]
 class OpenArrays:
     """The arrays of one call whose lengths are inputs.
 
+    Attributes:
+        is_padded: whether the open axes are as long as their bounds, as XLA needs it.
+
     Args:
         pattern: their open axes.
         numbers: for each group, the place of its length among the numbers.
@@ -76,13 +80,20 @@ class OpenArrays:
         }
         self._bounds = bounds
         self._parts: dict[int, Any] = {}
+        self.is_padded = True
 
     def __contains__(self, place: int) -> bool:
-        """Return whether the array at `place` has an open axis."""
-        return place in self._axes
+        """Return whether the array at `place` is padded."""
+        return self.is_padded and place in self._axes
 
-    def shape(self, place: int, shape: Sequence[int]) -> tuple[int, ...]:
-        """Return the shape of the array at `place` in the program."""
+    def static_shape(self, place: int, shape: Sequence[int]) -> tuple[int | None, ...]:
+        """Return the shape of the array at `place` in the code; None is a length known only at run time."""
+        if self.is_padded:
+            return self._padded_shape(place, shape)
+        axes = self._axes.get(place, {})
+        return tuple(None if axis in axes else length for axis, length in enumerate(shape))
+
+    def _padded_shape(self, place: int, shape: Sequence[int]) -> tuple[int, ...]:
         axes = self._axes.get(place, {})
         return tuple(
             self._bounds[axes[axis]][1] if axis in axes else length for axis, length in enumerate(shape)
@@ -90,7 +101,9 @@ class OpenArrays:
 
     def fit_memory(self, shapes: Shapes) -> bool:
         """Return whether the padded arrays of a call stay within the memory limit."""
-        return all(math.prod(self.shape(place, shape)) <= MOST_BOUNDED for place, shape in enumerate(shapes))
+        return all(
+            math.prod(self._padded_shape(place, shape)) <= MOST_BOUNDED for place, shape in enumerate(shapes)
+        )
 
     def part(self, place: int, whole: ndarray, numbers: Sequence[Any]) -> ndarray:
         """Return the valid part of the array at `place`, given by the staged numbers."""
@@ -104,11 +117,11 @@ class OpenArrays:
 
     def is_whole(self, place: int, path: tuple[Any, ...]) -> bool:
         """Return whether `path` shows exactly the valid part of the array at `place`."""
-        return place in self._axes and len(path) == 1 and path[0] is self._parts[place][0]
+        return place in self and len(path) == 1 and path[0] is self._parts[place][0]
 
     def pad(self, place: int, array: np.ndarray) -> np.ndarray:
         """Return the array at `place` padded to its shape in the program."""
-        made = np.zeros(self.shape(place, array.shape), array.dtype)
+        made = np.zeros(self._padded_shape(place, array.shape), array.dtype)
         made[tuple(map(slice, array.shape))] = array
         return made
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -59,9 +60,8 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
         raise NoGraphFormError("apply_along_axis over very many slices, or a number known only at run time")
     if 0 in outer:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    rows = tf.unstack(
-        tf.reshape(last, [-1, tf.shape(last)[-1] if last.shape[-1] is None else last.shape[-1]])
-    )
+    length = tf.shape(last)[-1] if last.shape[-1] is None else last.shape[-1]
+    rows = tf.unstack(tf.reshape(last, [math.prod(outer), length]))
     given = [func1d(tensor_array(row), *args, **kwargs) for row in rows]
     if any(map(_is_numpys, given)) and tf.executing_eagerly():
         remaining_tensors = iter(given)
@@ -70,9 +70,8 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
         )
     results = [as_tensor(result) for result in given]
     made = tf.stack([tf.cast(result, results[0].dtype) for result in results])
-    inner = results[0].shape.as_list()
-    made = tf.reshape(made, [*outer, *inner])
-    width = len(inner)
+    width = results[0].shape.rank
+    made = tf.reshape(made, tf.concat([tf.constant(outer, tf.int32), tf.shape(results[0])], 0))
     front = list(range(len(outer)))
     order = front[:axis] + [len(outer) + k for k in range(width)] + front[axis:]
     return tensor_array(tf.transpose(made, order))

@@ -249,17 +249,65 @@ def test_numbers_that_are_lengths(name: str) -> None:
         assert not np2tf_function.graph_count
 
 
-def test_what_depends_on_lengths_is_compiled_for_each():
+#: Expressions that XLA computes for static lengths only.
+OF_STATIC_LENGTHS = (
+    "np.concatenate([np.sort(x), x])",
+    "np.diff(x, prepend=x[-1:])",
+    "np.abs(np.fft.rfft(x))",
+    "x[::2], x[::-1][1:]",
+    "np.unique(np.floor(x * 4)) + 1",
+    "np.searchsorted(np.sort(x), x)",
+    "np.tile(x, 2) + 1, np.roll(x, 3) + 1, np.vstack([x, x])",
+    "np.argsort(x), np.repeat(x, 2)",
+    "np.apply_along_axis(np.sort, 0, x) + 1",
+)
+
+
+@pytest.mark.parametrize("expression", OF_STATIC_LENGTHS)
+def test_a_graph_serves_all_lengths(expression: str) -> None:
+    """Without loops, a graph of unknown lengths runs where XLA would need each length."""
+    source = f"import numpy as np\n\n\ndef f(x):\n    y = x * 1\n    return {expression}, y\n"
+    numpys, np2tf_function = load(source)["f"], np2tf.jit(load(translation(source))["f"])
+    rng = np.random.default_rng(5)
+    with np2tf.config.using(tier="compile"):
+        for n in range(17, 32):
+            _assert_same_call(np2tf_function, numpys, (rng.random(n),))
+        assert np2tf_function.trace_count == 3
+        assert np2tf_function.graph_count >= 13
+
+
+def test_a_graph_writes_into_arrays_of_all_lengths():
     @np2tf.jit
-    def doubled(x):
-        return tnp.concatenate([tnp.sort(x), x])
+    def add_sorted(x, y):
+        x[1:] += tnp.sort(y)[1:]
+        return x
 
     with np2tf.config.using(tier="compile"):
-        for n in range(2, 12):
+        for n in range(17, 27):
+            x, y = np.ones(n), np.arange(float(n))[::-1].copy()
+            result = add_sorted(x, y)
+            assert result is x
+            np.testing.assert_array_equal(x, 1 + np.r_[0, 1:n])
+    assert add_sorted.graph_count == 8
+
+
+def test_loops_are_compiled_for_each_length_that_they_need():
+    @np2tf.jit
+    def smoothed(x):
+        y = tnp.sort(x)
+        for i in range(1, len(x)):
+            y[i] += y[i - 1] * 0.5
+        return y
+
+    with np2tf.config.using(tier="compile"):
+        for n in range(17, 22):
             x = np.arange(float(n))[::-1].copy()
-            np.testing.assert_array_equal(doubled(x), np.concatenate([np.sort(x), x]))
+            wanted = np.sort(x)
+            for i in range(1, n):
+                wanted[i] += wanted[i - 1] * 0.5
+            np.testing.assert_allclose(smoothed(x), wanted, rtol=1e-14)
     # One attempt has been in vain.
-    assert doubled.trace_count == 11, doubled.trace_count
+    assert smoothed.trace_count == 6, smoothed.trace_count
 
 
 def test_lengths_that_have_been_equal_need_not_be():
